@@ -1,0 +1,23 @@
+"""dpcore: mechanisms of differential privacy with their promises, previews and proofs. Start at dpcore/README.md."""
+
+from dpcore.core import (
+    DataError,
+    Dataset,
+    Entry,
+    Guarantee,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
+from dpcore.domains import Categories, Line
+from dpcore.mechanisms import catalogue, entry, serving
+from dpcore.queries import Cells, Intervals, Thresholds
+from dpcore.randomness import Account, Enumerate, Preview, Secure
+
+__all__ = [
+    "Account", "Categories", "Cells", "DataError", "Dataset", "Entry", "Enumerate", "Guarantee", "Intervals", "Line",
+    "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind", "Secure", "Thresholds",
+    "catalogue", "entry", "serving",
+]  # fmt: skip

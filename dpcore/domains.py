@@ -1,0 +1,120 @@
+"""What a record can be: public descriptions declared by the user, never read off private data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpcore.core import Domain, Floats, Integers, ParameterError
+
+MOST_BITS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Domain):
+    """Numbers between declared bounds, cut into 2**bits cells of equal width.
+
+    Attributes:
+        low: lower bound; the first cell starts here.
+        high: upper bound; a number equal to it falls in the last ordered cell.
+        bits: the paper's d; 2**bits ordered cells.
+        missing: whether there is one more cell for values that do not fit.
+        clamp: whether numbers out of bounds move to the nearest bound (else they join the missing ones).
+    """
+
+    title: ClassVar[str] = "a number"
+    low: float = 0.0
+    high: float = 1.0
+    bits: int = 10
+    missing: bool = False
+    clamp: bool = True
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ParameterError("The lower bound must be a finite number below the upper bound.")
+        if not math.isfinite(self.high - self.low) or (self.high - self.low) / 2**MOST_BITS == 0:
+            raise ParameterError("The bounds are too far apart or too close together for this grid.")
+        if not 1 <= self.bits <= MOST_BITS:
+            raise ParameterError(f"Bits must lie between 1 and {MOST_BITS}, got {self.bits}.")
+        if not self.clamp and not self.missing:
+            raise ParameterError("Values out of bounds need a cell: clamp them or keep a cell for missing values.")
+
+    @property
+    def size(self) -> int:
+        """2**bits cells, and one more where values may be missing."""
+        return 2**self.bits + int(self.missing)
+
+    @property
+    def width(self) -> float:
+        """Width of a cell in the data's unit."""
+        return (self.high - self.low) / 2**self.bits
+
+    def points(self) -> Floats:
+        """Midpoint of each ordered cell, shape (ordered,)."""
+        return self.low + (np.arange(self.ordered) + 0.5) * self.width
+
+    def describe(self, cell: int) -> str:
+        """The cell's half-open range."""
+        if cell >= self.ordered:
+            return "missing or out of bounds"
+        return f"{self.low + cell * self.width:g} to {self.low + (cell + 1) * self.width:g}"
+
+    def encode(self, numbers: Floats) -> Integers:
+        """Cell of each number, shape (n,).
+
+        Without a cell for missing values, a value that is not a number is put at the lower bound: the domain was
+        declared to have none, and n must not depend on the data.
+        """
+        numbers = np.asarray(numbers, dtype=np.float64)
+        fits = np.isfinite(numbers)
+        if not self.clamp:
+            with np.errstate(invalid="ignore"):
+                fits &= (numbers >= self.low) & (numbers <= self.high)
+        clipped = np.clip(np.where(fits, numbers, self.low), self.low, self.high)
+        # A ratio first: (x - low) / width could round past the end for extreme bounds.
+        cells = np.minimum(np.floor((clipped - self.low) / (self.high - self.low) * 2**self.bits), 2**self.bits - 1)
+        encoded = cells.astype(np.int64)
+        if self.missing:
+            encoded[~fits] = self.ordered
+        return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Categories(Domain):
+    """One of a declared list of labels, and one more cell for anything else (missing included)."""
+
+    title: ClassVar[str] = "a category"
+    labels: tuple[str, ...] = ("no", "yes")
+    missing: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.labels) <= 2**MOST_BITS:
+            raise ParameterError(f"Between 1 and {2**MOST_BITS} labels are needed, got {len(self.labels)}.")
+        if len(set(self.labels)) != len(self.labels):
+            raise ParameterError("Every label must be listed once.")
+
+    @property
+    def size(self) -> int:
+        """Labels, and the cell for anything else."""
+        return len(self.labels) + int(self.missing)
+
+    def points(self) -> list[str]:
+        """The labels."""
+        return list(self.labels)
+
+    def describe(self, cell: int) -> str:
+        """The label."""
+        return self.labels[cell] if cell < len(self.labels) else "anything else"
+
+    def encode(self, codes: Integers) -> Integers:
+        """Cell of each row, shape (n,), from label codes 0..k-1 with k for anything else.
+
+        Without a cell for anything else, such rows are put at the first label: the domain was declared to have none.
+        """
+        codes = np.asarray(codes, dtype=np.int64)
+        unknown = (codes < 0) | (codes >= len(self.labels))
+        return np.where(unknown, len(self.labels) if self.missing else 0, codes)

@@ -1,0 +1,101 @@
+"""Account: draws like another sampler and adds up what each draw really spends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dpcore.core import Booleans, Integers
+from dpcore.privacy import gaussian_delta, zcdp_delta
+from dpcore.randomness.sampler import Sampler
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one draw spent: a pure epsilon, or a Gaussian's sigma and shift."""
+
+    draw: str
+    epsilon: float = 0.0
+    sigma: float = 0.0
+    shift: tuple[int, ...] = ()
+
+
+class Account(Sampler):
+    """Wraps a sampler; ``charges`` lists what was spent, ``epsilon`` and ``delta(epsilon)`` add it up."""
+
+    name: ClassVar[str] = "account"
+
+    def __init__(self, inner: Sampler) -> None:
+        self._inner = inner
+        self.charges: list[Charge] = []
+
+    @property
+    def epsilon(self) -> float:
+        """The pure charges, added up (sequential composition)."""
+        return sum(charge.epsilon for charge in self.charges)
+
+    def delta(self, epsilon: float) -> float:
+        """The delta of everything spent at this epsilon: pure charges first, then the Gaussian ones on what is left.
+
+        One Gaussian draw is accounted by its exact discrete law; several by zero-concentrated privacy.
+        """
+        left = epsilon - self.epsilon
+        gaussians = [charge for charge in self.charges if charge.sigma]
+        if left < -1e-9 * max(1.0, epsilon):
+            return 1.0
+        if not gaussians:
+            return 0.0
+        if len(gaussians) == 1:
+            return gaussian_delta(max(left, 0.0), sigma=gaussians[0].sigma, shift=gaussians[0].shift)
+        rho = sum(sum(s * s for s in charge.shift) / (2 * charge.sigma**2) for charge in gaussians)
+        return zcdp_delta(max(left, 0.0), rho=rho)
+
+    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
+        """See Sampler."""
+        self.charges.append(Charge("noisy_counts", epsilon=epsilon))
+        return self._inner.noisy_counts(counts, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+
+    def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
+        """See Sampler."""
+        self.charges.append(Charge("gaussian_counts", sigma=sigma, shift=shift))
+        return self._inner.gaussian_counts(counts, sigma=sigma, shift=shift, trials=trials)
+
+    def at_least(
+        self, values: Integers, threshold: Any, *, epsilon: float, sensitivity: float, trials: int
+    ) -> Booleans:
+        """See Sampler."""
+        self.charges.append(Charge("at_least", epsilon=epsilon))
+        return self._inner.at_least(values, threshold, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+
+    def choose(
+        self,
+        scores: Integers,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        trials: int,
+        rule: str = "exponential",
+        allowed: Booleans | None = None,
+    ) -> Integers:
+        """See Sampler."""
+        self.charges.append(Charge("choose", epsilon=epsilon))
+        return self._inner.choose(
+            scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, rule=rule, allowed=allowed
+        )
+
+    def choose_cut(
+        self, cumulative: Integers, low: Integers, high: Integers, *, epsilon: float, sensitivity: float, trials: int
+    ) -> Integers:
+        """See Sampler."""
+        self.charges.append(Charge("choose_cut", epsilon=epsilon))
+        return self._inner.choose_cut(
+            cumulative, low, high, epsilon=epsilon, sensitivity=sensitivity, trials=trials
+        )
+
+    def split(self, counts: Integers) -> Integers:
+        """See Sampler."""
+        return self._inner.split(counts)
+
+    def integers(self, high: int, *, columns: int, trials: int) -> Integers:
+        """See Sampler."""
+        return self._inner.integers(high, columns=columns, trials=trials)

@@ -1,0 +1,105 @@
+"""Where coins come from: the protocol every mechanism draws through.
+
+A draw receives the value it protects, its epsilon and its sensitivity, never a scale alone. So the same run() can be
+previewed, released, accounted for, or enumerated. Sensitivity is the L1 distance a neighbour can move the *whole*
+vector of one call; one call costs its epsilon once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Booleans, Integers, ParameterError
+
+RULES = ("exponential", "permute_and_flip")
+
+
+class Sampler(ABC):
+    """A source of coins. ``name`` is printed beside every number drawn; only a ``secure`` one may feed a release."""
+
+    name: ClassVar[str]
+    secure: ClassVar[bool] = False
+
+    @abstractmethod
+    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
+        """Counts (1 or T, k) plus discrete Laplace noise of scale sensitivity/epsilon in each cell: (T, k)."""
+
+    @abstractmethod
+    def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
+        """Counts (1 or T, k) plus discrete Gaussian noise of parameter sigma in each cell: (T, k).
+
+        ``shift`` lists how far a neighbour moves the cells it moves; (epsilon, delta) follow from it and sigma.
+        """
+
+    @abstractmethod
+    def at_least(
+        self, values: Integers, threshold: NDArray[Any] | int, *, epsilon: float, sensitivity: float, trials: int
+    ) -> Booleans:
+        """Whether value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
+
+        Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon.
+        """
+
+    @abstractmethod
+    def choose(
+        self,
+        scores: Integers,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        trials: int,
+        rule: str = "exponential",
+        allowed: Booleans | None = None,
+    ) -> Integers:
+        """A candidate by its whole-number score, weights e^(epsilon * score / (2 sensitivity)); (1 or T, K) to (T,).
+
+        ``allowed`` (same shape) rules candidates out by public knowledge.
+        """
+
+    @abstractmethod
+    def choose_cut(
+        self,
+        cumulative: Integers,
+        low: Integers,
+        high: Integers,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        trials: int,
+    ) -> Integers:
+        """A private median cut of each segment low..high (T, k) of an ordered universe, by the exponential mechanism.
+
+        ``cumulative`` (U + 1,) counts the rows before each cut. Cut c, low <= c <= high, scores
+        -|2 * (rows in low..c) - (rows in low..high)|; the k segments of one trial are disjoint, and ``sensitivity`` is
+        how far a neighbour can move all their scores together.
+        """
+
+    @abstractmethod
+    def split(self, counts: Integers) -> Integers:
+        """How many of each count's rows get heads on their own fair coin, shape as counts (T, k); costs nothing."""
+
+    @abstractmethod
+    def integers(self, high: int, *, columns: int, trials: int) -> Integers:
+        """Public coins: uniform whole numbers in [0, high), shape (T, columns); record them in the Release."""
+
+
+def check_draw(*, epsilon: float, sensitivity: float, trials: int) -> None:
+    """Raise ParameterError unless a draw's arguments make sense."""
+    if not (epsilon > 0 and np.isfinite(epsilon)):
+        raise ParameterError(f"A draw needs a finite epsilon above 0, got {epsilon!r}.")
+    if not (sensitivity > 0 and np.isfinite(sensitivity)):
+        raise ParameterError(f"A draw needs a finite sensitivity above 0, got {sensitivity!r}.")
+    if trials < 1:
+        raise ParameterError(f"At least one trial is needed, got {trials}.")
+
+
+def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:
+    """Scores (T, U + 1) and which cuts are allowed, for one segment low..high (T,) a trial."""
+    cuts = np.arange(len(cumulative))
+    allowed = (cuts >= low[:, None]) & (cuts <= high[:, None])
+    scores = -np.abs(2 * cumulative[None, :] - cumulative[low][:, None] - cumulative[high][:, None])
+    return scores.astype(np.int64), allowed

@@ -1,0 +1,122 @@
+"""Secure: exact discrete noise on whole numbers, from the operating system's entropy.
+
+Laplace, Gaussian and noisy-max draws are OpenDP's, whose samplers are exact and proved; fair coins and public whole
+numbers come from ``os.urandom``. OpenDP is imported at the first draw: it is slow to load and previews do not need it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Booleans, Integers, ParameterError
+from dpcore.randomness.sampler import RULES, Sampler, check_draw, cut_scores
+
+
+def _opendp() -> Any:
+    """OpenDP with the constructors we rely on switched on."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
+
+
+class Secure(Sampler):
+    """OpenDP's exact samplers; about a hundred thousand draws a second, so for one release, not for previews."""
+
+    name: ClassVar[str] = "secure"
+    secure: ClassVar[bool] = True
+
+    @staticmethod
+    def _add(counts: Integers, *, kind: str, scale: float, trials: int) -> Integers:
+        dp = _opendp()
+        domain = dp.vector_domain(dp.atom_domain(T=int))
+        if kind == "laplace":
+            measurement = dp.m.make_laplace(domain, dp.l1_distance(T=int), scale=scale)
+        else:
+            measurement = dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
+        rows = np.broadcast_to(counts, (trials, counts.shape[1]))
+        # OpenDP draws from its own entropy; a vector call amortises the cost of crossing into it.
+        flat = measurement([int(value) for value in rows.reshape(-1)])
+        return np.array(flat, dtype=np.int64).reshape(rows.shape)
+
+    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
+        """See Sampler."""
+        check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        return self._add(counts, kind="laplace", scale=sensitivity / epsilon, trials=trials)
+
+    def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
+        """See Sampler."""
+        return self._add(counts, kind="gaussian", scale=sigma, trials=trials)
+
+    def at_least(
+        self, values: Integers, threshold: NDArray[Any] | int, *, epsilon: float, sensitivity: float, trials: int
+    ) -> Booleans:
+        """See Sampler."""
+        noisy = self.noisy_counts(values, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        reached: Booleans = noisy >= threshold
+        return reached
+
+    def choose(
+        self,
+        scores: Integers,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        trials: int,
+        rule: str = "exponential",
+        allowed: Booleans | None = None,
+    ) -> Integers:
+        """See Sampler. OpenDP's noisy max: Gumbel noise is the exponential mechanism, exponential noise permute-and-flip."""
+        check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        if rule not in RULES:
+            raise ParameterError(f"The rule must be one of {', '.join(RULES)}.")
+        dp = _opendp()
+        measure = dp.zero_concentrated_divergence() if rule == "exponential" else dp.max_divergence()
+        noisy_max = dp.m.make_noisy_max(
+            dp.vector_domain(dp.atom_domain(T=int)),
+            dp.linf_distance(T=int),
+            measure,
+            scale=2 * sensitivity / epsilon,
+        )
+        rows = np.broadcast_to(scores, (trials, scores.shape[1]))
+        open_to = np.broadcast_to(np.True_ if allowed is None else allowed, rows.shape)
+        chosen = np.empty(trials, dtype=np.int64)
+        for trial in range(trials):
+            candidates = np.flatnonzero(open_to[trial])
+            chosen[trial] = candidates[noisy_max([int(score) for score in rows[trial, candidates]])]
+        return chosen
+
+    def choose_cut(
+        self,
+        cumulative: Integers,
+        low: Integers,
+        high: Integers,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        trials: int,
+    ) -> Integers:
+        """See Sampler."""
+        low, high = np.broadcast_to(low, (trials, low.shape[1])), np.broadcast_to(high, (trials, high.shape[1]))
+        cuts = np.empty(low.shape, dtype=np.int64)
+        for segment in range(low.shape[1]):
+            scores, allowed = cut_scores(cumulative, low[:, segment], high[:, segment])
+            cuts[:, segment] = self.choose(
+                scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, allowed=allowed
+            )
+        return cuts
+
+    def split(self, counts: Integers) -> Integers:
+        """See Sampler. Heads among fresh random bits."""
+        heads = [int.from_bytes(os.urandom((c + 7) // 8)) & ((1 << c) - 1) for c in counts.reshape(-1).tolist()]
+        return np.array([bits.bit_count() for bits in heads], dtype=np.int64).reshape(counts.shape)
+
+    def integers(self, high: int, *, columns: int, trials: int) -> Integers:
+        """See Sampler."""
+        draws = [secrets.randbelow(high) for _ in range(trials * columns)]
+        return np.array(draws, dtype=np.int64).reshape(trials, columns)
