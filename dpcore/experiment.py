@@ -1,0 +1,258 @@
+"""Many trials against the truth: how wrong a mechanism's answers are, beside what its theorem promises.
+
+An ErrorReport compares releases with true data. It is *not* private, whatever the mechanism: showing it for private
+data is the data steward's decision. Long work is a generator that yields the fraction done after each block and
+returns its result, so that any caller can draw progress and stop; finish() runs one through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from dpcore.core import (
+    Booleans,
+    Bound,
+    DataRelease,
+    Dataset,
+    Entry,
+    Floats,
+    Guarantee,
+    Integers,
+    Mechanism,
+    ParameterError,
+    Problem,
+    State,
+)
+from dpcore.randomness import Preview, Sampler
+
+Result = TypeVar("Result")
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles over trials that bands show: a 90% band, a 50% band and the median."""
+BLOCK_CELLS = 1 << 20
+"""Cells (trials x size) made at once: what fits in the cache matters more than fewer blocks."""
+FRAMES = 20
+"""Releases kept whole, for hypothetical-outcome frames."""
+
+
+def finish(work: Generator[float, None, Result]) -> Result:
+    """Run a generator of progress to its end and give its result."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Exact two-sided interval for a proportion (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
+    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
+    return low, high
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ErrorReport:
+    """Errors of T releases, as fractions of n. Computed with the true data: not private.
+
+    Attributes:
+        problem: what was asked.
+        guarantee: of each single release.
+        bound: the promised worst error.
+        sampler: where the coins came from.
+        indices: the batch of queries shown, (Q,).
+        truth: their true answers, (Q,).
+        band: quantiles LEVELS of released minus true answers over the trials that answered, (5, Q).
+        worst: largest absolute error over the *whole* class in each trial, (T,); NaN where refused.
+        typical: mean absolute error over the batch in each trial, (T,); NaN where refused.
+        refused: (T,).
+        frames: the first few releases as rows per cell, (at most FRAMES, size).
+    """
+
+    problem: Problem
+    guarantee: Guarantee
+    bound: Bound
+    sampler: str
+    indices: Integers
+    truth: Floats
+    band: Floats
+    worst: Floats
+    typical: Floats
+    refused: Booleans
+    frames: Floats
+
+    @property
+    def trials(self) -> int:
+        """Number of releases, T."""
+        return len(self.worst)
+
+    @property
+    def answered(self) -> Floats:
+        """Worst errors of the trials that answered."""
+        return self.worst[~self.refused]
+
+    @property
+    def failures(self) -> int:
+        """Trials that answered and erred by more than the promise."""
+        # Errors are sums of k/n in floating point: a hair over the promise is not a failure.
+        return int((self.answered > self.bound.value * (1 + 1e-12) + 1e-12).sum())
+
+    @property
+    def failure_interval(self) -> tuple[float, float]:
+        """Exact 95% interval for the chance of failure, over the trials that answered."""
+        return binomial_interval(self.failures, max(1, len(self.answered)))
+
+
+def measure(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    state: State,
+    sampler: Sampler,
+    *,
+    trials: int,
+    beta: float = 0.05,
+    queries_shown: int = 256,
+) -> Generator[float, None, ErrorReport]:
+    """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
+
+    Args:
+        mechanism: its run() must return a DataRelease.
+        dataset: the true data.
+        state: mechanism.prepare(dataset, problem).
+        sampler: where the coins come from.
+        trials: T, at least 1.
+        beta: failure chance for which the promise is computed.
+        queries_shown: size of the batch for the band; the worst error always covers the whole class.
+    """
+    if trials < 1:
+        raise ParameterError(f"At least one trial is needed, got {trials}.")
+    problem = state.problem
+    queries, n = problem.queries, problem.n
+    indices = queries.batch(queries_shown)
+    true_histogram = dataset.histogram[None, :]
+    block = max(1, min(trials, BLOCK_CELLS // problem.domain.size))
+    errors = np.empty((trials, len(indices)), dtype=np.float32)
+    worst, refused = np.empty(trials), np.empty(trials, dtype=np.bool_)
+    frames: Floats = np.empty((0, problem.domain.size))
+    for start in range(0, trials, block):
+        stop = min(trials, start + block)
+        release = mechanism.run(state, sampler, trials=stop - start)
+        if not isinstance(release, DataRelease):
+            raise ParameterError(f"{type(mechanism).__name__} does not release data.")
+        histogram = release.histogram()
+        if start == 0:
+            frames = histogram[:FRAMES].copy()
+        histogram -= true_histogram
+        worst[start:stop] = queries.max_error(histogram)
+        errors[start:stop] = queries.answer(histogram, indices)
+        refused[start:stop] = release.refused
+        yield stop / trials
+    worst[refused] = np.nan
+    kept = errors[~refused] if refused.any() else errors
+    typical = np.full(trials, np.nan)
+    typical[~refused] = np.abs(kept).mean(axis=1, dtype=np.float64) / n
+    return ErrorReport(
+        problem=problem,
+        guarantee=mechanism.guarantee(problem),
+        bound=mechanism.accuracy(problem, beta),
+        sampler=sampler.name,
+        indices=indices,
+        truth=queries.answer(true_histogram, indices)[0] / n,
+        band=_quantiles(kept) / n,
+        worst=worst / n,
+        typical=typical,
+        refused=refused,
+        frames=frames,
+    )
+
+
+def _quantiles(errors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Floats:
+    """Quantiles LEVELS of each column of errors (T, Q), the nearest order statistic: (5, Q)."""
+    if not len(errors):
+        return np.full((len(LEVELS), errors.shape[1]), np.nan)
+    places = [round(level * (len(errors) - 1)) for level in LEVELS]
+    # Rows in memory, so that each query's errors lie side by side.
+    columns = np.ascontiguousarray(errors.T)
+    columns.sort(axis=1)
+    return columns[:, places].T.astype(np.float64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sweep:
+    """Error against epsilon for several mechanisms. Computed with the true data: not private.
+
+    Attributes:
+        keys: entries, (K,).
+        epsilons: the grid, (E,).
+        worst: 5%, 50% and 95% of the worst error over trials, (K, E, 3); NaN where refused.
+        typical: the same of the mean absolute error over a batch, (K, E, 3).
+        promised: the promised worst error, (K, E); inf where there is none.
+    """
+
+    keys: tuple[str, ...]
+    epsilons: Floats
+    worst: Floats
+    typical: Floats
+    promised: Floats
+
+
+EPSILON_GRID: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def sweep(
+    entries: Sequence[Entry],
+    dataset: Dataset,
+    problem: Problem,
+    *,
+    shared: Mapping[str, float],
+    trials: int = 60,
+    beta: float = 0.05,
+    seed: int = 0,
+    epsilons: Sequence[float] = EPSILON_GRID,
+) -> Generator[float, None, Sweep]:
+    """Measure every entry at every epsilon; yields the fraction done after each cell.
+
+    Args:
+        entries: mechanisms that serve the problem's queries.
+        dataset: the true data.
+        problem: what is asked.
+        shared: parameter values given to every entry that has a control of that name (alpha, delta, …).
+        trials: T of each cell.
+        beta: failure chance of the promises.
+        seed: of the previews.
+        epsilons: the grid.
+    """
+    shape = (len(entries), len(epsilons))
+    worst, typical, promised = np.full((*shape, 3), np.nan), np.full((*shape, 3), np.nan), np.full(shape, math.inf)
+    for row, entry in enumerate(entries):
+        state: State | None = None
+        for column, epsilon in enumerate(epsilons):
+            values = {name: value for name, value in shared.items() if name in entry.controls()}
+            mechanism = entry.make(**{**values, "epsilon": epsilon})
+            if state is None:
+                state = mechanism.prepare(dataset, problem)
+            sampler = Preview(seed)
+            report = finish(
+                measure(mechanism, dataset, state, sampler, trials=trials, beta=beta, queries_shown=128)
+            )
+            promised[row, column] = report.bound.value
+            if len(report.answered):
+                worst[row, column] = np.nanquantile(report.worst, (0.05, 0.5, 0.95))
+                typical[row, column] = np.nanquantile(report.typical, (0.05, 0.5, 0.95))
+            yield (row * len(epsilons) + column + 1) / (shape[0] * shape[1])
+    return Sweep(
+        keys=tuple(entry.key for entry in entries),
+        epsilons=np.array(epsilons, dtype=np.float64),
+        worst=worst,
+        typical=typical,
+        promised=promised,
+    )

@@ -1,0 +1,89 @@
+"""A recipe: everything that makes one Explore picture, in scalars; and the code that makes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from dpcore.core import Dataset, Entry, Mechanism, Neighbours, Problem, State
+from dpcore.experiment import ErrorReport, measure
+from dpcore.mechanisms import entry
+from dpcore.queries import QUERY_CLASSES
+from dpcore.randomness import Preview
+from dpcore.sources import Source
+
+MOST_TRIALS = 5000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A data source, a query class, a mechanism with its parameters, and a seed.
+
+    Attributes:
+        source: where the rows come from.
+        queries: key of the query class.
+        entry_key: key of the mechanism in the catalogue.
+        values: its parameters.
+        neighbours: the relation.
+        trials: releases to preview.
+        beta: failure chance of the promise.
+        seed: of the preview.
+    """
+
+    source: Source
+    queries: str
+    entry_key: str
+    values: tuple[tuple[str, float | int | str | bool], ...]
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    trials: int = 1000
+    beta: float = 0.05
+    seed: int = 1
+
+    @property
+    def entry(self) -> Entry:
+        """The catalogue's line."""
+        return entry(self.entry_key)
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism with its parameters."""
+        return self.entry.make(**dict(self.values))
+
+    def problem(self, dataset: Dataset) -> Problem:
+        """What is asked of the data."""
+        kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
+        return Problem(
+            domain=dataset.domain, queries=kind(domain=dataset.domain), n=dataset.n, neighbours=self.neighbours
+        )
+
+    def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
+        """Preview the releases and compare them with the truth; yields the fraction done."""
+        return measure(
+            self.mechanism(), dataset, state, Preview(self.seed), trials=self.trials, beta=self.beta
+        )
+
+    def code(self) -> str:
+        """Python that computes the page's numbers with dpcore alone."""
+        kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
+        values = ", ".join(f"{name}={value!r}" for name, value in self.values)
+        return "\n".join(
+            [
+                "import dpcore",
+                "from dpcore.experiment import finish, measure",
+                *self.source.code(),
+                "problem = dpcore.Problem(",
+                "    domain=dataset.domain,",
+                f"    queries=dpcore.{kind.__name__}(domain=dataset.domain),",
+                "    n=dataset.n,",
+                f"    neighbours=dpcore.Neighbours.{self.neighbours.name},",
+                ")",
+                f"mechanism = dpcore.entry({self.entry_key!r}).make({values})",
+                "state = mechanism.prepare(dataset, problem)",
+                f"sampler = dpcore.Preview(seed={self.seed})",
+                f"report = finish(measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r}))",
+                "",
+                'print("guarantee:", mechanism.guarantee(problem).sentence())',
+                'print("promised worst error:", report.bound.value)',
+                'print("observed failures:", report.failures, "of", report.trials)',
+                "",
+            ]
+        )
