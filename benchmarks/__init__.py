@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against peers and limits, measured interleaved in one run. `python3 run.py bench`."""

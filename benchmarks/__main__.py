@@ -1,0 +1,16 @@
+"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [upload] [repaint] [sessions]`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+ALL = ("noise", "trials", "upload", "repaint", "sessions")
+
+chosen = sys.argv[1:] or list(ALL)
+unknown = sorted(set(chosen) - set(ALL))
+if unknown:
+    sys.exit(f"Unknown benchmark {', '.join(unknown)}; there are {', '.join(ALL)}.")
+for name in chosen:
+    print(f"== {name}", flush=True)
+    importlib.import_module(f"benchmarks.{name}").main()

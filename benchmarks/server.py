@@ -1,0 +1,43 @@
+"""The real app on a free port, for benchmarks that need it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+@contextmanager
+def running_app() -> Iterator[tuple[str, int]]:
+    """Start the app, wait until it is healthy, give its address and process id, and end it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(HERE / "app.py"), "--server.port", str(port)]
+    process = subprocess.Popen(
+        [*command, "--server.headless", "true"],
+        cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ.copy(),
+    )  # fmt: skip
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+                    if answer.status == 200:
+                        break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            raise RuntimeError("The app did not become healthy within 30 seconds.")
+        yield address, process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=10)

@@ -1,0 +1,1 @@
+"""What pages share: session rules, controls made from declared parameters, badges, cards, charts."""

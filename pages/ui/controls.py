@@ -1,0 +1,133 @@
+"""Controls made from what a mechanism declares: each is bound to the link, and a bad link gets its sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.core import Entry, Parameter
+
+SHARED = ("epsilon", "delta", "alpha", "beta")
+"""Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
+Value = float | int | str | bool
+
+
+def link_key(entry: Entry, name: str) -> str:
+    """The parameter's name in the address."""
+    return name if name in SHARED else f"{entry.key}-{name}"
+
+
+def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
+    """Say so when the address asks for a value out of range: the control itself would drop it silently."""
+    asked = st.query_params.get(key)
+    if asked is None or parameter.boolean or parameter.choices:
+        return
+    try:
+        fits = parameter.low <= float(asked) <= parameter.high
+    except ValueError:
+        fits = False
+    if not fits:
+        shown = f"{parameter.label} {parameter.symbol}".strip()
+        st.warning(
+            f"The link asks for a {shown} that is not a number between {parameter.low:g} and {parameter.high:g}; "
+            f"showing {st.session_state.get(key, default)!r} instead."
+        )
+
+
+def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
+    """The same for a choice: the control falls back to its default silently."""
+    asked = st.query_params.get(key)
+    if asked is not None and asked not in options:
+        st.warning(f"The link names an unknown {label}; showing the first one instead.")
+
+
+def log_stops(parameter: Parameter) -> list[float]:
+    """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade of the range."""
+    low, high = math.floor(math.log10(parameter.low)), math.ceil(math.log10(parameter.high))
+    marks = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    values = [float(f"{mark * 10.0**power:.3g}") for power in range(low, high + 1) for mark in marks]
+    return [value for value in values if parameter.low <= value <= parameter.high]
+
+
+def number(parameter: Parameter, *, key: str, default: float) -> float:
+    """A number on a log scale: an exact entry bound to the link is the truth, the slider mirrors it."""
+    stops = log_stops(parameter)
+    slider_key = f"{key}_slider"
+
+    def from_slider() -> None:
+        st.session_state[key] = st.session_state[slider_key]
+
+    check_link(key, parameter=parameter, default=default)
+    slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
+    label = f"{parameter.label} {parameter.symbol}".strip()
+    with entry_place:
+        st.session_state.setdefault(key, default)
+        value = float(
+            st.number_input(
+                f"Exact {parameter.symbol or parameter.label}",
+                min_value=parameter.low,
+                max_value=parameter.high,
+                step=None,
+                format="%g",
+                key=key,
+                bind="query-params",
+            )
+        )
+    st.session_state[slider_key] = min(stops, key=lambda stop: abs(math.log(stop / value)))
+    with slider_place:
+        st.select_slider(
+            label,
+            options=stops,
+            key=slider_key,
+            format_func=lambda stop: f"{stop:g}",
+            on_change=from_slider,
+            help=parameter.help or None,
+        )
+    return value
+
+
+def control(entry: Entry, name: str, parameter: Parameter) -> Value:
+    """The control of one declared parameter, and its value."""
+    default: Value = entry.mechanism.__dataclass_fields__[name].default
+    key = link_key(entry, name)
+    label = f"{parameter.label} {parameter.symbol}".strip()
+    shown = parameter.help or None
+    if parameter.boolean:
+        return bool(st.toggle(label, value=bool(default), key=key, help=shown, bind="query-params"))
+    if parameter.choices:
+        check_choice(key, parameter.choices, label=parameter.label)
+        return str(
+            st.selectbox(
+                label, parameter.choices, index=parameter.choices.index(str(default)), key=key, help=shown,
+                bind="query-params",
+            )
+        )  # fmt: skip
+    if parameter.integer:
+        check_link(key, parameter=parameter, default=default)
+        return int(
+            st.slider(
+                label, int(parameter.low), int(parameter.high), int(default), key=key, help=shown, bind="query-params"
+            )
+        )
+    if parameter.log and name == "delta":
+        return _power_of_ten(parameter, key=key, default=float(default), label=label)
+    if parameter.log:
+        return number(parameter, key=key, default=float(default))
+    check_link(key, parameter=parameter, default=default)
+    return float(
+        st.slider(label, parameter.low, parameter.high, float(default), key=key, help=shown, bind="query-params")
+    )
+
+
+def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:
+    """delta: only its order of magnitude matters."""
+    options = [f"{stop:.0e}".replace("e-0", "e-") for stop in parameter.stops]
+    chosen = f"{default:.0e}".replace("e-0", "e-")
+    check_choice(key, options, label=parameter.label)
+    return float(
+        st.select_slider(
+            label, options=options, value=chosen, key=key, help=parameter.help or None, bind="query-params"
+        )
+    )

@@ -1,0 +1,208 @@
+"""The Explore page: controls, pictures, the theorem, the trade-off, and the code that does it again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Dataset, Neighbours, ProvenanceKind, State
+from dpcore.experiment import ErrorReport, Sweep, sweep
+from dpcore.figures.data import histogram
+from dpcore.figures.errors import error_band, worst_error
+from dpcore.figures.tradeoff import tradeoff
+from dpcore.mechanisms import serving
+from dpcore.queries import classes_for
+from dpcore.recipe import MOST_TRIALS, Recipe
+from dpcore.sources import Source
+from pages.ui.brush import brushed_range
+from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.controls import SHARED, Value, check_choice, control
+from pages.ui.downloads import downloads
+from pages.ui.picker import pick_source
+from pages.ui.session import is_steward, remembered, with_progress
+from pages.ui.theorem import theorem_card
+
+MOST_CELLS = 1 << 24
+"""Trials x cells of one preview; more would keep a person waiting."""
+
+
+def explore() -> None:
+    """Read the controls, then show what they do."""
+    recipe = _controls()
+    source = recipe.source
+    private = source.provenance.is_private
+    if private and not is_steward():
+        st.info(
+            "These data are private. Errors against them would reveal them, so nothing is computed here. Preview on a "
+            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
+        )
+        return
+    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    problem = recipe.problem(dataset)
+    state = remembered(
+        f"state|{source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.entry_key}|{_private_parameters(recipe)}",
+        lambda: recipe.mechanism().prepare(dataset, problem),
+    )
+    report = with_progress(
+        f"report|{source.key}|{recipe!r}", lambda: recipe.report(dataset, state), label="Drawing releases."
+    )
+    badge = _badge(recipe, report)
+    _pictures(recipe, dataset, state, report, badge=badge)
+    curve = _tradeoff(recipe, dataset, badge=badge)
+    theorem_card(recipe.entry, report)
+    _code(recipe)
+    downloads(recipe, dataset, state, report, curve)
+
+
+def _private_parameters(recipe: Recipe) -> str:
+    """Parameters that prepare() may depend on: all but the privacy loss."""
+    return ",".join(f"{name}={value!r}" for name, value in recipe.values if name != "epsilon")
+
+
+def _controls() -> Recipe:
+    """Everything that is asked, from the link and the controls."""
+    data, question, machine = st.columns(3)
+    with data:
+        source = pick_source()
+    domain = source.domain
+    with question:
+        classes = {kind.key: kind for kind in classes_for(domain)}
+        default = "intervals" if "intervals" in classes else next(iter(classes))
+        check_choice("queries", list(classes), label="question")
+        queries = st.selectbox(
+            "Question", list(classes), index=list(classes).index(default), key="queries",
+            format_func=lambda key: classes[key].title, bind="query-params",
+        )  # fmt: skip
+    entries = {entry.key: entry for entry in serving(classes[queries](domain=domain))}
+    with machine:
+        check_choice("mechanism", list(entries), label="mechanism")
+        default_entry = "identity" if "identity" in entries else next(iter(entries))
+        chosen = st.selectbox(
+            "Mechanism", list(entries), index=list(entries).index(default_entry), key="mechanism",
+            format_func=lambda key: entries[key].title, bind="query-params",
+        )  # fmt: skip
+        st.caption(entries[chosen].story)
+    entry = entries[chosen]
+    values: dict[str, Value] = {}
+    with question:
+        for name, parameter in entry.controls().items():
+            if name != "epsilon":
+                values[name] = control(entry, name, parameter)
+        with st.popover("More settings"):
+            neighbours = Neighbours(
+                st.radio(
+                    "Neighbours",
+                    [str(each) for each in Neighbours],
+                    format_func=lambda each: Neighbours(each).title,
+                    key="neighbours",
+                    bind="query-params",
+                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
+                    "cannot be told.",
+                )
+            )
+            trials = st.select_slider(
+                "Previewed releases", [100, 200, 500, 1000, 2000, MOST_TRIALS], value=1000, key="trials",
+                bind="query-params",
+            )  # fmt: skip
+            beta = st.select_slider(
+                "Failure chance β (BLR write δ)", [0.001, 0.01, 0.05, 0.1, 0.2], value=0.05, key="beta",
+                bind="query-params",
+            )  # fmt: skip
+            seed = st.number_input("Preview seed", 0, 999_999, 1, key="seed", bind="query-params")
+    parameters = entry.controls()
+    if "epsilon" in parameters:
+        values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
+        st.caption("← more private · more accurate →")
+    most = max(20, MOST_CELLS // domain.size)
+    if trials > most:
+        st.caption(f"Previewing {most} releases: {domain.size:,} cells each.")
+    return Recipe(
+        source=source,
+        queries=queries,
+        entry_key=chosen,
+        values=tuple(values.items()),
+        neighbours=neighbours,
+        trials=min(int(trials), most),
+        beta=float(beta),
+        seed=int(seed),
+    )
+
+
+def _badge(recipe: Recipe, report: ErrorReport) -> str:
+    """What the numbers are: drawn into every picture, so that a screenshot keeps it."""
+    provenance = recipe.source.provenance
+    text = f"true: {provenance.kind} · released: simulated, {report.sampler} sampler, seed {recipe.seed}"
+    if provenance.kind is ProvenanceKind.PRIVATE:
+        text += " · not protected: made by the data's steward"
+    return text
+
+
+def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorReport, *, badge: str) -> None:
+    """The data, the errors, and the promise beside what was observed."""
+    dark = is_dark()
+    left, right = st.columns(2)
+    with left:
+        st.subheader("True and released data")
+        clean = st.toggle(
+            "Clean up (free: post-processing)", key="clean", bind="query-params",
+            help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released.",
+        )  # fmt: skip
+        figure = histogram(
+            problem=report.problem, truth=dataset.histogram, frames=report.frames, badge=badge, dark=dark,
+            brush=True, clean=clean,
+        )  # fmt: skip
+        event = draw(figure, key="data_chart", on_select="rerun", selections=("brush",))
+        brushed_range(event, recipe, dataset, state, report)
+        numbers(figure, title="true and released data", key="data_numbers")
+        figure = worst_error(report=report, bound_lower=None, badge=badge, dark=dark)
+    with right:
+        st.subheader("Error of every query")
+        band = error_band(report=report, badge=badge, dark=dark)
+        draw(band, key="band_chart")
+        numbers(band, title="error of every query", key="band_numbers")
+        st.subheader("Worst error: promised and observed")
+        draw(figure, key="worst_chart")
+        numbers(figure, title="worst error", key="worst_numbers")
+
+
+def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> Sweep:
+    """Error against epsilon for this mechanism and every other that serves the question."""
+    st.subheader("The trade-off: error against privacy")
+    problem = recipe.problem(dataset)
+    entries = serving(problem.queries)
+    shared = {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
+    trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
+    key = f"sweep|{recipe.source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.beta}|{shared!r}"
+    curve = with_progress(
+        key,
+        lambda: sweep(entries, dataset, problem, shared=shared, trials=trials, beta=recipe.beta, seed=recipe.seed),
+        label="Measuring every mechanism at every ε.",
+    )
+    epsilon = float(dict(recipe.values).get("epsilon", 1.0))
+    figure = tradeoff(
+        sweep=curve,
+        titles={entry.key: entry.title for entry in entries},
+        chosen=recipe.entry_key,
+        epsilon=epsilon,
+        alpha=shared.get("alpha"),
+        badge=badge,
+        dark=is_dark(),
+    )
+    draw(figure, key="tradeoff_chart", on_select=_go_to_epsilon, selections=("pick",))
+    numbers(figure, title="trade-off", key="tradeoff_numbers")
+    return curve
+
+
+def _go_to_epsilon() -> None:
+    """A click on the trade-off moves the slider there."""
+    picked = st.session_state["tradeoff_chart"].selection.get("pick")
+    if picked:
+        epsilon = picked[0].get("epsilon") if isinstance(picked, list) else picked.get("epsilon", [None])[0]
+        if epsilon is not None:
+            st.session_state["epsilon"] = float(epsilon)
+
+
+def _code(recipe: Recipe) -> None:
+    """The snippet, copyable."""
+    place = st.expander("The code that reproduces this page", key="code_open", on_change="rerun")
+    if place.open:
+        place.code(recipe.code(), language="python")

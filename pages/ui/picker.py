@@ -1,0 +1,61 @@
+"""The data picker every page shares: generated shapes, bundled columns, and the session's own upload."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import ParameterError
+from dpcore.generators import GENERATORS
+from dpcore.samples import SAMPLES, sample
+from dpcore.sources import Bundled, Generated, Source
+from pages.ui.controls import check_choice
+from pages.ui.session import upload
+
+OWN_FILE = "my-file"
+ROW_CHOICES = (100, 300, 1000, 3000, 7744, 10_000, 30_000, 66_353, 100_000, 300_000, 1_000_000)
+
+
+def options() -> dict[str, str]:
+    """Link value to title of everything that can be picked now."""
+    found = {key: f"Generated: {generator.title.lower()}" for key, generator in GENERATORS.items()}
+    for each in SAMPLES:
+        for suggestion in each.columns:
+            found[f"{each.key}.{suggestion.column}"] = f"{each.title}: {suggestion.title}"
+    own = upload()
+    if own is not None:
+        found[OWN_FILE] = f"Your file: {own.column_name}"
+    return found
+
+
+def pick_source() -> Source:
+    """The picker and, for generated data, its size; the choice lives in the link."""
+    titles = options()
+    asked = st.query_params.get("data")
+    if asked == OWN_FILE and OWN_FILE not in titles:
+        st.warning("The link was made with an uploaded file, which stays with the person who uploaded it; pick data here.")
+    else:
+        check_choice("data", list(titles), label="data set")
+    chosen = st.selectbox(
+        "Data", list(titles), format_func=lambda key: titles[key], key="data", bind="query-params",
+        help="Generated and bundled data are public: previews on them cost no privacy. Bring your own on the Data page.",
+    )  # fmt: skip
+    if chosen == OWN_FILE:
+        own = upload()
+        if own is None:
+            raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
+        return own
+    if "." in chosen:
+        sample_key, column = chosen.split(".", 1)
+        suggestion = next(each for each in sample(sample_key).columns if each.column == column)
+        bits = suggestion.bits if suggestion.kind == "number" else 10
+        return Bundled(sample_key=sample_key, column_name=column, bits=bits)
+    rows, grid = st.columns(2)
+    with rows:
+        n = st.select_slider(
+            "Rows n", ROW_CHOICES, value=10_000, key="n", format_func=lambda value: f"{value:,}", bind="query-params"
+        )
+    with grid:
+        bits = st.slider(
+            "Grid: 2ᵈ cells, d", 2, 14, 10, key="bits", bind="query-params", help="Bits of the grid, the paper's d."
+        )
+    return Generated(shape=chosen, n=int(n), bits=int(bits), seed=1)

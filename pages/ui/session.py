@@ -1,0 +1,86 @@
+"""One person's session: the gate, what was uploaded, and a small memory of computed things.
+
+Nothing derived from data goes into a cache that sessions share: everything here lives in ``st.session_state``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from dpcore.sources import Uploaded
+
+Result = TypeVar("Result")
+
+REMEMBERED = 12
+"""Computed things kept a session; the oldest goes first."""
+
+
+def open_gate() -> None:
+    """Called by the router alone, on every run; pages check it."""
+    st.session_state["gate"] = True
+
+
+def require_gate() -> None:
+    """Stop unless the router ran: a page entered any other way shows nothing."""
+    if not st.session_state.get("gate"):
+        st.error("This page must be opened through the app's own address.")
+        st.stop()
+
+
+def upload() -> Uploaded | None:
+    """What this session uploaded and declared, if anything."""
+    found: Uploaded | None = st.session_state.get("upload")
+    return found
+
+
+def remember_upload(source: Uploaded | None) -> None:
+    """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
+    st.session_state["upload"] = source
+    st.session_state["memory"] = {}
+    if source is None:
+        st.session_state.pop("steward", None)
+
+
+def is_steward() -> bool:
+    """Whether the person said they may see true values of their private data."""
+    return bool(st.session_state.get("steward_choice"))
+
+
+def remembered(key: str, compute: Callable[[], Result]) -> Result:
+    """This session's value under a key, computed at most once while it is remembered."""
+    memory: dict[str, Any] = st.session_state.setdefault("memory", {})
+    if key not in memory:
+        value = compute()
+        while len(memory) >= REMEMBERED:
+            memory.pop(next(iter(memory)))
+        memory[key] = value
+    else:
+        memory[key] = memory.pop(key)  # now the newest
+    result: Result = memory[key]
+    return result
+
+
+def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str) -> Result:
+    """Remembered work in blocks, with a progress bar; moving any control interrupts it between blocks."""
+    memory: dict[str, Any] = st.session_state.setdefault("memory", {})
+    if key in memory:
+        return remembered(key, lambda: memory[key])
+    slot = st.empty()
+    generator = work()
+    while True:
+        try:
+            share = next(generator)
+        except StopIteration as done:
+            slot.empty()
+            result: Result = remembered(key, lambda: done.value)
+            return result
+        slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
+
+
+def fresh_seed() -> int:
+    """A new preview seed, short enough for a link."""
+    return secrets.randbelow(10**6)

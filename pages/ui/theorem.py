@@ -1,0 +1,59 @@
+"""The theorem card: what is promised, on what conditions, and whether they hold here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Bound, BoundKind, Entry
+from dpcore.experiment import ErrorReport
+
+
+def percent(value: float) -> str:
+    """A fraction of n with three significant digits."""
+    return f"{100 * value:.3g}%"
+
+
+def people(value: float, n: int) -> str:
+    """The same as a number of rows."""
+    rows = value * n
+    return f"≈ {rows:,.0f} of {n:,} rows"
+
+
+def promise(bound: Bound, *, n: int) -> str:
+    """The promise in one sentence, and what stands in its way."""
+    if bound.kind is BoundKind.ORDER_ONLY:
+        return "The theorem gives an order of magnitude only; no constant is proved, so no number is promised here."
+    if not bound.applies:
+        needed = f" It would need n = {bound.rows_needed:,}." if bound.rows_needed else ""
+        return f"The theorem promises nothing at this n.{needed}"
+    if bound.vacuous:
+        needed = f" It starts to say something at n = {bound.rows_needed:,}." if bound.rows_needed else ""
+        return f"The promise is vacuous here: an error of {percent(bound.value)} is no news.{needed}"
+    return (
+        f"With probability at least {1 - bound.beta:g}, no query errs by more than "
+        f"**{percent(bound.value)}** ({people(bound.value, n)})."
+    )
+
+
+def theorem_card(entry: Entry, report: ErrorReport) -> None:
+    """Statement, reference, assumptions met or not, the n it needs, and what was observed."""
+    bound, n = report.bound, report.problem.n
+    with st.container(border=True):
+        st.subheader("What is promised")
+        st.markdown(f"{promise(bound, n=n)} :orange-badge[theory]")
+        st.markdown(bound.statement)
+        for assumption in bound.assumptions:
+            st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
+        low, high = report.failure_interval
+        if len(report.answered) and bound.value < float("inf"):
+            st.markdown(
+                f"Observed: {report.failures:,} of {len(report.answered):,} previews erred by more than "
+                f"{percent(bound.value)}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), "
+                f"the theorem allows {bound.beta:g}. :blue-badge[simulated]"
+            )
+        if bound.rows_needed:
+            st.markdown(f"n needed: {bound.rows_needed:,} rows; here n = {n:,}.")
+        if bound.note:
+            st.info(bound.note)
+        st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(entry.references)}.")
+        st.markdown(f"Privacy: {report.guarantee.sentence()}, for each single release.")

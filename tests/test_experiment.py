@@ -1,0 +1,81 @@
+"""Errors measured against the truth: closed forms against every query, and the exact binomial interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcore import Cells, Dataset, Intervals, Line, ParameterError, Preview, Problem, Provenance, ProvenanceKind
+from dpcore import Thresholds, catalogue, entry
+from dpcore.core import DataRelease, Queries
+from dpcore.experiment import LEVELS, binomial_interval, finish, measure, sweep
+from dpcore.mechanisms import serving
+
+PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+
+
+def setting(kind: type[Queries], *, bits: int = 4, n: int = 200) -> tuple[Dataset, Problem]:
+    domain = Line(bits=bits)
+    records = np.random.Generator(np.random.SFC64(5)).integers(0, 2**bits, n)
+    dataset = Dataset(domain, records, PUBLIC)
+    return dataset, Problem(domain=domain, queries=kind(domain=domain), n=n)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("kind", [Thresholds, Intervals, Cells])
+def test_a_report_agrees_with_every_query_asked_one_by_one(kind: type[Queries]) -> None:
+    dataset, problem = setting(kind)
+    mechanism = entry("identity").make(epsilon=0.3)
+    state = mechanism.prepare(dataset, problem)
+    report = finish(measure(mechanism, dataset, state, Preview(9), trials=40, queries_shown=10**6))
+    release = mechanism.run(state, Preview(9), trials=40)
+    assert isinstance(release, DataRelease)
+    everything = np.arange(problem.queries.count)
+    truth = problem.queries.answer(dataset.histogram[None, :], everything) / problem.n
+    errors = release.answer(everything) - truth
+    assert np.allclose(report.worst, np.abs(errors).max(axis=1))
+    shown = np.searchsorted(everything, report.indices)
+    assert np.allclose(report.typical, np.abs(errors[:, shown]).mean(axis=1), atol=1e-6)
+    nearest = np.quantile(errors[:, shown], LEVELS, axis=0, method="nearest")
+    assert np.allclose(report.band, nearest, atol=1e-6)
+    assert np.allclose(report.truth, truth[0, shown])
+
+
+def test_trials_made_in_several_blocks_fill_the_same_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, problem = setting(Intervals)
+    mechanism = entry("identity").make(epsilon=0.3)
+    state = mechanism.prepare(dataset, problem)
+    monkeypatch.setattr("dpcore.experiment.BLOCK_CELLS", 16 * 7)
+    shares = list(measure(mechanism, dataset, state, Preview(9), trials=40))
+    assert len(shares) == 6 and shares[-1] == 1.0
+    report = finish(measure(mechanism, dataset, state, Preview(9), trials=40))
+    assert report.trials == 40 and np.isfinite(report.worst).all()
+
+
+def test_binomial_interval_is_exact() -> None:
+    # Clopper and Pearson: the tails beyond the ends hold 2.5% each.
+    from scipy.stats import binom
+
+    for successes, trials in ((0, 10), (3, 10), (10, 10), (47, 1000)):
+        low, high = binomial_interval(successes, trials)
+        if successes > 0:
+            assert binom.sf(successes - 1, trials, low) == pytest.approx(0.025)
+        if successes < trials:
+            assert binom.cdf(successes, trials, high) == pytest.approx(0.025)
+    assert binomial_interval(0, 10)[0] == 0 and binomial_interval(10, 10)[1] == 1
+
+
+def test_a_sweep_covers_every_mechanism_and_falls_with_epsilon() -> None:
+    dataset, problem = setting(Intervals, bits=6, n=3000)
+    entries = serving(problem.queries)
+    curve = finish(sweep(entries, dataset, problem, shared={"alpha": 0.2}, trials=20, epsilons=(0.05, 5.0)))
+    assert set(curve.keys) == {found.key for found in catalogue() if found.serves(problem.queries)}
+    row = curve.keys.index("identity")
+    assert curve.worst[row, 0, 1] > 10 * curve.worst[row, 1, 1]
+    assert curve.promised[row, 0] > curve.promised[row, 1]
+
+
+def test_bad_arguments_get_a_sentence() -> None:
+    dataset, problem = setting(Intervals)
+    mechanism = entry("identity").make()
+    with pytest.raises(ParameterError, match="At least one trial"):
+        finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), Preview(1), trials=0))
