@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from math import factorial, prod
 
 import numpy as np
 
 from dpcore.core import (
     Dataset,
-    Domain,
     Floats,
     Mechanism,
     Neighbours,
@@ -22,24 +22,36 @@ from dpcore.core import (
 from dpcore.randomness import Enumerate
 
 Law = tuple[Floats, Floats]
+"""Distinct outcomes (K, w) and their probabilities (K,)."""
+
+ROUNDING = 1e-9
+"""How far sums of many doubles may stray from the exact divergence."""
 
 
 def hockey_stick(one: Law, other: Law, *, epsilon: float) -> float:
     """Sum over outcomes of (P - e^epsilon Q)+: the smallest delta at this epsilon, in this direction.
 
     Args:
-        one: outcomes (K, w) and their probabilities (K,).
+        one: distinct outcomes (K, w) and their probabilities (K,).
         other: the same for the neighbour.
         epsilon: privacy loss.
     """
-    width = max(one[0].shape[1], other[0].shape[1])
-    if one[0].shape[1] != other[0].shape[1]:
-        raise ParameterError(f"Outcomes of different widths cannot be compared ({width}).")
-    everything, which = np.unique(np.concatenate([one[0], other[0]]), axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    p = np.bincount(which[: len(one[0])], weights=one[1], minlength=len(everything))
-    q = np.bincount(which[len(one[0]) :], weights=other[1], minlength=len(everything))
+    p, q = _aligned(one, other)
     return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
+
+
+def _aligned(one: Law, other: Law) -> tuple[Floats, Floats]:
+    """Probabilities of the same outcomes, in the same order, under both laws."""
+    if one[0].shape[1] != other[0].shape[1]:
+        raise ParameterError("Outcomes of different widths cannot be compared.")
+    if np.array_equal(one[0], other[0]):
+        return one[1], other[1]
+    outcomes, which = np.unique(np.concatenate([one[0], other[0]]), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    ours, theirs = np.zeros(len(outcomes)), np.zeros(len(outcomes))
+    ours[which[: len(one[0])]] = one[1]
+    theirs[which[len(one[0]) :]] = other[1]
+    return ours, theirs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +60,18 @@ class Pair:
 
     one: tuple[int, ...]
     other: tuple[int, ...]
+
+    def chance(self, masses: Floats) -> float:
+        """Chance that n + 1 rows drawn one by one from ``masses`` (size,) give this pair, either way round.
+
+        All but the last row are one data set. The last row joins it (ADD_REMOVE_ONE) or replaces the one before it
+        (REPLACE_ONE).
+        """
+        ours, theirs = (np.bincount(rows, minlength=len(masses)) for rows in (self.one, self.other))
+        shared = [int(count) for count in np.minimum(ours, theirs)]
+        orders = factorial(sum(shared)) // prod(factorial(count) for count in shared)
+        ways = 1 if len(self.one) != len(self.other) else 2
+        return float(ways * orders * np.prod(masses ** np.maximum(ours, theirs)))
 
 
 def datasets(*, size: int, rows: int) -> Iterator[tuple[int, ...]]:
@@ -77,31 +101,56 @@ class Finding:
     pairs: int
 
 
-def exact_delta(mechanism: Mechanism, problem: Problem, *, window: tuple[int, int] | None = None) -> Finding:
-    """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions.
+def divergences(
+    mechanism: Mechanism, problem: Problem, *, window: tuple[int, int] | None = None
+) -> Iterator[tuple[Pair, float]]:
+    """Every neighbouring pair and the larger of its two hockey-stick divergences at the guarantee's epsilon.
 
     Args:
         mechanism: what is audited; its own run() is enumerated.
         problem: a tiny one; n is the number of rows (nominal under ADD_REMOVE_ONE).
         window: noisy values told apart, by default -4 .. n + 4.
     """
-    domain: Domain = problem.domain
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
+    sampler = Enumerate(window=window or (-4, problem.n + 4))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(rows: tuple[int, ...]) -> Law:
         if rows not in laws:
-            dataset = Dataset(domain, np.array(rows, dtype=np.int64), provenance)
-            sampler = Enumerate(window=window or (-4, problem.n + 4))
+            dataset = Dataset(problem.domain, np.array(rows, dtype=np.int64), provenance)
             laws[rows] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
         return laws[rows]
 
-    epsilon = mechanism.guarantee(problem).epsilon
-    worst, count = Finding(delta=-1.0, pair=Pair(one=(), other=()), pairs=0), 0
-    for pair in neighbouring_pairs(size=domain.size, rows=problem.n, neighbours=problem.neighbours):
-        count += 1
-        for one, other in ((pair.one, pair.other), (pair.other, pair.one)):
-            delta = hockey_stick(law(one), law(other), epsilon=epsilon)
-            if delta > worst.delta:
-                worst = Finding(delta=delta, pair=pair, pairs=0)
-    return Finding(delta=worst.delta, pair=worst.pair, pairs=count)
+    factor = np.exp(mechanism.guarantee(problem).epsilon)
+    for pair in neighbouring_pairs(size=problem.domain.size, rows=problem.n, neighbours=problem.neighbours):
+        p, q = _aligned(law(pair.one), law(pair.other))
+        yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
+
+
+def exact_delta(mechanism: Mechanism, problem: Problem, *, window: tuple[int, int] | None = None) -> Finding:
+    """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions.
+
+    Args: see divergences.
+    """
+    found = list(divergences(mechanism, problem, window=window))
+    pair, delta = max(found, key=lambda each: each[1])
+    return Finding(delta=delta, pair=pair, pairs=len(found))
+
+
+def exact_gamma(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    masses: list[Floats],
+    window: tuple[int, int] | None = None,
+) -> Floats:
+    """Chance that n + 1 rows drawn from each of ``masses`` (size,) give a pair whose divergence exceeds delta.
+
+    This is what gamma of a random-DP guarantee must not be below, for any distribution of the rows (Hall, Rinaldo and
+    Wasserman 2013, Definitions 1 and 2); one number per distribution.
+
+    Args: see divergences.
+    """
+    delta = mechanism.guarantee(problem).delta
+    bad = [pair for pair, found in divergences(mechanism, problem, window=window) if found > delta + ROUNDING]
+    return np.array([sum(pair.chance(mass) for pair in bad) for mass in masses], dtype=np.float64)

@@ -23,7 +23,7 @@ def largest_prefix(*, terms: int, beta: float, log_moment: Callable[[Floats], Fl
 
 
 def laplace_log_moment(scale: float) -> Callable[[Floats], Floats]:
-    """log E[e^(rate Z)] of discrete Laplace noise, for rates below 1/scale."""
+    """Logarithm of E[e^(rate Z)] for discrete Laplace noise, for rates below 1/scale."""
     p = math.exp(-1 / scale)
 
     def log_moment(rates: Floats) -> Floats:
@@ -38,9 +38,7 @@ def worst_error_laplace(queries: Queries, *, scale: float, beta: float) -> float
     if isinstance(queries, Cells):
         return float(laplace_quantile(beta / queries.count, scale=scale) - 1)
     rates = np.logspace(-6, 0, 600, endpoint=False) / scale
-    prefix = largest_prefix(
-        terms=queries.domain.ordered, beta=beta, log_moment=laplace_log_moment(scale), rates=rates
-    )
+    prefix = largest_prefix(terms=queries.domain.ordered, beta=beta, log_moment=laplace_log_moment(scale), rates=rates)
     return _by_class(queries, prefix)
 
 

@@ -39,7 +39,7 @@ class Neighbours(enum.StrEnum):
     """One row is added or removed; ``Problem.n`` is then a public nominal size, not the number of rows."""
 
     @property
-    def title(self) -> str:
+    def words(self) -> str:
         """The relation in words."""
         return "replace one row" if self is Neighbours.REPLACE_ONE else "add or remove one row"
 
@@ -79,7 +79,7 @@ class Guarantee:
             parts.append(f"δ = {self.delta!r}")
         if self.gamma:
             parts.append(f"γ = {self.gamma!r}")
-        return ", ".join(parts) + f" ({self.neighbours.title})"
+        return ", ".join(parts) + f" ({self.neighbours.words})"
 
 
 class BoundKind(enum.StrEnum):
@@ -211,6 +211,7 @@ class Dataset:
             raise DataError("The data set has no rows.")
         if int(self.records.min()) < 0 or int(self.records.max()) >= self.domain.size:
             raise DataError(f"Every record must be a cell between 0 and {self.domain.size - 1}.")
+        object.__setattr__(self, "records", self.records.astype(np.int64, copy=False))
         histogram = np.bincount(self.records, minlength=self.domain.size).astype(np.int64)
         histogram.setflags(write=False)
         object.__setattr__(self, "_histogram", histogram)
@@ -230,6 +231,7 @@ class Dataset:
         return f"<Dataset: {self.provenance.kind}, {type(self.domain).__name__}>"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Queries(ABC):
     """A class of counting queries on a domain: each query is the fraction of rows inside a set of cells."""
 
@@ -317,7 +319,7 @@ class Parameter:
                 raise ParameterError(f"{shown} must be one of {', '.join(self.choices)}.")
             return
         number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        if not number or not math.isfinite(value):
+        if not number or value != value or abs(value) == math.inf:
             raise ParameterError(f"{shown} must be a finite number between {self.low:g} and {self.high:g}.")
         if self.integer and value != int(value):
             raise ParameterError(f"{shown} must be a whole number, got {value!r}.")
@@ -459,7 +461,7 @@ class HistogramRelease(DataRelease):
 
     def histogram(self) -> Floats:
         """The released counts as numbers of rows."""
-        return self.counts.astype(np.float64)
+        return np.where(self.refused[:, None], np.nan, self.counts)
 
     def outcomes(self) -> Floats:
         """The counts."""
@@ -485,7 +487,7 @@ class PointsRelease(DataRelease):
         trials, size = self.trials, self.problem.domain.size
         flat = (np.arange(trials)[:, None] * size + self.points).ravel()
         mass = np.bincount(flat, weights=self.weights.ravel() * self.problem.n, minlength=trials * size)
-        return mass.reshape(trials, size)
+        return np.where(self.refused[:, None], np.nan, mass.reshape(trials, size))
 
     def outcomes(self) -> Floats:
         """Points, then weights."""
@@ -511,7 +513,11 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         for name, parameter in self.parameters().items():
-            parameter.check(name=name, value=getattr(self, name))
+            value = getattr(self, name)
+            parameter.check(name=name, value=value)
+            if not (parameter.boolean or parameter.choices):
+                # 3.0, 3 and numpy's 3 are one whole number: links, sentences and array shapes need Python's own.
+                object.__setattr__(self, name, int(value) if parameter.integer else float(value))
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
@@ -548,7 +554,7 @@ class Entry:
         domains: the domain classes it serves.
         queries: the query classes it serves.
         references: authors, year, theorem.
-        tiny: parameter values for the exact privacy check on a tiny universe, where the defaults would be too many coins.
+        tiny: parameter values for the exact privacy check on a tiny universe, where the defaults need too many coins.
         tiny_size: cells of that universe.
         tiny_rows: its rows.
     """

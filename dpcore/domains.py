@@ -46,28 +46,30 @@ class Line(Domain):
     @property
     def size(self) -> int:
         """2**bits cells, and one more where values may be missing."""
-        return 2**self.bits + int(self.missing)
+        return (1 << self.bits) + int(self.missing)
 
     @property
     def width(self) -> float:
         """Width of a cell in the data's unit."""
-        return (self.high - self.low) / 2**self.bits
+        return (self.high - self.low) / float(2**self.bits)
 
     def points(self) -> Floats:
         """Midpoint of each ordered cell, shape (ordered,)."""
-        return self.low + (np.arange(self.ordered) + 0.5) * self.width
+        return self.low + (np.arange(self.ordered, dtype=np.float64) + 0.5) * self.width
 
     def describe(self, cell: int) -> str:
         """The cell's half-open range."""
         if cell >= self.ordered:
             return "missing or out of bounds"
-        return f"{self.low + cell * self.width:g} to {self.low + (cell + 1) * self.width:g}"
+        # As many digits as it takes to tell one edge from the next.
+        digits = max(6, math.ceil(math.log10(max(abs(self.low), abs(self.high)) / self.width)) + 2)
+        return f"{self.low + cell * self.width:.{digits}g} to {self.low + (cell + 1) * self.width:.{digits}g}"
 
     def encode(self, numbers: Floats) -> Integers:
         """Cell of each number, shape (n,).
 
-        Without a cell for missing values, a value that is not a number is put at the lower bound: the domain was
-        declared to have none, and n must not depend on the data.
+        What is not a finite number counts as missing. Without a cell for missing values it is put at the lower bound:
+        the domain was declared to have none, and n must not depend on the data.
         """
         numbers = np.asarray(numbers, dtype=np.float64)
         fits = np.isfinite(numbers)
@@ -77,7 +79,7 @@ class Line(Domain):
         clipped = np.clip(np.where(fits, numbers, self.low), self.low, self.high)
         # A ratio first: (x - low) / width could round past the end for extreme bounds.
         cells = np.minimum(np.floor((clipped - self.low) / (self.high - self.low) * 2**self.bits), 2**self.bits - 1)
-        encoded = cells.astype(np.int64)
+        encoded: Integers = cells.astype(np.int64)
         if self.missing:
             encoded[~fits] = self.ordered
         return encoded
@@ -117,4 +119,5 @@ class Categories(Domain):
         """
         codes = np.asarray(codes, dtype=np.int64)
         unknown = (codes < 0) | (codes >= len(self.labels))
-        return np.where(unknown, len(self.labels) if self.missing else 0, codes)
+        encoded: Integers = np.where(unknown, len(self.labels) if self.missing else 0, codes)
+        return encoded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -38,14 +39,9 @@ def compose_disjoint(parts: Sequence[Guarantee]) -> Guarantee:
     """Releases on disjoint parts of the data, all ADD_REMOVE_ONE: a row is in one part only, so the maximum counts."""
     if any(part.neighbours is not Neighbours.ADD_REMOVE_ONE for part in parts):
         raise ParameterError("Only add-or-remove guarantees compose in parallel: a replaced row may change parts.")
-    whole = compose(parts)
-    return Guarantee(
-        epsilon=max(part.epsilon for part in parts),
-        delta=max(part.delta for part in parts),
-        gamma=whole.gamma,
-        neighbours=Neighbours.ADD_REMOVE_ONE,
-        releasable=whole.releasable,
-        why_not=whole.why_not,
+    whole = compose([dataclasses.replace(part, delta=0.0) for part in parts])
+    return dataclasses.replace(
+        whole, epsilon=max(part.epsilon for part in parts), delta=max(part.delta for part in parts)
     )
 
 
@@ -77,17 +73,23 @@ def gaussian_delta(epsilon: float, *, sigma: float, shift: tuple[int, ...]) -> f
     if shift not in ((1,), (1, 1)):
         raise ParameterError("The exact law is known for one or two cells moved by 1 each.")
     cells = len(shift)
-    reach = int(math.ceil(40 * sigma * math.sqrt(cells))) + 2
-    s = np.arange(-reach, reach + 1, dtype=np.float64)
-    mass = np.exp(-s * s / (2 * cells * sigma * sigma))
+    # From the first loss above epsilon, for as long as doubles see terms beside it (10 standard deviations, and more).
+    first = math.floor(max(epsilon * sigma**2 - cells / 2, -12 * sigma * math.sqrt(cells)))
+    s = first + np.arange(math.ceil(max(0, -first) + 12 * sigma * math.sqrt(cells)) + 2, dtype=np.float64)
+    mass = np.exp(-s * s / (2 * cells * sigma * sigma)) / _gaussian_sum(sigma) ** cells
     if cells == 2:
-        x = np.arange(-reach, reach + 1, dtype=np.float64)
-        even, odd = np.exp(-((x / sigma) ** 2)).sum(), np.exp(-(((x - 0.5) / sigma) ** 2)).sum()
-        mass *= np.where(s % 2 == 0, even, odd)
-    mass /= mass.sum()
+        narrow = sigma / math.sqrt(2)
+        mass *= np.where(s % 2 == 0, _gaussian_sum(narrow), _gaussian_sum(narrow, offset=0.5))
     loss = (s + cells / 2) / sigma**2
-    excess = loss > epsilon
-    return float(-(mass[excess] * np.expm1(epsilon - loss[excess])).sum())
+    return float(-(mass * np.expm1(np.minimum(epsilon - loss, 0.0))).sum())
+
+
+def _gaussian_sum(sigma: float, *, offset: float = 0.0) -> float:
+    """The sum of e^(-(x - offset)^2/(2 sigma^2)) over whole x; from sigma = 2 on, to the last digit the integral."""
+    if sigma >= 2:
+        return sigma * math.sqrt(2 * math.pi)
+    x = np.arange(-80, 81) - offset
+    return float(np.exp(-((x / sigma) ** 2) / 2).sum())
 
 
 @lru_cache(maxsize=4096)

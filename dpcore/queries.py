@@ -93,8 +93,8 @@ class Intervals(Queries):
 
     @property
     def vc_dimension(self) -> int:
-        """2: an interval cannot take the outer two of three points. On a single cell, 1."""
-        return min(2, self.domain.ordered)
+        """2: an interval cannot take the outer two of three points. On two cells 1: no interval leaves out both."""
+        return min(2, self.domain.ordered - 1)
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
         """First and last cell of each query, both included."""
@@ -160,8 +160,8 @@ class Cells(Queries):
 
     @property
     def vc_dimension(self) -> int:
-        """1: a cell cannot take two points at once."""
-        return 1
+        """1: a cell cannot take two points at once. A single cell is a single query: 0."""
+        return min(1, self.domain.ordered - 1)
 
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
         """First and last cell of each query: the cell itself."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dpcore.core import Booleans, Integers
 from dpcore.privacy import gaussian_delta, zcdp_delta
-from dpcore.randomness.sampler import Sampler
+from dpcore.randomness.sampler import Sampler, Statistic
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,7 @@ class Account(Sampler):
     ) -> Integers:
         """See Sampler."""
         self.charges.append(Charge("choose_cut", epsilon=epsilon))
-        return self._inner.choose_cut(
-            cumulative, low, high, epsilon=epsilon, sensitivity=sensitivity, trials=trials
-        )
+        return self._inner.choose_cut(cumulative, low, high, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""
@@ -99,3 +97,7 @@ class Account(Sampler):
     def integers(self, high: int, *, columns: int, trials: int) -> Integers:
         """See Sampler."""
         return self._inner.integers(high, columns=columns, trials=trials)
+
+    def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
+        """See Sampler."""
+        return self._inner.votes(counts, statistic, rows=rows, times=times, trials=trials)

@@ -7,14 +7,15 @@ as many trials as there are paths so far. The law therefore comes from the very 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, Mechanism, ParameterError, State
-from dpcore.randomness.laws import clamped_law, exponential_law, laplace_tail
-from dpcore.randomness.sampler import Sampler, check_draw, cut_scores
+from dpcore.randomness.laws import clamped_law, compositions, exponential_law, laplace_tail
+from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, cut_scores
 
 MOST_PATHS = 1 << 22
 
@@ -34,13 +35,20 @@ class Enumerate(Sampler):
     name: ClassVar[str] = "enumerate"
 
     def __init__(self, *, window: tuple[int, int]) -> None:
+        if not window[0] < window[1]:
+            raise ParameterError("A window needs a lowest value below its highest.")
         self._window = window
+        self._start()
+
+    def _start(self) -> None:
+        """Forget every coin."""
         self._drawn: list[NDArray[Any]] = []
         self._chance: Floats = np.ones(1)
         self._position = 0
 
     def law(self, mechanism: Mechanism, state: State) -> tuple[Floats, Floats]:
-        """Distinct outcomes (K, anything), refusals as NaN rows, and the probability of each (K,)."""
+        """Distinct outcomes (K, anything), refusals as rows of infinities, and the probability of each (K,)."""
+        self._start()
         while True:
             self._position = 0
             try:
@@ -52,7 +60,9 @@ class Enumerate(Sampler):
         # A refusal must look the same whatever was computed on the way to it.
         outcomes = np.where(release.refused[:, None], np.inf, outcomes)
         distinct, which = np.unique(outcomes, axis=0, return_inverse=True)
-        return distinct, np.bincount(which.reshape(-1), weights=self._chance, minlength=len(distinct))
+        chances = np.zeros(len(distinct))
+        np.add.at(chances, which.reshape(-1), self._chance)
+        return distinct, chances
 
     def _draw(self, branch: Callable[[], tuple[NDArray[Any], Floats]]) -> NDArray[Any]:
         """The scripted values of this draw (paths, ...); at the first unscripted one, branch and replay.
@@ -119,6 +129,7 @@ class Enumerate(Sampler):
     ) -> Integers:
         """See Sampler."""
         check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        check_choice(rule=rule, allowed=allowed)
         open_to = np.ones(scores.shape, dtype=np.bool_) if allowed is None else allowed
         laws = exponential_law(scores, open_to, rate=epsilon / (2 * sensitivity), rule=rule)
         return self._independent(laws[:, None, :], np.arange(scores.shape[1]))[:, 0]
@@ -130,9 +141,7 @@ class Enumerate(Sampler):
         cuts = []
         for segment in range(low.shape[1]):
             scores, allowed = cut_scores(cumulative, low[:, segment], high[:, segment])
-            cuts.append(
-                self.choose(scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, allowed=allowed)
-            )
+            cuts.append(self.choose(scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, allowed=allowed))
         return np.stack(cuts, axis=1)
 
     def split(self, counts: Integers) -> Integers:
@@ -149,3 +158,14 @@ class Enumerate(Sampler):
     def integers(self, high: int, *, columns: int, trials: int) -> Integers:
         """See Sampler."""
         return self._independent(np.full((1, columns, high), 1 / high), np.arange(high))
+
+    def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
+        """See Sampler. Exact multinomial chances of every way to share the votes out."""
+        from scipy.special import gammaln, xlogy
+
+        law = statistic.law(counts, rows=rows)
+        if comb(times + len(law) - 1, len(law) - 1) > MOST_PATHS:
+            raise ParameterError(f"Too many paths to enumerate: more than {MOST_PATHS}.")
+        ways = compositions(times, len(law))
+        chances = np.exp(gammaln(times + 1.0) + (xlogy(ways, law) - gammaln(ways + 1.0)).sum(axis=1))
+        return self._draw(lambda: (ways[None], np.broadcast_to(chances, (len(self._chance), len(ways)))))

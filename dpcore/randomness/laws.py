@@ -8,12 +8,13 @@ e^(-z^2 / (2 sigma^2)) over the whole numbers (Canonne, Kamath and Steinke 2020)
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Floats
+from dpcore.core import Floats, Integers
 
 GAUSSIAN_REACH = 40.0
 """Standard deviations kept of a discrete Gaussian: what lies beyond is below the smallest double."""
@@ -24,7 +25,8 @@ def laplace_tail(at_least: NDArray[Any] | float, *, scale: float) -> Floats:
     j = np.asarray(at_least, dtype=np.float64)
     p = np.exp(-1.0 / scale)
     far = np.exp(-np.where(j >= 1, j, 1 - j) / scale) / (1 + p)
-    return np.where(j >= 1, far, 1 - far)
+    tail: Floats = np.where(j >= 1, far, 1 - far)
+    return tail
 
 
 def laplace_mass(z: NDArray[Any], *, scale: float) -> Floats:
@@ -40,7 +42,7 @@ def laplace_quantile(tail: float, *, scale: float) -> int:
     return max(1, int(np.ceil(scale * np.log(2 / ((1 + p) * tail)))))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # at the largest sigma an entry takes megabytes
 def gaussian_masses(sigma: float) -> tuple[int, Floats]:
     """Reach r and Pr[Z = z] for z = -r..r, as far as doubles see them."""
     reach = max(2, int(np.ceil(GAUSSIAN_REACH * sigma)))
@@ -94,3 +96,10 @@ def exponential_law(scores: NDArray[Any], allowed: NDArray[np.bool_], *, rate: f
                 others[..., r, :] *= factor
     flipped: Floats = q * (others @ weights) / 2
     return flipped
+
+
+def compositions(total: int, parts: int) -> Integers:
+    """Every way to share ``total`` out among ``parts`` places, shape (ways, parts)."""
+    dividers = np.array(list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64)
+    edges = np.pad(dividers, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
+    return np.diff(edges, axis=1) - 1

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.laws import gaussian_masses
-from dpcore.randomness.sampler import RULES, Sampler, check_draw
+from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
@@ -61,8 +61,7 @@ class Preview(Sampler):
         from scipy.special import ndtr
 
         reach, masses = gaussian_masses(sigma)
-        reach, masses = min(reach, int(np.ceil(9 * sigma)) + 2), masses[:]
-        centre = len(masses) // 2
+        centre, reach = reach, min(reach, int(np.ceil(9 * sigma)) + 2)
         z = np.arange(-reach, reach + 1)
         proposal = ndtr(-(np.abs(z) - 0.5) / sigma) - ndtr(-(np.abs(z) + 0.5) / sigma)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -102,15 +101,15 @@ class Preview(Sampler):
         Permute-and-flip is the race with exponential noise (Ding et al. 2021).
         """
         check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
-        if rule not in RULES:
-            raise ParameterError(f"The rule must be one of {', '.join(RULES)}.")
+        check_choice(rule=rule, allowed=allowed)
         utility = scores * (epsilon / (2 * sensitivity))
         if allowed is not None:
             utility = np.where(allowed, utility, -np.inf)
         if rule == "exponential" and len(utility) == 1:
             weights = np.cumsum(np.exp(utility[0] - utility[0].max()))
             uniform = self._generator.random(trials) * weights[-1]
-            return np.searchsorted(weights, uniform, side="right").astype(np.int64)
+            inverted: Integers = np.searchsorted(weights, uniform, side="right").astype(np.int64)
+            return inverted
         chosen = np.empty(trials, dtype=np.int64)
         step = max(1, (1 << 20) // scores.shape[1])
         for start in range(0, trials, step):
@@ -164,6 +163,11 @@ class Preview(Sampler):
     def integers(self, high: int, *, columns: int, trials: int) -> Integers:
         """See Sampler."""
         return self._generator.integers(0, high, (trials, columns))
+
+    def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
+        """See Sampler. Subsamples are independent, so the votes are one multinomial draw of the exact law."""
+        law = statistic.law(counts, rows=rows)
+        return self._generator.multinomial(times, law / law.sum(), size=trials)
 
 
 def _log_difference(larger: Floats, smaller: Floats) -> Floats:

@@ -8,14 +8,24 @@ vector of one call; one call costs its epsilon once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, Integers, ParameterError
+from dpcore.core import Booleans, Floats, Integers, ParameterError
 
 RULES = ("exponential", "permute_and_flip")
+
+
+class Statistic(Protocol):
+    """A question with few possible answers, asked of subsamples of the data."""
+
+    def answer(self, counts: Integers) -> Integers:
+        """The answer on each subsample's histogram: (S, cells) to (S,)."""
+
+    def law(self, counts: Integers, *, rows: int) -> Floats:
+        """Chance of each answer on so many rows drawn with replacement from counts (cells,): (answers,)."""
 
 
 class Sampler(ABC):
@@ -86,6 +96,14 @@ class Sampler(ABC):
     def integers(self, high: int, *, columns: int, trials: int) -> Integers:
         """Public coins: uniform whole numbers in [0, high), shape (T, columns); record them in the Release."""
 
+    @abstractmethod
+    def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
+        """How often each answer comes out of ``times`` subsamples of ``rows`` rows, with replacement: (T, answers).
+
+        ``counts`` (cells,) is the data. The coins are private and cost nothing themselves: the votes must meet noise
+        before anyone sees them.
+        """
+
 
 def check_draw(*, epsilon: float, sensitivity: float, trials: int) -> None:
     """Raise ParameterError unless a draw's arguments make sense."""
@@ -95,6 +113,14 @@ def check_draw(*, epsilon: float, sensitivity: float, trials: int) -> None:
         raise ParameterError(f"A draw needs a finite sensitivity above 0, got {sensitivity!r}.")
     if trials < 1:
         raise ParameterError(f"At least one trial is needed, got {trials}.")
+
+
+def check_choice(*, rule: str, allowed: Booleans | None) -> None:
+    """Raise ParameterError unless the rule is known and every trial has a candidate."""
+    if rule not in RULES:
+        raise ParameterError(f"The rule must be one of {', '.join(RULES)}.")
+    if allowed is not None and not allowed.any(axis=1).all():
+        raise ParameterError("A choice needs at least one allowed candidate in every trial.")
 
 
 def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:
