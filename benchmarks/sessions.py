@@ -13,6 +13,7 @@ import time
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.typing import Origin, Subprotocol
 
 from benchmarks.server import running_app
 
@@ -29,8 +30,9 @@ async def _finished(socket: websockets.ClientConnection) -> None:
 
 async def _session(address: str, number: int, *, moves: int, taken: list[float]) -> None:
     target = address.replace("http", "ws") + "/_stcore/stream"
-    origin = address
-    async with websockets.connect(target, subprotocols=["streamlit"], origin=origin, max_size=None) as socket:
+    async with websockets.connect(
+        target, subprotocols=[Subprotocol("streamlit")], origin=Origin(address), max_size=None
+    ) as socket:
         first = BackMsg()
         first.rerun_script.query_string = QUERY.format("1")
         first.rerun_script.page_name = "explore"

@@ -87,7 +87,9 @@ def main() -> None:
             else:
                 runs[name] = lambda f=noise, k=draws, s=float(scale): [f(s) for _ in range(k)]
         taken = interleaved(runs, repeats=3)
-        print(f"{found.title}: {TRIALS / taken['ours'].median:,.0f} trials a second, {TRIALS:,} in {taken['ours'].text()}")
+        print(
+            f"{found.title}: {TRIALS / taken['ours'].median:,.0f} trials a second, {TRIALS:,} in {taken['ours'].text()}"
+        )
         for name in runs:
             if name != "ours":
                 times = ratio(taken[name], taken["ours"], work_fast=TRIALS)

@@ -38,7 +38,9 @@ def main() -> None:
         with path.open("w") as file:
             file.write("income,age\n")
             for start in range(0, ROWS, 500_000):
-                rows = zip(incomes[start : start + 500_000].tolist(), ages[start : start + 500_000].tolist(), strict=True)
+                rows = zip(
+                    incomes[start : start + 500_000].tolist(), ages[start : start + 500_000].tolist(), strict=True
+                )
                 file.writelines(f"{income},{age}\n" for income, age in rows)
         subprocess.run([sys.executable, "-c", CHILD, str(path)], check=True)
 

@@ -241,9 +241,7 @@ def sweep(
             if state is None:
                 state = mechanism.prepare(dataset, problem)
             sampler = Preview(seed)
-            report = finish(
-                measure(mechanism, dataset, state, sampler, trials=trials, beta=beta, queries_shown=128)
-            )
+            report = finish(measure(mechanism, dataset, state, sampler, trials=trials, beta=beta, queries_shown=128))
             promised[row, column] = report.bound.value
             if len(report.answered):
                 worst[row, column] = np.nanquantile(report.worst, (0.05, 0.5, 0.95))

@@ -57,9 +57,7 @@ class Recipe:
 
     def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
         """Preview the releases and compare them with the truth; yields the fraction done."""
-        return measure(
-            self.mechanism(), dataset, state, Preview(self.seed), trials=self.trials, beta=self.beta
-        )
+        return measure(self.mechanism(), dataset, state, Preview(self.seed), trials=self.trials, beta=self.beta)
 
     def code(self) -> str:
         """Python that computes the page's numbers with dpcore alone."""

@@ -178,13 +178,17 @@ class Bundled(Source):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Uploaded(Source):
-    """One column of a file somebody brought, on the domain they declared. Lives in one session."""
+    """One column of a file somebody brought, on the domain they declared. Lives in one session.
+
+    ``bounds_from_data`` says that the domain was read off private rows, which no guarantee covers.
+    """
 
     table: Table
     column_name: str
     declared: Domain
     private: bool
     digest: str
+    bounds_from_data: bool = False
     _encoded: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -28,7 +28,8 @@ def clean_counts(counts: Floats, *, total: int) -> Integers:
     order = np.argsort(whole - smooth, axis=1, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(counts.shape[1])[None, :], axis=1)
-    return whole.astype(np.int64) + (rank < left[:, None])
+    cleaned: Integers = whole.astype(np.int64) + (rank < left[:, None])
+    return cleaned
 
 
 def synthetic_cells(release: DataRelease, *, trial: int = 0) -> Integers:

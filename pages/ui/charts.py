@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Literal
 
 import streamlit as st
+from streamlit.elements.vega_charts import VegaLiteState
 
 from dpcore.figures.figure import Figure
 
@@ -15,21 +16,22 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def draw(
-    figure: Figure, *, key: str, on_select: Callable[[], None] | str = "ignore", selections: tuple[str, ...] = ()
-) -> Any:
-    """The chart in place (it keeps its zoom and brush), then its sentence."""
-    event = st.vega_lite_chart(
-        spec=figure.spec,
-        key=key,
-        width="stretch",
-        on_select=on_select,  # type: ignore[arg-type]  # Streamlit types this as an overload per literal
-        selection_mode=list(selections) or None,
-        theme=None,
-        alt=figure.sentence,
-    )
+def draw(figure: Figure, *, key: str) -> None:
+    """The chart in place (it keeps its zoom), then its sentence."""
+    st.vega_lite_chart(spec=figure.spec, key=key, width="stretch", theme=None, alt=figure.sentence)
     st.caption(figure.sentence)
-    return event
+
+
+def draw_selectable(
+    figure: Figure, *, key: str, selection: str, on_select: Callable[[], None] | Literal["rerun"] = "rerun"
+) -> VegaLiteState:
+    """The chart in place, and what the reader selected on it."""
+    state = st.vega_lite_chart(
+        spec=figure.spec, key=key, width="stretch", theme=None, alt=figure.sentence,
+        on_select=on_select, selection_mode=[selection],
+    )  # fmt: skip
+    st.caption(figure.sentence)
+    return state
 
 
 def numbers(figure: Figure, *, title: str, key: str) -> None:

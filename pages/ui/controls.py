@@ -90,7 +90,7 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
 
 def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     """The control of one declared parameter, and its value."""
-    default: Value = entry.mechanism.__dataclass_fields__[name].default
+    default: Value = getattr(entry.mechanism, name)  # a dataclass keeps its defaults as class attributes
     key = link_key(entry, name)
     label = f"{parameter.label} {parameter.symbol}".strip()
     shown = parameter.help or None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import DataRelease, Dataset, State
-from dpcore.experiment import ErrorReport, Sweep
+from dpcore.core import DataRelease, State
 from dpcore.randomness import Preview
 from dpcore.recipe import Recipe
 from dpcore.synthetic import synthetic_csv
 
 
-def downloads(recipe: Recipe, dataset: Dataset, state: State, report: ErrorReport, curve: Sweep) -> None:
+def synthetic_table(recipe: Recipe, state: State) -> None:
     """The synthetic table where the data are generated, bundled or a public stand-in."""
     if recipe.source.provenance.is_private:
         st.caption(

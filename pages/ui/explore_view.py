@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset, Neighbours, ProvenanceKind, State
-from dpcore.experiment import ErrorReport, Sweep, sweep
+from dpcore.experiment import ErrorReport, sweep
 from dpcore.figures.data import histogram
 from dpcore.figures.errors import error_band, worst_error
 from dpcore.figures.tradeoff import tradeoff
@@ -14,9 +14,9 @@ from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
 from dpcore.sources import Source
 from pages.ui.brush import brushed_range
-from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.charts import draw, draw_selectable, is_dark, numbers
 from pages.ui.controls import SHARED, Value, check_choice, control
-from pages.ui.downloads import downloads
+from pages.ui.downloads import synthetic_table
 from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered, with_progress
 from pages.ui.theorem import theorem_card
@@ -47,10 +47,10 @@ def explore() -> None:
     )
     badge = _badge(recipe, report)
     _pictures(recipe, dataset, state, report, badge=badge)
-    curve = _tradeoff(recipe, dataset, badge=badge)
+    _tradeoff(recipe, dataset, badge=badge)
     theorem_card(recipe.entry, report)
     _code(recipe)
-    downloads(recipe, dataset, state, report, curve)
+    synthetic_table(recipe, state)
 
 
 def _private_parameters(recipe: Recipe) -> str:
@@ -92,7 +92,7 @@ def _controls() -> Recipe:
                 st.radio(
                     "Neighbours",
                     [str(each) for each in Neighbours],
-                    format_func=lambda each: Neighbours(each).title,
+                    format_func=lambda each: Neighbours(each).words,
                     key="neighbours",
                     bind="query-params",
                     help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
@@ -150,7 +150,7 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
             problem=report.problem, truth=dataset.histogram, frames=report.frames, badge=badge, dark=dark,
             brush=True, clean=clean,
         )  # fmt: skip
-        event = draw(figure, key="data_chart", on_select="rerun", selections=("brush",))
+        event = draw_selectable(figure, key="data_chart", selection="brush")
         brushed_range(event, recipe, dataset, state, report)
         numbers(figure, title="true and released data", key="data_numbers")
         figure = worst_error(report=report, bound_lower=None, badge=badge, dark=dark)
@@ -164,7 +164,7 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
         numbers(figure, title="worst error", key="worst_numbers")
 
 
-def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> Sweep:
+def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     """Error against epsilon for this mechanism and every other that serves the question."""
     st.subheader("The trade-off: error against privacy")
     problem = recipe.problem(dataset)
@@ -187,9 +187,8 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> Sweep:
         badge=badge,
         dark=is_dark(),
     )
-    draw(figure, key="tradeoff_chart", on_select=_go_to_epsilon, selections=("pick",))
+    draw_selectable(figure, key="tradeoff_chart", selection="pick", on_select=_go_to_epsilon)
     numbers(figure, title="trade-off", key="tradeoff_numbers")
-    return curve
 
 
 def _go_to_epsilon() -> None:

@@ -68,7 +68,8 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
     """Remembered work in blocks, with a progress bar; moving any control interrupts it between blocks."""
     memory: dict[str, Any] = st.session_state.setdefault("memory", {})
     if key in memory:
-        return remembered(key, lambda: memory[key])
+        found: Result = memory[key]
+        return remembered(key, lambda: found)
     slot = st.empty()
     generator = work()
     while True:
@@ -76,8 +77,8 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
             share = next(generator)
         except StopIteration as done:
             slot.empty()
-            result: Result = remembered(key, lambda: done.value)
-            return result
+            result: Result = done.value
+            return remembered(key, lambda: result)
         slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
 
 
