@@ -36,11 +36,11 @@ def hockey_stick(one: Law, other: Law, *, epsilon: float) -> float:
         other: the same for the neighbour.
         epsilon: privacy loss.
     """
-    p, q = _aligned(one, other)
+    p, q = aligned(one, other)
     return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
 
 
-def _aligned(one: Law, other: Law) -> tuple[Floats, Floats]:
+def aligned(one: Law, other: Law) -> tuple[Floats, Floats]:
     """Probabilities of the same outcomes, in the same order, under both laws."""
     if one[0].shape[1] != other[0].shape[1]:
         raise ParameterError("Outcomes of different widths cannot be compared.")
@@ -123,7 +123,7 @@ def divergences(
 
     factor = np.exp(mechanism.guarantee(problem).epsilon)
     for pair in neighbouring_pairs(size=problem.domain.size, rows=problem.n, neighbours=problem.neighbours):
-        p, q = _aligned(law(pair.one), law(pair.other))
+        p, q = aligned(law(pair.one), law(pair.other))
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 

@@ -1,0 +1,368 @@
+"""What every mechanism of the catalogue must keep, as functions that take an entry; test_contract.py runs them all.
+
+The exact checks enumerate a tiny problem; sampled ones compare with the same enumeration. Mechanisms whose guarantee
+fails with probability gamma over the draw of the data are checked over the product measure instead.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dpcore.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
+from dpcore.core import (
+    Booleans,
+    BoundKind,
+    DataRelease,
+    Dataset,
+    Domain,
+    Entry,
+    Floats,
+    Integers,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    PointsRelease,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+    Queries,
+)
+from dpcore.domains import Categories, Line
+from dpcore.queries import classes_for
+from dpcore.randomness import Account, Enumerate, Preview, Sampler
+from tests.statistics import CONTROL, assert_chance_at_most, assert_law, assert_other_law, tally_rows
+
+PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="contract")
+MOST_OUTCOMES = 20_000
+TELLING_EPSILONS = (3.0, 12.0)
+
+
+def dataset_of(problem: Problem, rows: Any) -> Dataset:
+    """A data set of these cells."""
+    return Dataset(problem.domain, np.array(rows, dtype=np.int64), PROVENANCE)
+
+
+def tiny_domains(entry: Entry) -> list[Domain]:
+    """Lines of one and two bits and lists of one and two labels, with and without a missing cell, as far as it goes."""
+    domains: list[Domain] = [Line(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
+    domains += [Categories(labels=("a", "b")[:k], missing=missing) for k, missing in ((1, True), (2, False), (2, True))]
+    return [d for d in domains if isinstance(d, entry.domains) and d.size <= entry.tiny_size]
+
+
+def relations(entry: Entry) -> list[Neighbours]:
+    """The relations an entry has a guarantee for; for the others it raises ParameterError."""
+    found = []
+    for neighbours in Neighbours:
+        try:
+            entry.make().guarantee(ordinary_problems(entry, neighbours)[0])
+        except ParameterError:
+            continue
+        found.append(neighbours)
+    return found
+
+
+def served(entry: Entry, domain: Domain) -> list[Queries]:
+    """The query classes of a domain that an entry serves."""
+    classes: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)]
+    return [queries for queries in classes if entry.serves(queries)]
+
+
+def tiny_problems(entry: Entry, neighbours: Neighbours) -> Iterator[Problem]:
+    """Every tiny domain; every query class on the smaller ones, the first one on those of more than three cells."""
+    for domain in tiny_domains(entry):
+        classes = served(entry, domain)
+        for queries in classes if domain.size <= 3 else classes[:1]:
+            yield Problem(domain=domain, queries=queries, n=entry.tiny_rows, neighbours=neighbours)
+
+
+def tiny_mechanism(entry: Entry, **values: Any) -> Mechanism:
+    """The mechanism with the parameters its entry names for enumeration."""
+    return entry.make(**{**entry.tiny, **values})
+
+
+def variants(entry: Entry, **values: Any) -> list[Mechanism]:
+    """The mechanism with these values, and with every other choice of each switch and choice."""
+    made = [entry.make(**values)]
+    for name, parameter in entry.controls().items():
+        for choice in (False, True) if parameter.boolean else parameter.choices:
+            if choice != getattr(made[0], name):
+                made.append(entry.make(**{**values, name: choice}))
+    return made
+
+
+def window_for(problem: Problem) -> tuple[int, int]:
+    """Noisy counts told apart: up to four beyond 0..n on either side, fewer where there would be too many outcomes."""
+    margins = (m for m in (4, 3, 2) if (problem.n + 1 + 2 * m) ** problem.domain.size <= MOST_OUTCOMES)
+    margin = next(margins, 1)
+    return -margin, problem.n + margin
+
+
+def distributions(size: int) -> list[Floats]:
+    """Distributions on so many cells that a random-DP guarantee may meet: even, lopsided, and with rare cells."""
+    even = np.ones(size) / size
+    masses = [even, np.arange(1.0, size + 1) / np.arange(1.0, size + 1).sum(), 2.0 ** -np.arange(size)]
+    masses += [np.where(np.arange(size) == 0, 1 - rare, rare / (size - 1)) for rare in (0.5, 0.2, 0.05, 0.01)]
+    masses += [np.where(np.arange(size) < 2, np.where(np.arange(size) == 0, 1 - b, b), 0.0) for b in (0.5, 0.3, 0.1)]
+    masses += list(np.random.Generator(np.random.PCG64(14)).dirichlet(np.full(size, 0.4), size=12))
+    return [mass / mass.sum() for mass in masses]
+
+
+def check_privacy(mechanism: Mechanism, problem: Problem) -> None:
+    """The exact law of every neighbour is within the guarantee; with gamma, but for pairs of chance gamma."""
+    guarantee = mechanism.guarantee(problem)
+    assert guarantee.neighbours is problem.neighbours
+    if guarantee.gamma:
+        chances = exact_gamma(mechanism, problem, masses=distributions(problem.domain.size), window=window_for(problem))
+        assert chances.max() <= guarantee.gamma + ROUNDING, f"bad pairs have chance {chances.max():.6g}"
+        return
+    finding = exact_delta(mechanism, problem, window=window_for(problem))
+    assert finding.pairs > 0
+    assert finding.delta <= guarantee.delta + ROUNDING, (
+        f"exact delta {finding.delta:.6g} at epsilon = {guarantee.epsilon:g} for {finding.pair}, "
+        f"above the promised {guarantee.delta:.6g}"
+    )
+
+
+def ordinary_data(problem: Problem) -> list[Dataset]:
+    """All rows at one end, at the other, spread evenly, and in two lumps."""
+    last, n = problem.domain.size - 1, problem.n
+    spread = np.arange(n) * problem.domain.size // n
+    lumps = np.where(np.arange(n) < n // 3, last // 4, (3 * last) // 4)
+    return [dataset_of(problem, rows) for rows in (np.zeros(n), np.full(n, last), spread, lumps)]
+
+
+def ordinary_problems(entry: Entry, neighbours: Neighbours, *, n: int = 400) -> list[Problem]:
+    """A problem of the size a reader meets for every query class an entry serves."""
+    domain: Domain = Line(bits=5) if issubclass(Line, entry.domains) else Categories(labels=tuple("abcdefgh"))
+    return [Problem(domain=domain, queries=q, n=n, neighbours=neighbours) for q in served(entry, domain)]
+
+
+def check_spending(mechanism: Mechanism, problem: Problem, *, seed: int) -> None:
+    """What the draws of a run add up to is never above the guarantee, whatever the data."""
+    guarantee = mechanism.guarantee(problem)
+    for dataset in ordinary_data(problem):
+        account = Account(Preview(seed))
+        mechanism.run(mechanism.prepare(dataset, problem), account, 3)
+        assert account.charges, "nothing was drawn: nothing protects the data"
+        assert account.epsilon <= guarantee.epsilon * (1 + 1e-9), f"spent {account.epsilon}, told {guarantee.epsilon}"
+        assert account.delta(guarantee.epsilon) <= guarantee.delta * (1 + 1e-9)
+
+
+class Clamped(Sampler):
+    """Draws like another sampler and clamps noisy counts to a window, as Enumerate does: then both have one law."""
+
+    name = "clamped"
+
+    def __init__(self, inner: Sampler, window: tuple[int, int]) -> None:
+        self._inner, self._window = inner, window
+
+    def noisy_counts(self, counts: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return np.clip(self._inner.noisy_counts(counts, **told), *self._window)
+
+    def gaussian_counts(self, counts: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return np.clip(self._inner.gaussian_counts(counts, **told), *self._window)
+
+    def at_least(self, values: Integers, threshold: Any, **told: Any) -> Booleans:
+        """See Sampler."""
+        return self._inner.at_least(values, threshold, **told)
+
+    def choose(self, scores: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.choose(scores, **told)
+
+    def choose_cut(self, cumulative: Integers, low: Integers, high: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.choose_cut(cumulative, low, high, **told)
+
+    def split(self, counts: Integers) -> Integers:
+        """See Sampler."""
+        return self._inner.split(counts)
+
+    def integers(self, high: int, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.integers(high, **told)
+
+    def votes(self, counts: Integers, statistic: Any, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.votes(counts, statistic, **told)
+
+
+def outcomes_of(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Sampler, trials: int) -> Floats:
+    """Outcomes (trials, w) as Enumerate.law writes them: refusals are rows of infinities."""
+    release = mechanism.run(mechanism.prepare(dataset, problem), sampler, trials)
+    return np.where(release.refused[:, None], np.inf, release.outcomes())
+
+
+def louder(mechanism: Mechanism) -> Mechanism:
+    """The positive control: the same mechanism at CONTROL times its epsilon."""
+    changed: Mechanism = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)  # type: ignore[attr-defined, call-arg]
+    return changed
+
+
+def distance(law: Law, other: Law) -> float:
+    """Pearson's distance of another law from a law, per draw."""
+    p, q = aligned(law, other)
+    return float(((p - q) ** 2 / np.maximum(p, 1e-4)).sum())
+
+
+def telling_case(entry: Entry, problem: Problem) -> tuple[Mechanism, Dataset, Law, int]:
+    """The mechanism at the epsilon where its control differs most, data, the exact law, and draws that show it."""
+    dataset = dataset_of(problem, np.arange(problem.n) * problem.domain.size // problem.n)
+    best: tuple[float, Mechanism, Law] | None = None
+    for values in ({}, *({"epsilon": epsilon} for epsilon in TELLING_EPSILONS)):
+        mechanism = tiny_mechanism(entry, **values)
+        law, other = (
+            Enumerate(window=window_for(problem)).law(m, m.prepare(dataset, problem))
+            for m in (mechanism, louder(mechanism))
+        )
+        found = distance(law, other)
+        if best is None or found > best[0]:
+            best = found, mechanism, law
+    assert best is not None
+    draws = int(np.clip(400 / max(best[0], 1e-9), 4_000, 10**7))
+    assert draws <= 400_000, f"no epsilon tells {entry.key} from its control: choose other tiny parameters"
+    return best[1], dataset, best[2], draws
+
+
+def check_law(entry: Entry, problem: Problem, sampler: Sampler, *, seed: int) -> None:
+    """A sampler's outcomes have the exact law; previews at CONTROL times epsilon, as many, do not."""
+    mechanism, dataset, law, draws = telling_case(entry, problem)
+    window = window_for(problem)
+    outcomes = outcomes_of(mechanism, dataset, problem, Clamped(sampler, window), draws)
+    assert_law(tally_rows(outcomes, law[0]), law[1])
+    control = outcomes_of(louder(mechanism), dataset, problem, Clamped(Preview(seed), window), draws)
+    both = np.unique(np.concatenate([law[0], control]), axis=0)
+    if len(both) == len(law[0]):
+        assert_other_law(tally_rows(control, law[0]), law[1])
+
+
+def check_promise(mechanism: Mechanism, problem: Problem, *, seed: int, beta: float = 0.2, trials: int = 2_000) -> bool:
+    """Of 2,000 releases no more than beta exceed the promised worst error; False if no promise applies.
+
+    A refusal counts as a failure.
+    """
+    bound = mechanism.accuracy(problem, beta)
+    if bound.kind is not BoundKind.GUARANTEE or not bound.applies:
+        return False
+    assert bound.beta == beta
+    for place, dataset in enumerate(ordinary_data(problem)):
+        release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed + place), trials)
+        assert isinstance(release, DataRelease)
+        errors = problem.queries.max_error(release.histogram() - dataset.histogram) / problem.n
+        failures = int((~(errors <= bound.value + 1e-12)).sum())
+        assert_chance_at_most(failures, trials=trials, chance=beta)
+    return True
+
+
+def check_promises(entry: Entry, neighbours: Neighbours, *, seed: int) -> None:
+    """Promises at the defaults, and at parameters and an n generous enough for a guarantee to apply."""
+    generous = {name: value for name, value in (("epsilon", 10.0), ("alpha", 0.5)) if name in entry.controls()}
+    for problem in ordinary_problems(entry, neighbours):
+        check_promise(entry.make(), problem, seed=seed)
+        mechanism = entry.make(**generous)
+        bound = mechanism.accuracy(problem, 0.2)
+        larger = dataclasses.replace(problem, n=max(problem.n, min(bound.rows_needed or 0, 300_000)))
+        applied = check_promise(mechanism, larger, seed=seed)
+        assert applied or bound.kind is not BoundKind.GUARANTEE, f"no test met the assumptions of {entry.key}"
+
+
+def check_trials(mechanism: Mechanism, problem: Problem, *, seed: int) -> None:
+    """Trials are the leading axis of everything, and outcomes() holds everything that is released."""
+    for dataset in ordinary_data(problem):
+        state = mechanism.prepare(dataset, problem)
+        release, again = (mechanism.run(state, Preview(seed), 7) for _ in range(2))
+        assert mechanism.run(state, Preview(seed)).trials == 1
+        assert release.trials == 7
+        assert release.refused.dtype == np.bool_
+        assert release.problem == problem
+        assert release.guarantee == mechanism.guarantee(problem)
+        assert release.sampler == Preview.name
+        outcomes = release.outcomes()
+        assert outcomes.shape[0] == 7
+        assert np.isfinite(outcomes[~release.refused]).all()
+        np.testing.assert_array_equal(outcomes, again.outcomes())
+        np.testing.assert_array_equal(release.refused, again.refused)
+        part = release.part(2, 5)
+        assert part.trials == 3
+        np.testing.assert_array_equal(part.outcomes(), outcomes[2:5])
+        np.testing.assert_array_equal(part.refused, release.refused[2:5])
+        published = set(map(tuple, outcomes.T.tolist()))
+        for field in dataclasses.fields(release):
+            value = getattr(release, field.name)
+            if isinstance(value, np.ndarray) and field.name != "refused":
+                columns = value.reshape(7, -1).astype(np.float64).T.tolist()
+                assert set(map(tuple, columns)) <= published, f"{field.name} is released but not in outcomes()"
+        if isinstance(release, DataRelease):
+            histogram = release.histogram()
+            assert histogram.shape == (7, problem.domain.size)
+            np.testing.assert_array_equal(np.isnan(histogram).any(axis=1), release.refused)
+            batch = problem.queries.batch(50)
+            answers = release.answer(batch)
+            assert answers.shape == (7, len(batch))
+            np.testing.assert_array_equal(np.isnan(answers).any(axis=1), release.refused)
+        if isinstance(release, PointsRelease):
+            assert (release.weights >= 0).all()
+            assert (release.weights.sum(axis=1) <= 1 + 1e-9).all()
+
+
+def check_declaration(entry: Entry) -> None:
+    """An entry explains itself, its parameters survive a link, and a user who asks for epsilon gets no more of it."""
+    for text in (entry.key, entry.title, entry.story, *entry.references):
+        assert text.strip()
+    assert entry.references
+    assert entry.story.endswith(".")
+    assert entry.domains
+    assert entry.queries
+    explanation = (inspect.getmodule(entry.mechanism).__doc__ or "").casefold()
+    for part in ("private", "notation", "references"):
+        assert part in explanation, f"the module's docstring lacks {part!r}"
+    assert entry.mechanism.__doc__
+    mechanism = entry.make()
+    assert entry.mechanism.parameters(), "no parameter is declared"
+    for name, parameter in entry.mechanism.parameters().items():
+        assert parameter.label
+        assert parameter.help, f"{name} has no help"
+        for stop in parameter.stops:
+            parameter.check(name=name, value=stop)
+        if name in entry.controls() and not (parameter.boolean or parameter.choices):
+            for end in (parameter.low, parameter.high):
+                assert getattr(entry.make(**{name: end}), name) == end
+    for made in (mechanism, tiny_mechanism(entry)):
+        written = json.loads(json.dumps({name: getattr(made, name) for name in entry.controls()}))
+        assert entry.make(**written) == made
+        assert hash(entry.make(**written)) == hash(made)
+    assert relations(entry), "there is no relation it has a guarantee for"
+    for neighbours in relations(entry):
+        for problem in ordinary_problems(entry, neighbours):
+            guarantee = mechanism.guarantee(problem)
+            for name in ("epsilon", "delta", "gamma"):
+                asked = getattr(mechanism, name, 0.0 if name != "epsilon" else np.inf)
+                assert getattr(guarantee, name) <= asked * (1 + 1e-12), f"more {name} than asked for"
+            bound = mechanism.accuracy(problem, 0.1)
+            assert bound.statement
+            assert bound.reference
+
+
+def check_entry(entry: Entry, *, seed: int) -> None:
+    """Everything that needs no entropy from the operating system."""
+    check_declaration(entry)
+    for neighbours in relations(entry):
+        problems = list(tiny_problems(entry, neighbours))
+        for mechanism in variants(entry, **entry.tiny):
+            for problem in problems:
+                check_privacy(mechanism, problem)
+        check_law(entry, problems[-1], Preview(seed), seed=seed + 1)
+        for mechanism in variants(entry):
+            for problem in ordinary_problems(entry, neighbours):
+                check_spending(mechanism, problem, seed=seed)
+                check_trials(mechanism, problem, seed=seed)
+        if entry.mechanism.releases == "data":
+            check_promises(entry, neighbours, seed=seed)
