@@ -1,0 +1,298 @@
+"""Starts dpscope, or tests it. Needs nothing but Python 3.11 or later.
+
+python3 run.py                     start the app and open it in a browser; Ctrl-C ends it
+python3 run.py --port 9000 --no-browser
+python3 run.py test                linters, types and all tests; installs Chromium where it may and must
+python3 run.py test quick          the same without the browser tests and the slow ones
+python3 run.py test -k median      anything else goes to pytest
+python3 run.py bench               the benchmarks
+python3 run.py pictures            take the pictures in assets/pictures again
+
+The first start makes a virtual environment beside this file, with the versions in constraints.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import http.client
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import webbrowser
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+HERE = Path(__file__).resolve().parent
+PYPROJECT = HERE / "pyproject.toml"
+CONSTRAINTS = HERE / "constraints.txt"
+LOCALHOST = "127.0.0.1"
+OLDEST_PYTHON = (3, 11)
+TYPED = ("dpcore", "app.py", "run.py", "pages")
+CHROMIUM_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/usr/bin/chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+NO_CHROMIUM = (
+    "The browser tests need Chromium and none was found: install it (on Debian: apt-get install chromium), "
+    "give its path in the variable CHROMIUM, or run `python3 run.py test quick`."
+)
+
+
+def say(sentence: str) -> None:
+    """Print at once, so that our lines stay in order with those of the programs we start."""
+    print(sentence, flush=True)
+
+
+def run(command: Sequence[str | Path], variables: Mapping[str, str] = os.environ) -> int:
+    """Run a program in this folder to its end and return its exit code."""
+    return subprocess.run([str(word) for word in command], cwd=HERE, env=variables, check=False).returncode
+
+
+# --- the virtual environment
+
+
+def python_of(environment: Path) -> Path:
+    """Where the interpreter of a virtual environment is, whether or not it exists."""
+    return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def requirements(groups: Iterable[str]) -> list[str]:
+    """What pyproject.toml says the app and some of its optional groups need."""
+    import tomllib  # new in 3.11: an older Python must get as far as main() to be told
+
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    needed = list(project["dependencies"])
+    for group in groups:
+        needed += project["optional-dependencies"][group]
+    return needed
+
+
+def digest(files: Iterable[Path]) -> str:
+    """One hash of several files' contents."""
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def read_stamp(stamp: Path) -> tuple[str, set[str]]:
+    """The digest an environment was made from and the groups it holds; ("", empty set) if it was never finished."""
+    if not stamp.is_file():
+        return "", set()
+    made_from, *groups = stamp.read_text(encoding="utf-8").split()
+    return made_from, set(groups)
+
+
+def works(python: Path) -> bool:
+    """Whether an interpreter starts and is new enough."""
+    if not python.exists():
+        return False
+    return run([python, "-c", f"import sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"]) == 0
+
+
+def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
+    """Make or bring up to date a virtual environment with the app's requirements and some groups.
+
+    The stamp inside is written last, so that an interrupted installation is taken up again.
+
+    Returns:
+        The environment's interpreter.
+
+    Raises:
+        SystemExit: with one sentence, if this Python cannot make environments or pip fails.
+    """
+    python, stamp = python_of(environment), environment / "dpscope.stamp"
+    wanted = digest([CONSTRAINTS, PYPROJECT])
+    if not works(python):
+        if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
+            sys.exit("This Python cannot make virtual environments: on Debian, apt-get install python3-venv.")
+        say(f"Making {environment.name} …")
+        if run([sys.executable, "-m", "venv", "--clear", environment]) != 0:
+            sys.exit(f"The virtual environment {environment} could not be made; the reason is above.")
+    made_from, installed = read_stamp(stamp)
+    if made_from == wanted and groups <= installed:
+        return python
+    groups = groups | installed
+    say(f"Installing what {' and '.join(['the app', *sorted(groups)])} need (a minute or two, once) …")
+    pip_install = ("-m", "pip", "install", "--quiet", "--no-input", "-c", CONSTRAINTS)
+    if run([python, *pip_install, *requirements(sorted(groups))]) != 0:
+        sys.exit("pip could not install the requirements; its reason is above.")
+    stamp.write_text("\n".join([wanted, *sorted(groups)]) + "\n", encoding="utf-8")
+    return python
+
+
+# --- Chromium
+
+
+def find_chromium(variables: Mapping[str, str] = os.environ) -> str | None:
+    """The browser named by the variable CHROMIUM, else the first known one on the path.
+
+    Raises:
+        SystemExit: with one sentence, if CHROMIUM names a file that cannot be run.
+    """
+    named = variables.get("CHROMIUM")
+    if named:
+        found = shutil.which(named, path=variables.get("PATH"))
+        return found or sys.exit(f"The variable CHROMIUM names {named}, which cannot be run.")
+    return next(filter(None, (shutil.which(name, path=variables.get("PATH")) for name in CHROMIUM_NAMES)), None)
+
+
+def ensure_chromium() -> str:
+    """Find Chromium, or install Debian's where this user may without being asked for a password.
+
+    Raises:
+        SystemExit: with one sentence, if there is none and it cannot be installed.
+    """
+    found = find_chromium()
+    if found is None and shutil.which("apt-get"):
+        as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+        if not as_root or (shutil.which("sudo") and run([*as_root, "true"]) == 0):
+            say("Installing Debian's chromium for the browser tests …")
+            apt_get = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+            run([*apt_get, "update"])
+            run([*apt_get, "install", "-y", "chromium"])
+            found = find_chromium()
+    if found is None:
+        sys.exit(NO_CHROMIUM)
+    say(f"Browser: {found}")
+    return found
+
+
+# --- the app
+
+
+def free_port(*, preferred: int) -> int:
+    """The preferred port if nobody listens on it, else any free one."""
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            if os.name == "posix":  # a port that was closed a moment ago counts as free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOCALHOST, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    sys.exit("This machine has no free port.")
+
+
+def start_app(*, python: Path, port: int, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """Start the app's server on this machine only; its output goes to a file, or where ours goes."""
+    command = [str(python), "-m", "streamlit", "run", str(HERE / "app.py"), f"--server.port={port}"]
+    command += [f"--server.address={LOCALHOST}", "--server.headless=true"]
+    return subprocess.Popen(command, cwd=HERE, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+
+
+def wait_for_health(process: subprocess.Popen[bytes], *, port: int, seconds: float = 60) -> bool:
+    """Whether the server answers within the time; false at once if its process ends."""
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end:
+        connection = http.client.HTTPConnection(LOCALHOST, port, timeout=2)
+        try:
+            connection.request("GET", "/_stcore/health")
+            if connection.getresponse().status == 200:
+                return True
+        except (OSError, http.client.HTTPException):
+            pass
+        finally:
+            connection.close()
+        time.sleep(0.1)
+    return False
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process: ask, wait ten seconds, insist."""
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def has_screen() -> bool:
+    """Whether a browser would open in a window, and not as text in this terminal."""
+    return os.name == "nt" or sys.platform == "darwin" or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
+
+
+# --- the commands
+
+
+def start(arguments: list[str]) -> int:
+    """Serve the app until it is interrupted."""
+    parser = argparse.ArgumentParser(
+        prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--port", type=int, default=8501, help="another one is used if it is taken (default: 8501)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    options = parser.parse_args(arguments)
+    python = ensure_environment(HERE / ".venv", groups=set())
+    port = free_port(preferred=options.port)
+    process = start_app(python=python, port=port)
+    try:
+        if not wait_for_health(process, port=port):
+            say("The app did not start; the reason is above.")
+            return 1
+        say(f"dpscope is at http://{LOCALHOST}:{port} (Ctrl-C ends it)")
+        if not options.no_browser and has_screen():
+            webbrowser.open(f"http://{LOCALHOST}:{port}")
+        return process.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        stop(process)
+
+
+def test(arguments: list[str]) -> int:
+    """Run every check, even after one fails; pytest is the last."""
+    quick = arguments[:1] == ["quick"]
+    python = ensure_environment(HERE / ".venv", groups={"test"})
+    variables = dict(os.environ) if quick else os.environ | {"CHROMIUM": ensure_chromium()}
+    pytest = ["pytest", "-m", "not browser and not slow", *arguments[1:]] if quick else ["pytest", *arguments]
+    failed = []
+    for check in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy", *TYPED], pytest):
+        say(f"== {' '.join(check)}")
+        if run([python, "-m", *check], variables) != 0:
+            failed.append(" ".join(check[:2]))
+    if failed:
+        say(f"Failed: {', '.join(failed)}.")
+    return int(bool(failed))
+
+
+def bench(arguments: list[str]) -> int:
+    """Run the benchmarks, in an environment of their own."""
+    python = ensure_environment(HERE / ".venv-bench", groups={"bench"})
+    variables = os.environ | {"CHROMIUM": ensure_chromium()}
+    return run([python, "-m", "benchmarks", *arguments], variables)
+
+
+def pictures(arguments: list[str]) -> int:
+    """Take the pictures of the pages."""
+    python = ensure_environment(HERE / ".venv", groups={"test"})
+    variables = os.environ | {"CHROMIUM": ensure_chromium()}
+    return run([python, "-m", "tests.pictures", *arguments], variables)
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the first word says; start the app without one."""
+    if sys.version_info < OLDEST_PYTHON:
+        sys.exit(f"dpscope needs Python 3.11 or later; this is {sys.version.split()[0]}.")
+    commands = {"test": test, "bench": bench, "pictures": pictures}
+    try:
+        if arguments and arguments[0] in commands:
+            return commands[arguments[0]](arguments[1:])
+        return start(arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, it ends the app too
+    sys.exit(main(sys.argv[1:]))

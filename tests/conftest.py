@@ -1,0 +1,79 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from tests.browser import DESKTOP, Server, no_traceback, running_browser, running_server, watched_page
+
+# Examples follow from the test alone, and a busy machine fails none of them.
+settings.register_profile("dpscope", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("dpscope")
+
+BROWSER_FIXTURES = {"browser", "page", "server", "fresh_server"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test that uses the browser or a server, before -m chooses among them."""
+    for item in items:
+        if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """A seed that follows from the test's name, so that no test depends on another's draws."""
+    return int.from_bytes(hashlib.sha256(request.node.name.encode()).digest()[:4])
+
+
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[Server]:
+    """One app for the whole session; tests ask for `server`."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: Server) -> Iterator[Server]:
+    """The session's app, which must log no traceback during the test."""
+    with no_traceback(shared_server):
+        yield shared_server
+
+
+@pytest.fixture
+def fresh_server() -> Iterator[Server]:
+    """An app that nobody has visited yet, for what only the first request shows."""
+    with running_server() as server, no_traceback(server):
+        yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for the whole session."""
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def viewport() -> ViewportSize:
+    """The window's size; a test parametrises `viewport` to try others."""
+    return DESKTOP
+
+
+@pytest.fixture
+def colour_scheme() -> str:
+    """What the reader's system asks for; a test parametrises `colour_scheme` to try "dark"."""
+    return "light"
+
+
+@pytest.fixture
+def page(browser: Browser, viewport: ViewportSize, colour_scheme: str) -> Iterator[Page]:
+    """A page that nobody has used; the test fails at its end if anything went wrong in it."""
+    with watched_page(browser, viewport=viewport, colour_scheme=colour_scheme) as page:
+        yield page

@@ -1,0 +1,228 @@
+"""The parts of run.py: what is installed when, which browser is found, which port is taken."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import run
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with requirements in which making environments and installing only leaves a trace."""
+    pyproject, constraints, trace = tmp_path / "pyproject.toml", tmp_path / "constraints.txt", tmp_path / "trace"
+    pyproject.write_text(
+        '[project]\ndependencies = ["a"]\n[project.optional-dependencies]\ntest = ["b"]\nbench = ["c"]'
+    )
+    constraints.write_text("a==1\nb==1\nc==1\n")
+    trace.touch()
+
+    def record(command: list[str | Path]) -> int:
+        words = [str(word) for word in command]
+        with trace.open("a") as lines:
+            lines.write(("venv" if "venv" in words else " ".join(words[words.index(str(constraints)) + 1 :])) + "\n")
+        if "venv" in words:
+            python = run.python_of(Path(words[-1]))
+            python.parent.mkdir(parents=True)
+            python.touch()
+        return 0
+
+    monkeypatch.setattr(run, "CONSTRAINTS", constraints)
+    monkeypatch.setattr(run, "PYPROJECT", pyproject)
+    monkeypatch.setattr(run, "run", record)
+    monkeypatch.setattr(run, "works", lambda python: python.exists())
+    return tmp_path
+
+
+def done(project: Path) -> list[str]:
+    """What was done since the last call."""
+    trace = project / "trace"
+    lines = trace.read_text().splitlines()
+    trace.write_text("")
+    return lines
+
+
+def test_an_environment_is_made_once(project: Path) -> None:
+    assert run.ensure_environment(project / "env", groups=set()) == run.python_of(project / "env")
+    assert done(project) == ["venv", "a"]
+    run.ensure_environment(project / "env", groups=set())
+    assert done(project) == []
+
+
+def test_a_new_group_is_added_and_remembered(project: Path) -> None:
+    run.ensure_environment(project / "env", groups=set())
+    done(project)
+    run.ensure_environment(project / "env", groups={"test"})
+    assert done(project) == ["a b"]
+    run.ensure_environment(project / "env", groups=set())
+    assert done(project) == []
+
+
+@pytest.mark.parametrize("file", ["constraints.txt", "pyproject.toml"])
+def test_changed_requirements_are_installed_with_all_groups(project: Path, file: str) -> None:
+    run.ensure_environment(project / "env", groups={"test"})
+    done(project)
+    with (project / file).open("a") as text:
+        text.write("\n# changed\n")
+    run.ensure_environment(project / "env", groups=set())
+    assert done(project) == ["a b"]
+
+
+def test_an_interrupted_installation_is_taken_up_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    succeed = run.run
+    monkeypatch.setattr(run, "run", lambda command: succeed(command) if "venv" in command else 1)
+    with pytest.raises(SystemExit, match="pip"):
+        run.ensure_environment(project / "env", groups=set())
+    monkeypatch.setattr(run, "run", succeed)
+    done(project)
+    run.ensure_environment(project / "env", groups=set())
+    assert done(project) == ["a"]
+
+
+def test_an_environment_whose_interpreter_is_gone_is_made_again(project: Path) -> None:
+    run.ensure_environment(project / "env", groups=set())
+    done(project)
+    run.python_of(project / "env").unlink()
+    run.python_of(project / "env").parent.rmdir()
+    (project / "env" / "dpscope.stamp").unlink()  # as venv --clear does
+    run.ensure_environment(project / "env", groups=set())
+    assert done(project) == ["venv", "a"]
+
+
+def test_without_ensurepip_one_sentence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="python3-venv"):
+        run.ensure_environment(project / "env", groups=set())
+
+
+def test_the_requirements_are_those_of_the_project() -> None:
+    names = {requirement.split(">")[0].split("<")[0] for requirement in run.requirements(["test", "bench"])}
+    assert {"streamlit", "opendp", "pytest", "playwright", "diffprivlib"} <= names
+
+
+def test_every_requirement_is_pinned() -> None:
+    pinned = {line.split("==")[0].lower() for line in run.CONSTRAINTS.read_text().splitlines() if "==" in line}
+    named = {requirement.split(">")[0].split("<")[0] for requirement in run.requirements(["test", "bench"])}
+    assert named <= pinned
+
+
+def test_the_digest_tells_files_apart(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_text("xy")
+    second.write_text("z")
+    before = run.digest([first, second])
+    assert before == run.digest([first, second])
+    first.write_text("x")
+    second.write_text("yz")
+    assert before != run.digest([first, second])
+
+
+def test_an_interpreter_that_is_missing_or_broken_does_not_work(tmp_path: Path) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    assert not run.works(tmp_path / "missing")
+    assert not run.works(broken)
+    assert run.works(Path(sys.executable))
+
+
+def executable(path: Path) -> Path:
+    """A program that does nothing."""
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_variable_wins(tmp_path: Path) -> None:
+    executable(tmp_path / "chromium")
+    mine = executable(tmp_path / "mine")
+    assert run.find_chromium({"CHROMIUM": str(mine), "PATH": str(tmp_path)}) == str(mine)
+
+
+def test_a_variable_that_names_nothing_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="CHROMIUM"):
+        run.find_chromium({"CHROMIUM": str(tmp_path / "none"), "PATH": str(tmp_path)})
+
+
+@pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
+def test_a_browser_on_the_path_is_found(tmp_path: Path, name: str) -> None:
+    assert run.find_chromium({"PATH": str(tmp_path)}) in {None, *run.CHROMIUM_NAMES}  # at most one at a fixed place
+    program = executable(tmp_path / name)
+    assert run.find_chromium({"PATH": str(tmp_path)}) == str(program)
+
+
+def test_without_a_browser_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "find_chromium", lambda: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(SystemExit, match="apt-get install chromium"):
+        run.ensure_chromium()
+
+
+def test_a_missing_browser_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(run, "find_chromium", lambda: "/usr/bin/chromium" if len(commands) == 2 else None)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(run, "run", commands.append)
+    assert run.ensure_chromium() == "/usr/bin/chromium"
+    assert [command[-1] for command in commands] == ["update", "chromium"]
+    assert commands[0][0] == "env"
+
+
+def test_a_user_who_needs_a_password_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def refuse(command: list[str]) -> int:
+        commands.append(command)
+        return 1
+
+    monkeypatch.setattr(run, "find_chromium", lambda: None)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr(run, "run", refuse)
+    with pytest.raises(SystemExit, match="apt-get install chromium"):
+        run.ensure_chromium()
+    assert commands == [["sudo", "-n", "true"]]
+
+
+def test_a_free_port_is_kept_and_a_taken_one_replaced() -> None:
+    with socket.socket() as taken:
+        taken.bind((run.LOCALHOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        other = run.free_port(preferred=port)
+        assert other != port
+    assert run.free_port(preferred=other) == other
+
+
+def test_a_process_that_ends_is_not_waited_for() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    assert not run.wait_for_health(process, port=run.free_port(preferred=0), seconds=30)
+    assert process.wait() == 0
+
+
+def test_stop_insists() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    run.stop(process)
+    assert process.poll() is not None
+
+
+@pytest.mark.parametrize(("codes", "expected"), [({}, 0), ({"ruff": 1}, 1), ({"pytest": 5}, 1)])
+def test_every_check_runs_and_any_failure_counts(
+    monkeypatch: pytest.MonkeyPatch, codes: dict[str, int], expected: int
+) -> None:
+    tools: list[str] = []
+
+    def record(command: list[str | Path], variables: object) -> int:
+        tools.append(str(command[2]))
+        return codes.get(tools[-1], 0)
+
+    monkeypatch.setattr(run, "ensure_environment", lambda environment, groups: Path("python"))
+    monkeypatch.setattr(run, "run", record)
+    assert run.main(["test", "quick"]) == expected
+    assert tools == ["ruff", "ruff", "mypy", "pytest"]
