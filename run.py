@@ -260,7 +260,7 @@ def test(arguments: list[str]) -> int:
     for check in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy", *TYPED], pytest):
         say(f"== {' '.join(check)}")
         if run([python, "-m", *check], variables) != 0:
-            failed.append(" ".join(check[:2]))
+            failed.append(" ".join(check if check[0] == "ruff" else check[:1]))
     if failed:
         say(f"Failed: {', '.join(failed)}.")
     return int(bool(failed))
