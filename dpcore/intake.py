@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from dpcore.core import DataError
 
@@ -27,7 +27,7 @@ HEADER_CHARACTERS = 1 << 20
 NAME_CHARACTERS = 60
 PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
-# First bytes of what people rename or upload by mistake, and what to say about it.
+# First bytes of what people rename or upload by mistake, and what to call it.
 FOREIGN_MAGICS = {
     b"PK\x03\x04": "a zip archive or a workbook",
     b"PK\x05\x06": "an empty zip archive",
@@ -52,8 +52,7 @@ class Limits:
         unpacked_bytes: size after decompression; for Parquet also the length of all its text together.
         columns: number of columns.
         cells: rows times columns.
-        memory_bytes: what DuckDB may hold; reading a CSV of 5 million rows stays below 512 MB for the whole process.
-        threads: DuckDB's threads.
+        memory_bytes: what DuckDB may hold.
         seconds: longest single query.
     """
 
@@ -62,7 +61,6 @@ class Limits:
     columns: int = 1_000
     cells: int = 100_000_000
     memory_bytes: int = 512 << 20
-    threads: int = 2
     seconds: float = 60.0
 
 
@@ -76,7 +74,7 @@ class Arrival:
     Attributes:
         path: the copy.
         header: column names as written (empty for Parquet, which carries its own).
-        separator: between fields (empty for Parquet).
+        separator: what stands between fields (empty for Parquet).
         rows_before: rows of the original above the copy's first record.
         notes: public sentences about what was done.
     """
@@ -89,21 +87,185 @@ class Arrival:
 
 
 def clean_name(name: str) -> str:
-    """The name with everything removed that a page, a chart or a terminal might obey; may be empty.
+    """The name without anything a page, a chart or a terminal might obey; may come out empty.
 
-    Letters, digits and a few signs stay. Brackets, quotes, colons, dollar signs and the like start HTML, SQL, Markdown
-    or icons and become ``_``; control and direction characters vanish; a leading ``__`` does too, for the sake of
-    JavaScript's ``__proto__``.
+    Letters, digits and a few signs stay; control and direction characters vanish. Brackets, quotes, colons, dollar
+    signs and the like could start HTML, Markdown, icons or formulas and become ``_``. Leading and trailing ``_`` go
+    too, for the sake of JavaScript's ``__proto__``.
 
-    >>> clean_name("<b>pay</b> in $"), clean_name("__proto__"), clean_name("age")
-    ('b_pay_/b_ in', 'proto__', 'age')
+    >>> clean_name("<b>pay</b>"), clean_name("__proto__"), clean_name("hours per week")
+    ('b_pay_/b', 'proto', 'hours per week')
     """
-    kept = []
-    for character in unicodedata.normalize("NFC", name[: 20 * NAME_CHARACTERS]):
-        kind = unicodedata.category(character)[0]
-        if character in " _-.,%/()+°" or kind in "LMN":
-            kept.append(character)
-        elif character.isspace() or kind not in "CZ":
-            kept.append(" " if character.isspace() else "_")
-    text = re.sub(r"_(?=_)|^[ _+.-]*_(?=_)", "", " ".join("".join(kept).split())) if False else "".join(kept)
-    return text
+    spaced = " ".join(unicodedata.normalize("NFC", name[: 10 * NAME_CHARACTERS]).split())
+    kinds = [(character, unicodedata.category(character)[0]) for character in spaced]
+    safe = [one if kind in "LMN" or one in " _-.,%/()+°" else "_" for one, kind in kinds if kind != "C"]
+    return "".join(safe)[:NAME_CHARACTERS].strip(" _-.,+")
+
+
+def clean_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Safe, unique column names, and a public note where any was changed.
+
+    >>> clean_names(["age", "", "age"])
+    (('age', 'column 2', 'age (2)'), ('Column names that were empty, repeated, long or unsafe were changed: 2 of 3.',))
+    """
+    unique: dict[str, None] = {}
+    for position, name in enumerate(names, start=1):
+        base = clean_name(name) or f"column {position}"
+        tries = itertools.chain([base], (f"{base} ({count})" for count in itertools.count(2)))
+        unique[next(one for one in tries if one not in unique)] = None
+    changed = sum(one != name.strip() for one, name in zip(unique, names, strict=True))
+    note = f"Column names that were empty, repeated, long or unsafe were changed: {changed:,} of {len(names):,}."
+    return tuple(unique), (note,) if changed else ()
+
+
+def receive(source: Path | bytes, *, name: str, folder: Path, limits: Limits) -> Arrival:
+    """Check the file and copy it into the folder.
+
+    Raises:
+        DataError: one sentence that says what and where.
+    """
+    zipped = name.lower().endswith(".gz")
+    ending = Path(name.lower().removesuffix(".gz")).suffix
+    if ending not in (".csv", ".tsv", ".parquet"):
+        raise DataError("only names ending in .csv, .tsv or .parquet are read, and these with .gz behind.")
+    try:
+        size = len(source) if isinstance(source, bytes) else source.stat().st_size
+        if size > limits.file_bytes:
+            raise DataError(f"it holds {size:,} bytes, and at most {limits.file_bytes:,} are read.")
+        with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as raw:
+            return _copy(raw, ending=ending, zipped=zipped, folder=folder, limits=limits)
+    except OSError as error:
+        reason = (error.strerror or "input or output error").lower()
+    raise DataError(f"it could not be read or copied: {reason}.")
+
+
+def _copy(raw: IO[bytes], *, ending: str, zipped: bool, folder: Path, limits: Limits) -> Arrival:
+    """Unpack, compare the ending with the first bytes, and copy."""
+    start = raw.read(16)
+    raw.seek(0)
+    if zipped and start and not start.startswith(GZIP_MAGIC):
+        raise DataError("the name ends in .gz, but what it holds is not gzip-compressed.")
+    chunks = _chunks(gzip.GzipFile(fileobj=raw) if zipped else raw, limits)
+    first = next(chunks, b"")
+    if not first:
+        raise DataError("it is empty.")
+    found = next((what for magic, what in FOREIGN_MAGICS.items() if first.startswith(magic)), "text")
+    if (found != "Parquet data") if ending == ".parquet" else (found != "text"):
+        raise DataError(f"the name says {ending}, but it holds {found}.")
+    chunks = itertools.chain([first], chunks)
+    return _copy_parquet(chunks, folder) if ending == ".parquet" else _copy_text(chunks, ending, folder, limits)
+
+
+def _chunks(stream: IO[bytes] | gzip.GzipFile, limits: Limits) -> Iterator[bytes]:
+    """The unpacked bytes, a chunk at a time, never more than the limit: a gzip bomb is cut off as it opens."""
+    total = 0
+    while True:
+        try:
+            chunk = stream.read(CHUNK_BYTES)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            broken = True
+        else:
+            broken = False
+        if broken:
+            raise DataError("its gzip compression is broken or cut short.")
+        if not chunk:
+            return
+        total += len(chunk)
+        if total > limits.unpacked_bytes:
+            raise DataError(f"it unpacks to more than {limits.unpacked_bytes:,} bytes, and no more are read.")
+        yield chunk
+
+
+def _copy_parquet(chunks: Iterator[bytes], folder: Path) -> Arrival:
+    """Copy, and check that the file ends in a footer that fits inside it."""
+    path = folder / "arrived.parquet"
+    with path.open("wb") as copy:
+        copy.writelines(chunks)
+    size = path.stat().st_size
+    with path.open("rb") as copy:
+        copy.seek(max(size - 8, 0))
+        tail = copy.read()
+    if size < 12 or tail[4:] != PARQUET_MAGIC or int.from_bytes(tail[:4], "little") > size - 12:
+        raise DataError("its Parquet footer is missing or cut short.")
+    return Arrival(path=path)
+
+
+def _copy_text(chunks: Iterator[bytes], ending: str, folder: Path, limits: Limits) -> Arrival:
+    """Split off the row of column names and copy the records below it, counting lines."""
+    first = next(chunks)
+    wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    texts = _texts(itertools.chain([first], chunks), "utf-16" if wide else "utf-8-sig")
+    top = ""
+    while len(top) < HEADER_CHARACTERS and (text := next(texts, "")):
+        top += text
+    separator, header, blank_lines, length = _header(top, ending, limits)
+    if any(header) and all(map(_is_number, filter(None, header))):
+        raise DataError("row 1 must hold the column names, but holds only numbers.")
+    lines = 1
+    path = folder / "arrived.csv"
+    with path.open("wb") as copy:
+        for text in itertools.chain([top[length:]], texts):
+            lines += text.count("\n")
+            if lines * len(header) > limits.cells:
+                raise DataError(f"it has more than {limits.cells:,} cells (rows times columns), and no more are read.")
+            copy.write(text.encode())
+    notes = ["It was converted from UTF-16 to UTF-8."] if wide else []
+    if separator != ",":
+        notes.append(f"Its fields are separated by {SEPARATORS[separator]}.")
+    if any(map(_is_number, header)):
+        notes.append("Some column names are numbers: check that row 1 holds the column names.")
+    return Arrival(path=path, header=header, separator=separator, rows_before=blank_lines + 1, notes=tuple(notes))
+
+
+def _texts(chunks: Iterator[bytes], encoding: str) -> Iterator[str]:
+    r"""The decoded text, a chunk at a time, every line ending turned into \n."""
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
+    lines = 1
+    for chunk in itertools.chain(chunks, [b""]):
+        text, wrong = "", -1
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            wrong = lines + error.object[: error.start].count(b"\n")
+        if wrong >= 0:
+            advice = "save it as CSV UTF-8" if encoding == "utf-8-sig" else "it is cut short or damaged"
+            raise DataError(
+                f"line {wrong:,} holds bytes that are not {encoding[:6].rstrip('-').upper()} text: {advice}."
+            )
+        if "\0" in text:
+            lines += text[: text.index("\0")].count("\n")
+            raise DataError(f"line {lines:,} holds a zero byte, so this is not a text file.")
+        lines += text.count("\n")
+        if text:
+            yield text
+
+
+def _header(top: str, ending: str, limits: Limits) -> tuple[str, tuple[str, ...], int, int]:
+    """Separator, column names, empty lines above them, and characters up to the end of their row."""
+    blank_lines = len(top) - len(top.lstrip("\n"))
+    if blank_lines == len(top):
+        raise DataError("it is empty.")
+    line = re.sub('"[^"]*"', "", top[blank_lines:].split("\n", 1)[0])
+    separator = "\t" if ending == ".tsv" else max(SEPARATORS, key=line.count)
+    stream = io.StringIO(top[blank_lines:])
+    header: list[str] = []
+    try:
+        header = next(csv.reader(stream, delimiter=separator, strict=True, skipinitialspace=True))
+    except csv.Error:
+        stream.seek(0)
+    if not header:
+        raise DataError("row 1, the column names, has a quotation mark that is not closed or a name far too long.")
+    cut = len(top) >= HEADER_CHARACTERS and not top[: blank_lines + stream.tell()].endswith("\n")
+    if len(header) > limits.columns:
+        found = f"{'more than ' * cut}{len(header):,}"
+        raise DataError(f"row 1 names {found} columns, and at most {limits.columns:,} are read.")
+    if cut:
+        raise DataError(f"row 1, the column names, is longer than {HEADER_CHARACTERS:,} characters.")
+    return separator, tuple(header), blank_lines, blank_lines + stream.tell()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

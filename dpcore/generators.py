@@ -1,0 +1,155 @@
+"""Made-up data sets of six shapes on ordered cells, for previews that touch nobody's records.
+
+Every shape is drawn from a seed: the same key, n, size and seed give the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Floats, Integers, ParameterError
+
+MOST_RECORDS = 100_000_000
+MOST_CELLS = 2**32
+SPARSE_CELLS = 12
+
+Random = np.random.Generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator:
+    """One shape.
+
+    Attributes:
+        key: what URLs and saved sessions call it.
+        title: what people call it.
+        sentence: what it looks like and why it is worth trying.
+        draw: (random, n, size) to records on 0..size-1, shape (n,).
+    """
+
+    key: str
+    title: str
+    sentence: str
+    draw: Callable[[Random, int, int], Integers]
+
+
+def generate(key: str, *, n: int, size: int, seed: int) -> Integers:
+    """Records of the shape on cells 0..size-1, independent draws, shape (n,).
+
+    >>> generate("uniform", n=5, size=10, seed=1).tolist() == generate("uniform", n=5, size=10, seed=1).tolist()
+    True
+
+    Raises:
+        ParameterError: unknown shape, or a number out of range.
+    """
+    if key not in GENERATORS:
+        raise ParameterError(f"The shape must be one of {', '.join(GENERATORS)}, got {key!r}.")
+    return GENERATORS[key].draw(_random(n, size, seed), n, size)
+
+
+def generate_distinct(*, n: int, size: int, seed: int) -> Integers:
+    """A uniformly random set of n different cells out of 0..size-1, for theorems about distinct records, shape (n,).
+
+    Raises:
+        ParameterError: more records than cells, or a number out of range.
+    """
+    random = _random(n, size, seed)
+    if n > size:
+        raise ParameterError(f"Distinct records need at least as many cells as records: n = {n:,}, size = {size:,}.")
+    return random.choice(size, n, replace=False)
+
+
+def _random(n: int, size: int, seed: int) -> Random:
+    for name, value, low, high in (
+        ("n", n, 1, MOST_RECORDS),
+        ("size", size, 1, MOST_CELLS),
+        ("seed", seed, 0, 2**64 - 1),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+            raise ParameterError(f"{name} must be a whole number from {low:,} to {high:,}, got {value!r}.")
+    return np.random.Generator(np.random.SFC64(int(seed)))
+
+
+def _cells(places: Floats, size: int) -> Integers:
+    """Cell of each place in [0, 1), places outside moved to the end cells; spends the places array, shape (n,)."""
+    np.multiply(places, size, out=places)
+    np.clip(places, 0, size - 1, out=places)
+    return places.astype(np.int64)
+
+
+def _uniform(random: Random, n: int, size: int) -> Integers:
+    return random.integers(size, size=n)
+
+
+def _skewed(random: Random, n: int, size: int) -> Integers:
+    return _cells(random.gamma(2.0, 1 / 12, size=n), size)
+
+
+def _bimodal(random: Random, n: int, size: int) -> Integers:
+    places = random.normal(size=n)
+    left = random.random(size=n) < 0.6
+    places *= np.where(left, 0.07, 0.05)
+    places += np.where(left, 0.3, 0.72)
+    return _cells(places, size)
+
+
+def _heavy_tailed(random: Random, n: int, size: int) -> Integers:
+    """Cell x with probability log((x + 2) / (x + 1)) / log(size + 1): nearly Zipf's law, by inverting a power."""
+    powers: Floats = np.exp(random.random(size=n) * np.log(size + 1.0))
+    return np.minimum(powers.astype(np.int64) - 1, size - 1)
+
+
+def _sparse(random: Random, n: int, size: int) -> Integers:
+    cells = random.choice(size, min(SPARSE_CELLS, size), replace=False)
+    weights = 0.75 ** np.arange(len(cells))
+    return cells[random.choice(len(cells), n, p=weights / weights.sum())]
+
+
+def _all_equal(random: Random, n: int, size: int) -> Integers:
+    return np.full(n, random.integers(size), dtype=np.int64)
+
+
+GENERATORS: dict[str, Generator] = {
+    shape.key: shape
+    for shape in (
+        Generator(
+            key="uniform",
+            title="Uniform",
+            sentence="Every cell is equally likely, so nothing stands out and every interval holds its share.",
+            draw=_uniform,
+        ),
+        Generator(
+            key="skewed",
+            title="Skewed",
+            sentence="One hump near the low end with a long slope behind it, as earnings or waiting times have.",
+            draw=_skewed,
+        ),
+        Generator(
+            key="bimodal",
+            title="Two humps",
+            sentence="Two groups of unequal size with a gap between them, where the median sits on little data.",
+            draw=_bimodal,
+        ),
+        Generator(
+            key="heavy_tailed",
+            title="Heavy tail",
+            sentence="The first few cells hold most records and the rest trail off over the whole range.",
+            draw=_heavy_tailed,
+        ),
+        Generator(
+            key="sparse",
+            title="Sparse",
+            sentence="A dozen scattered cells hold every record and all the others are empty.",
+            draw=_sparse,
+        ),
+        Generator(
+            key="all_equal",
+            title="All equal",
+            sentence="Every record lies in the same cell, the hardest case for anything that looks between values.",
+            draw=_all_equal,
+        ),
+    )
+}
