@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -43,6 +43,35 @@ def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
         st.warning(f"The link names an unknown {label}; showing the first one instead.")
 
 
+def choice(
+    label: str, titles: Mapping[str, str], *, key: str, default: str | None = None, help_text: str | None = None
+) -> str:
+    """One of several keys, shown by title. The link holds the key: a bound select box would write its title there."""
+    first = default if default in titles else next(iter(titles))
+    if key not in st.session_state:
+        check_choice(key, list(titles), label=label.lower())
+        asked = st.query_params.get(key)
+        st.session_state[key] = asked if asked in titles else first
+    elif st.session_state[key] not in titles:
+        st.session_state[key] = first
+    chosen = str(
+        st.selectbox(
+            label,
+            list(titles),
+            key=key,
+            format_func=lambda option: titles[option],
+            help=help_text,
+            persist_state="session",
+        )
+    )
+    if chosen != first:
+        if st.query_params.get(key) != chosen:
+            st.query_params[key] = chosen
+    elif key in st.query_params:
+        del st.query_params[key]
+    return chosen
+
+
 def log_stops(parameter: Parameter) -> list[float]:
     """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade of the range."""
     low, high = math.floor(math.log10(parameter.low)), math.ceil(math.log10(parameter.high))
@@ -63,10 +92,10 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
     slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
     label = f"{parameter.label} {parameter.symbol}".strip()
     with entry_place:
-        st.session_state.setdefault(key, default)
         value = float(
             st.number_input(
                 f"Exact {parameter.symbol or parameter.label}",
+                value=default,
                 min_value=parameter.low,
                 max_value=parameter.high,
                 step=None,
@@ -97,13 +126,8 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     if parameter.boolean:
         return bool(st.toggle(label, value=bool(default), key=key, help=shown, bind="query-params"))
     if parameter.choices:
-        check_choice(key, parameter.choices, label=parameter.label)
-        return str(
-            st.selectbox(
-                label, parameter.choices, index=parameter.choices.index(str(default)), key=key, help=shown,
-                bind="query-params",
-            )
-        )  # fmt: skip
+        titles = {option: option.replace("_", " ") for option in parameter.choices}
+        return choice(label, titles, key=key, default=str(default), help_text=shown)
     if parameter.integer:
         check_link(key, parameter=parameter, default=default)
         return int(

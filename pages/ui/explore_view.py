@@ -15,7 +15,7 @@ from dpcore.recipe import MOST_TRIALS, Recipe
 from dpcore.sources import Source
 from pages.ui.brush import brushed_range
 from pages.ui.charts import draw, draw_selectable, is_dark, numbers
-from pages.ui.controls import SHARED, Value, check_choice, control
+from pages.ui.controls import SHARED, Value, choice, control
 from pages.ui.downloads import synthetic_table
 from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered, with_progress
@@ -48,7 +48,6 @@ def explore() -> None:
     badge = _badge(recipe, report)
     _pictures(recipe, dataset, state, report, badge=badge)
     _tradeoff(recipe, dataset, badge=badge)
-    theorem_card(recipe.entry, report)
     _code(recipe)
     synthetic_table(recipe, state)
 
@@ -66,20 +65,12 @@ def _controls() -> Recipe:
     domain = source.domain
     with question:
         classes = {kind.key: kind for kind in classes_for(domain)}
-        default = "intervals" if "intervals" in classes else next(iter(classes))
-        check_choice("queries", list(classes), label="question")
-        queries = st.selectbox(
-            "Question", list(classes), index=list(classes).index(default), key="queries",
-            format_func=lambda key: classes[key].title, bind="query-params",
-        )  # fmt: skip
+        questions = {key: kind.title for key, kind in classes.items()}
+        queries = choice("Question", questions, key="queries", default="intervals")
     entries = {entry.key: entry for entry in serving(classes[queries](domain=domain))}
     with machine:
-        check_choice("mechanism", list(entries), label="mechanism")
-        default_entry = "identity" if "identity" in entries else next(iter(entries))
-        chosen = st.selectbox(
-            "Mechanism", list(entries), index=list(entries).index(default_entry), key="mechanism",
-            format_func=lambda key: entries[key].title, bind="query-params",
-        )  # fmt: skip
+        machines = {key: entry.title for key, entry in entries.items()}
+        chosen = choice("Mechanism", machines, key="mechanism", default="identity")
         st.caption(entries[chosen].story)
     entry = entries[chosen]
     values: dict[str, Value] = {}
@@ -153,15 +144,19 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
         event = draw_selectable(figure, key="data_chart", selection="brush")
         brushed_range(event, recipe, dataset, state, report)
         numbers(figure, title="true and released data", key="data_numbers")
-        figure = worst_error(report=report, bound_lower=None, badge=badge, dark=dark)
     with right:
         st.subheader("Error of every query")
         band = error_band(report=report, badge=badge, dark=dark)
         draw(band, key="band_chart")
         numbers(band, title="error of every query", key="band_numbers")
+    left, right = st.columns(2)
+    with left:
         st.subheader("Worst error: promised and observed")
+        figure = worst_error(report=report, bound_lower=None, badge=badge, dark=dark)
         draw(figure, key="worst_chart")
         numbers(figure, title="worst error", key="worst_numbers")
+    with right:
+        theorem_card(recipe.entry, report)
 
 
 def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:

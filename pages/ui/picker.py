@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import ParameterError
+from dpcore.core import Parameter, ParameterError
 from dpcore.generators import GENERATORS
 from dpcore.samples import SAMPLES, sample
 from dpcore.sources import Bundled, Generated, Source
-from pages.ui.controls import check_choice
+from pages.ui.controls import check_choice, check_link, choice
 from pages.ui.session import upload
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 7744, 10_000, 30_000, 66_353, 100_000, 300_000, 1_000_000)
+
+GRID = Parameter(label="grid", symbol="d", low=2, high=14, integer=True)
 
 
 def options() -> dict[str, str]:
@@ -32,30 +34,51 @@ def pick_source() -> Source:
     titles = options()
     asked = st.query_params.get("data")
     if asked == OWN_FILE and OWN_FILE not in titles:
-        st.warning("The link was made with an uploaded file, which stays with the person who uploaded it; pick data here.")
-    else:
-        check_choice("data", list(titles), label="data set")
-    chosen = st.selectbox(
-        "Data", list(titles), format_func=lambda key: titles[key], key="data", bind="query-params",
-        help="Generated and bundled data are public: previews on them cost no privacy. Bring your own on the Data page.",
-    )  # fmt: skip
+        st.warning(
+            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+        )
+        del st.query_params["data"]
+    chosen = choice(
+        "Data",
+        titles,
+        key="data",
+        default="bimodal",
+        help_text="Generated and bundled data are public: previews on them cost nothing. Bring your own on the Data page.",
+    )
     if chosen == OWN_FILE:
         own = upload()
         if own is None:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
         return own
     if "." in chosen:
-        sample_key, column = chosen.split(".", 1)
-        suggestion = next(each for each in sample(sample_key).columns if each.column == column)
-        bits = suggestion.bits if suggestion.kind == "number" else 10
-        return Bundled(sample_key=sample_key, column_name=column, bits=bits)
+        return bundled(chosen)
+    n, bits = pick_size()
+    return Generated(shape=chosen, n=n, bits=bits, seed=1)
+
+
+def bundled(chosen: str) -> Bundled:
+    """The bundled column a link value such as "adult.age" names, on its suggested grid."""
+    sample_key, column = chosen.split(".", 1)
+    suggestion = next(each for each in sample(sample_key).columns if each.column == column)
+    bits = suggestion.bits if suggestion.kind == "number" else 10
+    return Bundled(sample_key=sample_key, column_name=column, bits=bits)
+
+
+def pick_size() -> tuple[int, int]:
+    """The number of generated rows and the bits of their grid."""
     rows, grid = st.columns(2)
     with rows:
-        n = st.select_slider(
-            "Rows n", ROW_CHOICES, value=10_000, key="n", format_func=lambda value: f"{value:,}", bind="query-params"
-        )
+        check_choice("n", [str(value) for value in ROW_CHOICES], label="number of rows")
+        n = st.select_slider("Rows n", ROW_CHOICES, value=10_000, key="n", bind="query-params")
     with grid:
+        check_link("bits", parameter=GRID, default=10)
         bits = st.slider(
-            "Grid: 2ᵈ cells, d", 2, 14, 10, key="bits", bind="query-params", help="Bits of the grid, the paper's d."
+            "Grid: 2ᵈ cells, d",
+            int(GRID.low),
+            int(GRID.high),
+            10,
+            key="bits",
+            bind="query-params",
+            help="Bits of the grid, the paper's d.",
         )
-    return Generated(shape=chosen, n=int(n), bits=int(bits), seed=1)
+    return int(n), int(bits)

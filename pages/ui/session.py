@@ -76,10 +76,11 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
         try:
             share = next(generator)
         except StopIteration as done:
-            slot.empty()
             result: Result = done.value
-            return remembered(key, lambda: result)
+            break
         slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
+    slot.empty()
+    return remembered(key, lambda: result)
 
 
 def fresh_seed() -> int:

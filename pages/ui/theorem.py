@@ -51,8 +51,8 @@ def theorem_card(entry: Entry, report: ErrorReport) -> None:
                 f"{percent(bound.value)}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), "
                 f"the theorem allows {bound.beta:g}. :blue-badge[simulated]"
             )
-        if bound.rows_needed:
-            st.markdown(f"n needed: {bound.rows_needed:,} rows; here n = {n:,}.")
+        if bound.rows_needed and bound.applies and not bound.vacuous:
+            st.markdown(f"The promise needs n = {bound.rows_needed:,} rows to say anything; here n = {n:,}.")
         if bound.note:
             st.info(bound.note)
         st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(entry.references)}.")

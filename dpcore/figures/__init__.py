@@ -1,0 +1,1 @@
+"""Pictures as plain Vega-Lite specifications: pure functions, no plotting library."""

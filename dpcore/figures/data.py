@@ -1,0 +1,188 @@
+"""The data: true histogram, released histogram, and how releases differ from each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Domain, Floats, Integers, Problem
+from dpcore.domains import Line
+from dpcore.figures.figure import Figure, Palette, framed, palette, shortened
+from dpcore.synthetic import clean_counts
+
+MOST_BARS = 64
+MOST_LABELS = 40
+
+
+def _bars(domain: Domain) -> tuple[Integers, int]:
+    """Bar of each fitting cell, and the number of bars: equal runs of cells on a line, or the first labels."""
+    count = domain.ordered
+    if isinstance(domain, Line):
+        width = -(-count // MOST_BARS)
+        return np.arange(count) // width, -(-count // width)
+    bars = min(count, MOST_LABELS)
+    return np.minimum(np.arange(count), bars - 1), bars
+
+
+def binned(counts: Floats, domain: Domain) -> Floats:
+    """Rows per bar, the missing cell apart in a last column: (F, size) to (F, bars + 1)."""
+    bar, bars = _bars(domain)
+    out = np.zeros((len(counts), bars + 1))
+    for column in range(bars):
+        out[:, column] = counts[:, : domain.ordered][:, bar == column].sum(axis=1)
+    out[:, bars] = counts[:, domain.ordered :].sum(axis=1)
+    return out
+
+
+def histogram(
+    *,
+    problem: Problem,
+    truth: Integers | None,
+    frames: Floats,
+    badge: str,
+    dark: bool,
+    brush: bool = False,
+    clean: bool = False,
+) -> Figure:
+    """True rows per bar in dark, one release in blue; a slider in the picture steps through other releases.
+
+    Args:
+        problem: the public problem.
+        truth: true rows per cell (size,), None where they may not be shown.
+        frames: released rows per cell (F, size); NaN where refused.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+        brush: whether a range can be drawn on it; the selection is called "brush".
+        clean: whether to post-process the releases to whole non-negative counts that add up to n.
+    """
+    domain, colours = problem.domain, palette(dark=dark)
+    frames = frames[np.isfinite(frames).all(axis=1)]
+    if clean and len(frames):
+        frames = clean_counts(frames, total=problem.n).astype(np.float64)
+    released = binned(frames, domain)
+    true = binned(truth[None, :].astype(np.float64), domain)[0] if truth is not None else None
+    _, bars = _bars(domain)
+    if isinstance(domain, Line):
+        body = _on_a_line(domain, released, true, bars=bars, colours=colours, brush=brush)
+    else:
+        body = _on_labels(domain, released, true, bars=bars, colours=colours)
+    table: dict[str, list[Any]] = {"from": _names(domain, bars)}
+    if true is not None:
+        table["true rows"] = true.tolist()
+    if len(released):
+        table["first release"] = shortened(released[0])
+    return Figure(
+        spec=framed(body, badge=badge, colours=colours, height=280),
+        sentence=_sentence(problem, released, true, bars=bars),
+        table=table,
+    )
+
+
+def _names(domain: Domain, bars: int) -> list[str]:
+    """One name per bar, the missing cell last."""
+    if isinstance(domain, Line):
+        step = -(-domain.ordered // bars)
+        names = [f"{domain.low + bar * step * domain.width:g}" for bar in range(bars)]
+    else:
+        names = [domain.describe(cell) for cell in range(bars)]
+        if domain.ordered > bars:
+            names[-1] = f"{names[-1]} and {domain.ordered - bars} more"
+    return [*names, "missing"]
+
+
+def _sentence(problem: Problem, released: Floats, true: Floats | None, *, bars: int) -> str:
+    """What the picture shows."""
+    if not len(released):
+        return "No release to show: every previewed run refused to answer."
+    if true is None:
+        return f"One release of {problem.n:,} rows in {bars} bars; the true data are not shown."
+    off = np.abs(released[0] - true).max()
+    return f"{problem.n:,} rows in {bars} bars: the release shown differs from the truth by at most {off:,.0f} rows in a bar."
+
+
+def _steps(edges: Floats, values: Floats) -> list[list[float]]:
+    """Corner points of a step line, the last value held to the right end."""
+    return [[float(f"{x:.6g}"), float(f"{y:.5g}")] for x, y in zip(edges, [*values, values[-1]], strict=True)]
+
+
+def _frame_parameter(count: int) -> list[dict[str, Any]]:
+    """The control in the picture that steps through the releases; it needs no server."""
+    if count < 2:
+        return [{"name": "frame", "value": 0}]
+    bind = {"input": "range", "min": 0, "max": count - 1, "step": 1, "name": "another release "}
+    return [{"name": "frame", "value": 0, "bind": bind}]
+
+
+def _on_a_line(
+    domain: Line, released: Floats, true: Floats | None, *, bars: int, colours: Palette, brush: bool
+) -> dict[str, Any]:
+    """Step lines over the data's unit."""
+    step = -(-domain.ordered // bars)
+    edges = np.minimum(domain.low + np.arange(bars + 1) * step * domain.width, domain.high)
+    title = f"value ({domain.unit})" if domain.unit else "value"
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": [domain.low, domain.high], "nice": False},
+    }
+    y = {"field": "y", "type": "quantitative", "title": "rows in a bar"}
+    series = {"domain": ["true", "released"], "range": [colours.true, colours.released]}
+    colour = {"field": "series", "type": "nominal", "scale": series}
+    parameters = [{"name": "brush", "select": {"type": "interval", "encodings": ["x"]}}] if brush else []
+    layers: list[dict[str, Any]] = []
+    if true is not None:
+        points = [{"x": x_, "y": y_, "series": "true"} for x_, y_ in _steps(edges, true[:-1])]
+        layers.append(
+            {
+                "data": {"values": points},
+                "mark": {"type": "area", "interpolate": "step-after", "opacity": 0.25, "line": {"strokeWidth": 1.5}},
+                "encoding": {"x": x, "y": y, "color": colour},
+            }
+        )
+    points = [
+        {"x": x_, "y": y_, "series": "released", "frame": frame}
+        for frame, row in enumerate(released)
+        for x_, y_ in _steps(edges, row[:-1])
+    ]
+    layers.append(
+        {
+            "data": {"values": points},
+            "transform": [{"filter": "datum.frame == frame"}],
+            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+            "encoding": {"x": x, "y": y, "color": colour},
+        }
+    )
+    layers[0]["params"] = parameters
+    return {"params": _frame_parameter(len(released)), "layer": layers}
+
+
+def _on_labels(domain: Domain, released: Floats, true: Floats | None, *, bars: int, colours: Palette) -> dict[str, Any]:
+    """Bars for the truth, ticks for a release; labels are data values, never part of an expression."""
+    names = _names(domain, bars)
+    y = {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 140}}
+    layers: list[dict[str, Any]] = []
+    if true is not None:
+        values = [{"label": name, "rows": float(value)} for name, value in zip(names, true, strict=True)]
+        layers.append(
+            {
+                "data": {"values": values},
+                "mark": {"type": "bar", "color": colours.true, "opacity": 0.35},
+                "encoding": {"y": y, "x": {"field": "rows", "type": "quantitative", "title": "rows"}},
+            }
+        )
+    values = [
+        {"label": name, "rows": float(value), "frame": frame}
+        for frame, row in enumerate(released)
+        for name, value in zip(names, row, strict=True)
+    ]
+    layers.append(
+        {
+            "data": {"values": values},
+            "transform": [{"filter": "datum.frame == frame"}],
+            "mark": {"type": "tick", "color": colours.released, "thickness": 3},
+            "encoding": {"y": y, "x": {"field": "rows", "type": "quantitative", "title": "rows"}},
+        }
+    )
+    return {"params": _frame_parameter(len(released)), "layer": layers}

@@ -1,0 +1,75 @@
+"""A data set alone: how many of its rows lie where, with nothing released beside them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats
+from dpcore.domains import Line
+from dpcore.figures.data import binned
+from dpcore.figures.figure import Figure, framed, palette
+
+BAR_HEIGHT = 18
+"""Of a label's bar, in pixels."""
+
+
+def rows_histogram(*, dataset: Dataset, badge: str, dark: bool) -> Figure:
+    """Rows in each bar of cells; not private, so only for data that may be seen.
+
+    Args:
+        dataset: the true data.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+    """
+    domain, colours = dataset.domain, palette(dark=dark)
+    counts = binned(dataset.histogram[None, :].astype(np.float64), domain)[0]
+    held, missing = counts[:-1], int(counts[-1])
+    mark: dict[str, Any] = {"type": "bar", "color": colours.true}
+    if isinstance(domain, Line):
+        names, values, encoding = _on_a_line(domain, held)
+        height = 220
+    else:
+        names = [domain.describe(cell) for cell in range(len(held))]
+        if domain.ordered > len(held):
+            names[-1] += f" and {domain.ordered - len(held)} more"
+        values = [{"label": name, "rows": rows} for name, rows in zip(names, held.tolist(), strict=True)]
+        label = {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 140}}
+        encoding = {"y": label, "x": {"field": "rows", "type": "quantitative", "title": "rows"}}
+        height = 70 + BAR_HEIGHT * len(names)
+    body = {"data": {"values": values}, "mark": mark, "encoding": encoding}
+    return Figure(
+        spec=framed(body, badge=badge, colours=colours, height=height),
+        sentence=_sentence(dataset.n, names, held, missing),
+        table={"rows where": [*names, "anything else"], "rows": [*held.astype(int).tolist(), missing]},
+    )
+
+
+def _on_a_line(domain: Line, held: Floats) -> tuple[list[str], list[dict[str, Any]], dict[str, Any]]:
+    """Names, values and channels of bars that touch, over the data's unit."""
+    step = -(-domain.ordered // len(held))
+    edges = np.minimum(domain.low + np.arange(len(held) + 1) * step * domain.width, domain.high)
+    names = [f"{start:g} to {end:g}" for start, end in itertools.pairwise(edges)]
+    values = [
+        {"start": start, "end": end, "rows": rows, "where": name}
+        for start, end, rows, name in zip(edges[:-1].tolist(), edges[1:].tolist(), held.tolist(), names, strict=True)
+    ]
+    scale = {"domain": [domain.low, domain.high], "nice": False}
+    title = f"value ({domain.unit})" if domain.unit else "value"
+    encoding = {
+        "x": {"field": "start", "type": "quantitative", "title": title, "scale": scale},
+        "x2": {"field": "end"},
+        "y": {"field": "rows", "type": "quantitative", "title": "rows in a bar"},
+        "tooltip": [{"field": "where", "title": "value"}, {"field": "rows"}],
+    }
+    return names, values, encoding
+
+
+def _sentence(n: int, names: list[str], held: Floats, missing: int) -> str:
+    """Where most rows are, and how many bars have none."""
+    fullest = int(held.argmax())
+    empty = int((held == 0).sum())
+    text = f"{n:,} rows in {len(held)} bars: the fullest, {names[fullest]}, has {held[fullest]:,.0f}"
+    return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {missing:,} rows are missing or fit nowhere."

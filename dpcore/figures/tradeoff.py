@@ -1,0 +1,161 @@
+"""Error against privacy loss, for every mechanism that serves the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.experiment import Sweep
+from dpcore.figures.figure import Figure, framed, palette, percent, shortened
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+FLOOR = 1e-6
+"""Errors of zero are drawn here: a logarithmic axis has no zero."""
+
+
+def tradeoff(
+    *,
+    sweep: Sweep,
+    titles: dict[str, str],
+    chosen: str,
+    epsilon: float,
+    alpha: float | None,
+    badge: str,
+    dark: bool,
+) -> Figure:
+    """Worst error (solid; 90% band for the chosen mechanism) and typical error (dashed) on logarithmic axes.
+
+    A click on a point selects its epsilon; the selection is called "pick".
+
+    Args:
+        sweep: measured errors.
+        titles: name of each entry.
+        chosen: key of the mechanism on the page.
+        epsilon: where the page is now.
+        alpha: allowed error, drawn as a rule where given.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+    """
+    colours = palette(dark=dark)
+    names = [titles[key] for key in sweep.keys]
+    others = iter(colours.others * 3)
+    hues = [colours.released if key == chosen else next(others) for key in sweep.keys]
+    values: list[dict[str, Any]] = []
+    for row, key in enumerate(sweep.keys):
+        for column, at in enumerate(sweep.epsilons):
+            low, middle, high = sweep.worst[row, column]
+            if not np.isfinite(middle):
+                continue
+            point = {"epsilon": float(at), "mechanism": titles[key], "chosen": key == chosen}
+            low, middle, high = (float(f"{max(value, FLOOR):.4g}") for value in (low, middle, high))
+            values.append({**point, "kind": "worst error", "error": middle, "low": low, "high": high})
+            typical = float(f"{max(sweep.typical[row, column, 1], FLOOR):.4g}")
+            values.append({**point, "kind": "typical error", "error": typical})
+    x = {
+        "field": "epsilon", "type": "quantitative", "title": "← more private     privacy loss ε     more accurate →",
+        "scale": {"type": "log", "nice": False},
+        "axis": {"values": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10], "format": "~g", "labelOverlap": True},
+    }  # fmt: skip
+    y = {
+        "field": "error", "type": "quantitative", "title": "error, fraction of n",
+        "scale": {"type": "log", "domainMax": 1, "clamp": True}, "axis": {"format": "~p", "tickCount": 6, "labelOverlap": True},
+    }  # fmt: skip
+    colour = {"field": "mechanism", "type": "nominal", "scale": {"domain": names, "range": hues}}
+    shape = {"field": "mechanism", "type": "nominal", "scale": {"domain": names, "range": list(SHAPES[: len(names)])}}
+    dash = {
+        "field": "kind", "type": "nominal",
+        "scale": {"domain": ["worst error", "typical error"], "range": [[1, 0], [4, 3]]},
+    }  # fmt: skip
+    layers: list[dict[str, Any]] = [
+        {
+            "transform": [{"filter": "datum.chosen && datum.kind == 'worst error'"}],
+            "mark": {"type": "area", "opacity": 0.2, "color": colours.released},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash},
+        },
+        {
+            "transform": [{"filter": "datum.kind == 'worst error'"}],
+            "params": [
+                {"name": "pick", "select": {"type": "point", "fields": ["epsilon"], "nearest": True, "toggle": False}}
+            ],
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            "encoding": {
+                "x": x, "y": y, "color": colour, "shape": shape,
+                "tooltip": [
+                    {"field": "mechanism"}, {"field": "epsilon", "title": "ε"},
+                    {"field": "error", "title": "worst error, median", "format": ".3p"},
+                ],
+            },
+        },
+    ]  # fmt: skip
+    if chosen in sweep.keys:
+        promised = [
+            {"epsilon": float(at), "error": float(f"{value:.4g}")}
+            for at, value in zip(sweep.epsilons, sweep.promised[sweep.keys.index(chosen)], strict=True)
+            if np.isfinite(value) and value <= 1
+        ]
+        layers.append(
+            {
+                "data": {"values": promised},
+                "mark": {"type": "line", "color": colours.theory, "strokeWidth": 2, "strokeDash": [8, 3]},
+                "encoding": {"x": x, "y": y},
+            }
+        )
+    layers.append(
+        {
+            "data": {"values": [{"epsilon": epsilon, "label": f"ε = {epsilon:g}"}]},
+            "layer": [
+                {"mark": {"type": "rule", "color": colours.ink, "strokeWidth": 1.5}},
+                {
+                    "mark": {"type": "text", "color": colours.ink, "align": "left", "dx": 5, "fontSize": 12},
+                    "encoding": {"text": {"field": "label"}, "y": {"value": 8}},
+                },
+            ],
+            "encoding": {"x": x},
+        }
+    )
+    if alpha is not None:
+        layers.append(
+            {
+                "data": {"values": [{"error": alpha}]},
+                "mark": {"type": "rule", "color": colours.theory, "strokeDash": [2, 3]},
+                "encoding": {"y": y},
+            }
+        )
+    body = {"data": {"values": values}, "layer": layers}
+    table: dict[str, list[Any]] = {
+        "mechanism": [],
+        "epsilon": [],
+        "worst error": [],
+        "typical error": [],
+        "promised": [],
+    }
+    for index, name in enumerate(names):
+        table["mechanism"] += [name] * len(sweep.epsilons)
+        table["epsilon"] += sweep.epsilons.tolist()
+        table["worst error"] += shortened(sweep.worst[index, :, 1])
+        table["typical error"] += shortened(sweep.typical[index, :, 1])
+        table["promised"] += shortened(sweep.promised[index])
+    return Figure(
+        spec=framed(body, badge=badge, colours=colours, height=340),
+        sentence=_sentence(sweep, titles, epsilon=epsilon),
+        table=table,
+    )
+
+
+def _sentence(sweep: Sweep, titles: dict[str, str], *, epsilon: float) -> str:
+    """Which mechanism errs least here."""
+    column = int(np.argmin(np.abs(np.log(sweep.epsilons / epsilon))))
+    worst = sweep.worst[:, column, 1]
+    if not np.isfinite(worst).any():
+        return "No mechanism answered here."
+    best = int(np.nanargmin(worst))
+    return (
+        f"Near ε = {sweep.epsilons[column]:g}, {titles[sweep.keys[best]]} has the smallest worst error of "
+        f"{len(sweep.keys)} mechanisms: {percent(float(worst[best]))} in the median; the dashed orange line is what the "
+        "chosen one promises."
+    )

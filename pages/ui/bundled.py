@@ -1,0 +1,44 @@
+"""The bundled real samples as cards: what each is, where it comes from, and its columns."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.samples import SAMPLES, ColumnSuggestion, Sample
+from pages.ui.picker import bundled
+from pages.ui.summary import explore_button, summary
+
+
+def sample_cards() -> None:
+    """One card per sample, two side by side where there is room."""
+    st.markdown("Real, public, and part of this project. Pick a column to see it. Previews on it cost no privacy.")
+    for first in range(0, len(SAMPLES), 2):
+        for place, each in zip(st.columns(2), SAMPLES[first : first + 2], strict=False):
+            with place.container(border=True):
+                _card(each, opened=each is SAMPLES[0])
+
+
+def _card(sample: Sample, *, opened: bool) -> None:
+    """A sample; its chosen column opens inside the card."""
+    st.subheader(sample.title)
+    st.markdown(sample.story)
+    st.caption(f"Source: {sample.attribution} Licence: {sample.licence}.")
+    columns = {suggestion.column: suggestion for suggestion in sample.columns}
+    chosen = st.pills(
+        f"Columns of {sample.title}",
+        list(columns),
+        default=next(iter(columns)) if opened else None,
+        key=f"sample-{sample.key}",
+        format_func=lambda column: columns[column].title,
+        label_visibility="collapsed",
+        bind="query-params",
+    )
+    if chosen in columns:
+        _column(sample, columns[chosen])
+
+
+def _column(sample: Sample, suggestion: ColumnSuggestion) -> None:
+    """The column's numbers and picture."""
+    data = f"{sample.key}.{suggestion.column}"
+    summary(bundled(data), key=f"sample-{sample.key}-summary")
+    explore_button(data, key=f"sample-{sample.key}-explore")
