@@ -1,0 +1,179 @@
+"""Subsamples of the data: what one row can do to a vote among them, and the plans that this allows.
+
+A subsample is ``rows`` rows drawn from the n rows with replacement; ``subsamples`` of them are drawn independently. One
+row gets into a subsample with chance 1 - (1 - 1/n)^rows, so the number of subsamples it gets into is binomial.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpcore.core import Floats, ParameterError
+from dpcore.randomness.laws import laplace_tail
+from dpcore.votes import binomial_law
+
+USUAL_BETA = 0.05
+"""The chance of a refusal for which plans are made."""
+GRID = 12
+"""Steps of a search."""
+MOST_SUBSAMPLES = 1 << 30
+"""Subsamples a plan may have."""
+
+
+def row_chance(*, n: int, rows: int) -> float:
+    """Chance that a given row is in a subsample."""
+    return -math.expm1(rows * math.log1p(-1 / n)) if n > 1 else 1.0
+
+
+@lru_cache(maxsize=64)
+def subsamples_with_a_row(*, n: int, rows: int, subsamples: int) -> tuple[int, Floats]:
+    """The law of the number of subsamples that a given row is in, as binomial_law; public, so it may be kept."""
+    return binomial_law(draws=subsamples, chance=row_chance(n=n, rows=rows))
+
+
+def subsample_delta(*, epsilon: float, cap: float, threshold: int, subsamples: int, n: int, rows: int) -> float:
+    """Slack of answering the commonest answer when its votes plus discrete Laplace noise reach a threshold.
+
+    Noise has scale cap/epsilon. Couple the subsamples of two neighbours by drawing the same row numbers; let j be the
+    number of subsamples the differing row is in. Then at most j votes change. Given j,
+
+    - same commonest answer: its votes differ by at most j, and a noisy comparison moved by j exceeds e^epsilon by at
+      most 1 - 2 e^(epsilon/2) p^((j+1)/2)/(1+p), p = e^(-epsilon/cap), and by nothing when j <= cap;
+    - another commonest answer: on both sides the winner has at most floor(subsamples/2) + j votes (it leads by at most
+      2j), so either is released with at most the chance that noise makes up the rest to the threshold, and that chance
+      is the slack (a refusal adds nothing to it).
+
+    The slack of a mixture is at most the average slack, here over the binomial j. j = 0 costs nothing.
+    """
+    first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
+    j = np.arange(first, first + len(chances))
+    scale = cap / epsilon
+    flipped = laplace_tail(threshold - np.minimum(subsamples, subsamples // 2 + j), scale=scale)
+    p = math.exp(-1 / scale)
+    moved = np.where(j > cap, 1 - 2 * np.exp((epsilon - (j + 1) / scale) / 2) / (1 + p), 0.0)
+    return float((chances * np.where(j > 0, np.maximum(flipped, moved), 0.0)).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How many subsamples, noise of scale cap/epsilon, votes needed (noise included), and the slack that follows."""
+
+    subsamples: int
+    cap: float
+    threshold: int
+    delta: float
+
+
+@lru_cache(maxsize=256)
+def calibrated_plan(*, epsilon: float, delta: float, n: int, rows: int, subsamples: int) -> Plan:
+    """The cap and threshold that need fewest votes in all, noise included, among those whose slack is at most delta.
+
+    Each cap has a least threshold. Caps are tried on a grid, then on finer ones around the best, down to neighbours.
+    """
+    first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
+    most = first + len(chances) - 1
+    low, high = max(1, int((first + chances @ np.arange(len(chances))) / 2)), max(1, most)
+    margin = -math.log(2 * USUAL_BETA) / epsilon
+    plans: dict[int, Plan] = {}
+    kept: set[int] = set()
+    while True:
+        caps = sorted({round(low * (high / low) ** (step / GRID)) for step in range(GRID + 1)} | kept)
+        for cap in caps:
+            if cap not in plans:
+                plans[cap] = _least_threshold(epsilon, delta, n=n, rows=rows, subsamples=subsamples, cap=cap)
+        best = min(plans, key=lambda cap: plans[cap].threshold + cap * margin)
+        if len(caps) == high - low + 1:
+            return plans[best]
+        kept, place = {best}, caps.index(best)
+        low, high = caps[max(0, place - 1)], caps[min(len(caps) - 1, place + 1)]
+
+
+def _least_threshold(epsilon: float, delta: float, *, n: int, rows: int, subsamples: int, cap: float) -> Plan:
+    """The least threshold above half the votes at which the slack is at most delta, by bisection."""
+
+    def slack(threshold: int) -> float:
+        return subsample_delta(epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows)
+
+    # All votes plus noise so wide that e^-60 of it is left: if this is not enough, no threshold is.
+    low, high = subsamples // 2, subsamples + math.ceil(60 * cap / epsilon)
+    least = slack(high)
+    if least > delta:
+        return Plan(subsamples=subsamples, cap=cap, threshold=1 << 62, delta=least)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if slack(middle) <= delta else (middle, high)
+    return Plan(subsamples=subsamples, cap=cap, threshold=high, delta=slack(high))
+
+
+def paper_plan(*, epsilon: float, n: int, rows: int) -> Plan:
+    """The notes' parameters: k = epsilon (n/m)^3, noise of scale 2km/(epsilon n), threshold above 5k/8.
+
+    Their slack by our account, which is smaller than the explicit one of the notes' proof (see paper_delta).
+    """
+    subsamples = math.ceil(epsilon * (n / rows) ** 3)
+    if subsamples > MOST_SUBSAMPLES:
+        raise ParameterError(f"The paper's parameters ask for {subsamples:,} subsamples: take larger ones.")
+    cap, threshold = 2 * subsamples * rows / n, 5 * subsamples // 8 + 1
+    delta = subsample_delta(epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows)
+    if not delta < 1:
+        raise ParameterError("The paper's parameters promise nothing for so few rows: take smaller subsamples.")
+    return Plan(subsamples=subsamples, cap=cap, threshold=threshold, delta=delta)
+
+
+def paper_delta(*, epsilon: float, n: int, rows: int) -> float:
+    """The slack that the notes' proof of Theorem 4 gives with its constants worked out, for rows <= n/64.
+
+    e^(-2 k m^2/n^2) for a row in too many subsamples, and half e^(-epsilon n/(64 m)) for split votes.
+    """
+    if 64 * rows > n:
+        raise ParameterError("The paper's proof needs subsamples of at most n/64 rows.")
+    subsamples = math.ceil(epsilon * (n / rows) ** 3)
+    return math.exp(-2 * subsamples * (rows / n) ** 2) + 0.5 * math.exp(-epsilon * n / (64 * rows))
+
+
+def answer_chance(plan: Plan, *, epsilon: float, agreement: float) -> float:
+    """Chance that an answer that each subsample gives with chance ``agreement`` has most votes and is released."""
+    first, chances = binomial_law(draws=plan.subsamples, chance=agreement)
+    votes = np.arange(first, first + len(chances))
+    released = laplace_tail(plan.threshold - votes, scale=plan.cap / epsilon)
+    return float((chances * np.where(2 * votes > plan.subsamples, released, 0.0)).sum())
+
+
+def agreement_needed(plan: Plan, *, epsilon: float, beta: float) -> float:
+    """The least agreement (to 0.0001, rounded up) at which the answer is given with chance 1 - beta; inf if none is."""
+    low, high = 5000, 10_000
+    if answer_chance(plan, epsilon=epsilon, agreement=1.0) < 1 - beta:
+        return math.inf
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = answer_chance(plan, epsilon=epsilon, agreement=middle / 10_000) >= 1 - beta
+        low, high = (low, middle) if enough else (middle, high)
+    return high / 10_000
+
+
+@lru_cache(maxsize=64)
+def fewest_subsamples(
+    *, epsilon: float, delta: float, n: int, rows: int, agreement: float = 0.75, beta: float = USUAL_BETA
+) -> int | None:
+    """About the fewest subsamples (to 2%) with which data of such agreement get their answer with chance 1 - beta.
+
+    None if even 2^20 are too few: then a row is in too large a share of them, and only smaller subsamples help.
+    """
+
+    def enough(subsamples: int) -> bool:
+        plan = calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=subsamples)
+        return answer_chance(plan, epsilon=epsilon, agreement=agreement) >= 1 - beta
+
+    low, high = 1, 64
+    while not enough(high):
+        if high >= 1 << 20:
+            return None
+        low, high = high, 4 * high
+    while high > 1.02 * low + 1:
+        middle = round(math.sqrt(low * high))
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

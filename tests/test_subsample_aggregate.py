@@ -1,0 +1,304 @@
+"""Subsample and aggregate: exact laws of answers, the slack against exact output laws, and what calibration saves."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import time
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, xlogy
+
+from dpcore.audit import exact_delta
+from dpcore.core import Dataset, Domain, Floats, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.domains import Categories, Line
+from dpcore.mechanisms.subsample_aggregate import CommonestCategory, LargerGroup, MedianBucket, SubsampleAggregate
+from dpcore.queries import Cells, Thresholds
+from dpcore.randomness import Preview, Secure
+from dpcore.randomness.laws import compositions, laplace_tail
+from dpcore.subsampling import (
+    agreement_needed,
+    answer_chance,
+    calibrated_plan,
+    fewest_subsamples,
+    paper_delta,
+    paper_plan,
+    row_chance,
+    subsample_delta,
+)
+from dpcore.votes import Commonest, Middle, binomial_law
+from tests.statistics import assert_law, assert_other_law
+
+MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+
+
+def categories(count: int, *, missing: bool = False) -> Categories:
+    return Categories(labels=tuple(f"label {label}" for label in range(count)), missing=missing)
+
+
+def problem(domain: Domain, *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+    queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
+    return Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
+
+
+# The law of an answer.
+
+
+@pytest.mark.parametrize("kind", [Middle, Commonest])
+@pytest.mark.parametrize("answers", [1, 2, 3, 4])
+def test_law_of_an_answer_equals_all_subsamples(kind: type[Middle] | type[Commonest], answers: int) -> None:
+    """Every one of the n^m subsamples, in order, of small data with and without rows to ignore."""
+    rng = np.random.default_rng(answers)
+    statistic = kind(answers=answers)
+    for n, rows in itertools.product((1, 3, 5), (1, 2, 3, 4, 5)):
+        for _ in range(4):
+            counts = rng.multinomial(n, rng.dirichlet(np.full(answers + 1, 0.7)))
+            cells = np.repeat(np.arange(answers + 1), counts)
+            drawn = np.array([np.bincount(c, minlength=answers + 1) for c in itertools.product(cells, repeat=rows)])
+            law = np.bincount(statistic.answer(drawn), minlength=answers) / len(drawn)
+            assert statistic.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
+
+
+@pytest.mark.parametrize(("answers", "rows"), [(9, 100), (40, 30)])
+def test_law_of_an_answer_on_larger_data(answers: int, rows: int, seed: int) -> None:
+    """Chi-square on 100,000 subsamples; the control, subsamples of half as many rows, must be rejected."""
+    rng = np.random.default_rng(seed)
+    counts = rng.permutation(500 + 40 * np.arange(answers + 1))
+    for statistic in (Middle(answers=answers), Commonest(answers=answers)):
+        law = statistic.law(counts, rows=rows)
+        assert law.sum() == pytest.approx(1, abs=1e-12)
+        seen = statistic.answer(rng.multinomial(rows, counts / counts.sum(), size=100_000))
+        tally = np.bincount(seen, minlength=answers)
+        assert_law(tally, law)
+        assert_other_law(tally, statistic.law(counts, rows=rows // 2))
+
+
+def test_binomial_chances() -> None:
+    for draws, chance in ((1, 0.3), (5, 0.999), (40, 1e-6), (5000, 0.5), (262_144, row_chance(n=6400, rows=100))):
+        first, chances = binomial_law(draws=draws, chance=chance)
+        j = np.arange(first, first + len(chances))
+        logs = gammaln(draws + 1) - gammaln(j + 1) - gammaln(draws - j + 1) + xlogy(j, chance)
+        exact = np.exp(logs + (draws - j) * np.log1p(-chance))
+        # gammaln of a large number has an absolute error of about 1e-10.
+        assert chances == pytest.approx(exact, rel=1e-8, abs=1e-30)
+    assert binomial_law(draws=7, chance=1.0)[0] == 7
+
+
+# The slack, against exact output laws.
+
+
+def output_laws(*, n: int, rows: int, subsamples: int, answers: int, scale: float, threshold: int) -> Floats:
+    """Laws (n + 1, G, answers + 1) of what is released on binary data with 0..n ones, refusal last.
+
+    G runs over *every* way to answer a subsample of binary rows from the number of ones in it.
+    """
+    questions = np.array(list(itertools.product(range(answers), repeat=rows + 1)))
+    ones, share = np.arange(rows + 1), np.arange(n + 1)[:, None] / n
+    drawn = np.exp(
+        gammaln(rows + 1)
+        - gammaln(ones + 1)
+        - gammaln(rows - ones + 1)
+        + xlogy(ones, share)
+        + xlogy(rows - ones, 1 - share)
+    )
+    answer = np.stack([drawn @ (questions == a).T for a in range(answers)], axis=-1)
+    ways = compositions(subsamples, answers)
+    chances = np.exp(gammaln(subsamples + 1) + (xlogy(ways, answer[:, :, None, :]) - gammaln(ways + 1)).sum(axis=-1))
+    released = laplace_tail(threshold - ways.max(axis=1), scale=scale)
+    won = ways.argmax(axis=1)
+    laws = np.stack([(chances * (released * (won == a))).sum(axis=-1) for a in range(answers)], axis=-1)
+    return np.concatenate([laws, 1 - laws.sum(axis=-1, keepdims=True)], axis=-1)
+
+
+def worst_slack(laws: Floats, epsilon: float) -> float:
+    """Largest hockey-stick divergence over all neighbours, both directions and all questions."""
+    pairs = ((laws[:-1], laws[1:]), (laws[1:], laws[:-1]))
+    return max(float(np.maximum(p - np.exp(epsilon) * q, 0).sum(axis=-1).max()) for p, q in pairs)
+
+
+SHAPES = [(1, 2), (2, 2), (3, 2), (1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+@pytest.mark.parametrize(("rows", "answers"), SHAPES)
+def test_exact_slack_is_within_the_claim(n: int, rows: int, answers: int) -> None:
+    """2,160 settings in all, and in each every question of binary rows; noise or threshold too small are caught."""
+    ratios, caught = [], dict.fromkeys(("threshold", "noise"), 0)
+    for subsamples in (3, 6, 9, 15) if answers == 2 else (4, 7):
+        for epsilon in (0.3, 1.0, 2.5):
+            plans = [
+                calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=subsamples)
+                for delta in (0.1, 0.01, 1e-4)
+            ]
+            settings = [(plan.cap, plan.threshold, plan.delta) for plan in plans]
+            for cap in (1.0, max(1.0, subsamples // 3), 2.5):
+                for threshold in (subsamples // 2, subsamples // 2 + 1, 3 * subsamples // 4, subsamples):
+                    claim = subsample_delta(
+                        epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows
+                    )
+                    settings.append((cap, threshold, claim))
+
+            def slack(scale: float, threshold: int, k: int = subsamples, epsilon: float = epsilon) -> float:
+                laws = output_laws(n=n, rows=rows, subsamples=k, answers=answers, scale=scale, threshold=threshold)
+                return worst_slack(laws, epsilon)
+
+            for cap, threshold, claim in settings:
+                found = slack(cap / epsilon, threshold)
+                assert found <= claim * (1 + 1e-9) + 1e-14, (subsamples, epsilon, cap, threshold)
+                ratios.append(found / claim)
+                caught["threshold"] += slack(cap / epsilon, subsamples // 2 + 1) > claim
+                caught["noise"] += slack(cap / epsilon / 4, threshold) > claim
+    assert max(ratios) > 0.4  # the account is not loose
+    assert caught["threshold"] > len(ratios) / 10
+    assert caught["noise"] > len(ratios) / 50
+
+
+@pytest.mark.parametrize("mechanism", [CommonestCategory, LargerGroup, MedianBucket])
+@pytest.mark.parametrize("delta", [0.1, 0.001])
+def test_the_mechanisms_own_law_is_within_the_claim(mechanism: type[SubsampleAggregate], delta: float) -> None:
+    domain = Line(bits=2, missing=True) if mechanism is MedianBucket else categories(3, missing=True)
+    made = mechanism(epsilon=1.0, delta=delta, rows=2, subsamples=8)
+    asked = problem(domain, n=4)
+    assert made.guarantee(asked).delta <= delta
+    assert 0 < exact_delta(made, asked).delta <= made.guarantee(asked).delta
+
+
+# Plans.
+
+
+def test_our_account_is_smaller_than_the_explicit_ones() -> None:
+    """Against the cap with a chance to be exceeded (in discrete noise), and against the notes' proof."""
+    for n, rows, subsamples, epsilon in ((6400, 50, 3000, 1.0), (1000, 5, 500, 0.5), (50, 2, 60, 2.0)):
+        first, chances = binomial_law(draws=subsamples, chance=row_chance(n=n, rows=rows))
+        j = np.arange(first, first + len(chances))
+        for cap in (int(j @ chances) + 1, int(j @ chances * 1.5) + 2):
+            for threshold in (subsamples // 2 + cap, subsamples // 2 + 3 * cap, subsamples // 2 + 10 * cap):
+                ours = subsample_delta(
+                    epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows
+                )
+                lifted = laplace_tail(threshold - subsamples // 2 - j, scale=cap / epsilon)
+                simple = chances[j > cap].sum() + (chances * lifted)[(j <= cap) & (j > 0)].sum()
+                assert ours <= simple * (1 + 1e-9)
+    for epsilon, n, rows in ((1.0, 6400, 100), (0.3, 20_000, 100), (3.0, 640, 5)):
+        assert paper_plan(epsilon=epsilon, n=n, rows=rows).delta <= paper_delta(epsilon=epsilon, n=n, rows=rows)
+
+
+def test_calibrated_threshold_is_the_least_for_its_cap_and_no_cap_is_better() -> None:
+    """Against every cap and threshold, on settings small enough to try them all."""
+    margin = np.log(1 / (2 * 0.05))
+    for n, rows, subsamples, epsilon, delta in ((5, 1, 6, 1.0, 0.05), (60, 2, 40, 0.7, 1e-3), (500, 3, 80, 2.0, 1e-6)):
+        plan = calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=subsamples)
+        best = np.inf
+        for cap in range(1, subsamples + 1):
+            for threshold in range(subsamples // 2 + 1, int(min(best, 4000))):
+                slack = subsample_delta(
+                    epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows
+                )
+                if slack <= delta:
+                    best = min(best, threshold + cap * margin / epsilon)
+                    break
+        assert plan.delta <= delta
+        assert plan.threshold + plan.cap * margin / epsilon <= best + 2  # the search may miss a vote or two
+
+
+def test_agreement_is_what_it_says(seed: int) -> None:
+    """20,000 releases on data of just the agreement needed are answered with chance 0.95 or a little more."""
+    plan = calibrated_plan(epsilon=1.0, delta=1e-4, n=2000, rows=10, subsamples=400)
+    needed = agreement_needed(plan, epsilon=1.0, beta=0.05)
+    assert answer_chance(plan, epsilon=1.0, agreement=needed) >= 0.95
+    assert answer_chance(plan, epsilon=1.0, agreement=needed - 1e-4) < 0.95
+    votes = np.random.default_rng(seed).binomial(400, needed, 20_000)
+    noise = Preview(seed).noisy_counts(votes[:, None], epsilon=1.0, sensitivity=plan.cap, trials=20_000)[:, 0]
+    answered = int(((noise >= plan.threshold) & (2 * votes > 400)).sum())
+    chance = answer_chance(plan, epsilon=1.0, agreement=needed)
+    assert_law(np.array([answered, 20_000 - answered]), np.array([chance, 1 - chance]))
+    assert_other_law(np.array([answered, 20_000 - answered]), np.array([chance - 0.05, 1.05 - chance]))
+
+
+def data_of(domain: Domain, counts: list[int]) -> Dataset:
+    return Dataset(domain, np.repeat(np.arange(len(counts)), counts), MADE)
+
+
+@pytest.mark.parametrize("accounting", ["calibrated", "paper"])
+def test_stable_data_get_their_answer(accounting: str, seed: int) -> None:
+    domain, line = categories(4), Line(low=0, high=1, bits=4)
+    cases: list[tuple[SubsampleAggregate, Domain, list[int], int]] = [
+        (CommonestCategory(accounting=accounting), domain, [1000, 4800, 300, 300], 1),
+        (LargerGroup(accounting=accounting, first=3, second=0), domain, [3000, 100, 100, 200], 0),
+        (LargerGroup(accounting=accounting, first=0, second=2), domain, [200, 100, 3000, 3100], 2),
+        (MedianBucket(accounting=accounting, buckets=4), line, [0] * 5 + [6000, 100, 100] + [50] * 8, 5),
+    ]
+    for mechanism, on, counts, answer in cases:
+        asked = problem(on, n=sum(counts))
+        release = mechanism.run(mechanism.prepare(data_of(on, counts), asked), Preview(seed), 200)
+        assert not release.refused.any()
+        assert set(release.values.tolist()) == {answer}
+
+
+def test_split_data_get_no_answer(seed: int) -> None:
+    mechanism, domain = CommonestCategory(), categories(3)
+    asked = problem(domain, n=6000)
+    release = mechanism.run(mechanism.prepare(data_of(domain, [2000, 2000, 2000]), asked), Preview(seed), 2000)
+    assert release.refused.all()
+
+
+def test_parameters_that_mean_nothing_are_refused() -> None:
+    domain = categories(3)
+    with pytest.raises(ParameterError, match="replacing one"):
+        CommonestCategory().guarantee(problem(domain, n=100, neighbours=Neighbours.ADD_REMOVE_ONE))
+    with pytest.raises(ParameterError, match="subsamples"):
+        CommonestCategory(accounting="paper", rows=1).guarantee(problem(domain, n=10**6))
+    with pytest.raises(ParameterError, match="Two different groups"):
+        LargerGroup(first=1, second=1).grouping(domain)
+    with pytest.raises(ParameterError, match="n/64"):
+        paper_delta(epsilon=1.0, n=100, rows=10)
+    assert "No data" in CommonestCategory(rows=100).accuracy(problem(domain, n=400), 0.05).statement
+
+
+# Cost, and what calibration saves.
+
+
+def run_seconds(mechanism: SubsampleAggregate, sampler: Preview | Secure, trials: int) -> float:
+    domain = categories(8, missing=True)
+    counts: list[int] = [4800, 800, 200, 200, 100, 100, 100, 50, 50]
+    asked = problem(domain, n=6400)
+    state = mechanism.prepare(data_of(domain, counts), asked)
+    start = time.perf_counter()
+    release = mechanism.run(state, sampler, trials)
+    seconds = time.perf_counter() - start
+    assert release.trials == trials
+    return seconds
+
+
+def test_the_paper_parameters_within_5_seconds_and_a_gigabyte(seed: int) -> None:
+    """262,144 subsamples of 100 rows: drawn row by row for a release, by their exact law for a thousand previews."""
+    mechanism = CommonestCategory(epsilon=1.0, rows=100, accounting="paper")
+    assert mechanism.plan(problem(categories(8, missing=True), n=6400)).subsamples == 262_144
+    assert run_seconds(mechanism, Secure(), 1) < 5
+    assert run_seconds(mechanism, Preview(seed), 1000) < 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20  # kilobytes
+
+
+def test_the_calibrated_version_within_200_ms_and_its_saving(seed: int) -> None:
+    mechanism = CommonestCategory(epsilon=1.0, delta=1e-6, rows=50, subsamples=3000)
+    asked = problem(categories(8, missing=True), n=6400)
+    assert mechanism.guarantee(asked).delta <= 1e-6
+    assert agreement_needed(mechanism.plan(asked), epsilon=1.0, beta=0.05) <= 0.75
+    run_seconds(mechanism, Secure(), 1)  # loads OpenDP
+    calibrated_plan.cache_clear()
+    assert run_seconds(mechanism, Secure(), 1) < 0.2
+    assert run_seconds(mechanism, Preview(seed), 1000) < 0.2
+    # With the paper's m, slack and agreement: less than a nine-hundredth of its subsamples.
+    paper = paper_plan(epsilon=1.0, n=6400, rows=100)
+    same = agreement_needed(paper, epsilon=1.0, beta=0.05)
+    fewest = fewest_subsamples(epsilon=1.0, delta=paper.delta, n=6400, rows=100, agreement=same)
+    assert fewest is not None
+    assert paper.subsamples / fewest > 900
+    # For delta = 10^-6 at agreement 3/4, subsamples of 50 rows need no more than 3,000; the paper would draw 2,097,152.
+    few = fewest_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=50)
+    assert few is not None
+    assert few <= 3000
+    assert paper_plan(epsilon=1.0, n=6400, rows=50).subsamples == 2_097_152
+    # At 100 rows no number of subsamples is enough: each row is in one subsample of 65.
+    assert fewest_subsamples(epsilon=1.0, delta=1e-6, n=6400, rows=100) is None
