@@ -86,11 +86,11 @@ class Enumerate(Sampler):
 
         def branch() -> tuple[NDArray[Any], Floats]:
             rows = np.broadcast_to(laws, (len(self._chance), *laws.shape[1:]))
+            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * MOST_PATHS:  # before zero chances are dropped
+                raise ParameterError(f"Too many paths to enumerate: more than {MOST_PATHS}.")
             chances = np.ones((len(rows), 1))
             for coordinate in range(rows.shape[1]):
                 chances = (chances[:, :, None] * rows[:, coordinate, None, :]).reshape(len(rows), -1)
-                if chances.size > 8 * MOST_PATHS:
-                    raise ParameterError(f"Too many paths to enumerate: more than {MOST_PATHS}.")
             grids = np.meshgrid(*[symbols] * rows.shape[1], indexing="ij")
             return np.stack([grid.reshape(-1) for grid in grids], axis=1)[None], chances
 
