@@ -1,0 +1,166 @@
+"""Explore without a browser: every mechanism runs, bad links get a sentence, private data stay unseen, code is true."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import Line, catalogue
+from dpcore.experiment import finish
+from dpcore.queries import QUERY_CLASSES
+from dpcore.recipe import Recipe
+from dpcore.sources import Bundled, Generated, Source, Uploaded
+from dpcore.tables import read_table
+
+MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
+
+
+def opened(**link: str) -> AppTest:
+    """Explore, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.run()
+    app.switch_page("explore.py")
+    for name, value in link.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [each.message for each in app.exception]
+    return app
+
+
+def texts(app: AppTest) -> str:
+    """Everything a person could read on the page, charts included."""
+    parts = [
+        str(element.value) for kind in ("markdown", "caption", "error", "info", "warning") for element in app.get(kind)
+    ]
+    parts += [json.dumps(chart.proto.spec) + chart.proto.alt for chart in charts(app)]
+    return "\n".join(parts)
+
+
+def charts(app: AppTest) -> list[Any]:
+    return list(app.get("vega_lite_chart")) + list(app.get("arrow_vega_lite_chart"))
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[AppTest]:
+    yield sound(opened())
+
+
+@pytest.mark.parametrize(
+    "entry", [found for found in catalogue() if found.mechanism.releases == "data"], ids=lambda e: e.key
+)
+def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any) -> None:
+    kind = next(kind for kind in QUERY_CLASSES if issubclass(kind, entry.queries))
+    app.selectbox(key="queries").set_value(kind.key).run()
+    sound(app.selectbox(key="mechanism").set_value(entry.key).run())
+    assert not app.error
+    assert len(charts(app)) == 4
+    shown = {
+        widget.label for widget in [*app.slider, *app.select_slider, *app.number_input, *app.toggle, *app.selectbox]
+    }
+    for parameter in entry.controls().values():
+        assert f"{parameter.label} {parameter.symbol}".strip() in shown
+
+
+def test_the_slider_and_the_exact_entry_are_one_number(app: AppTest) -> None:
+    app.select_slider(key="epsilon_slider").set_value(2.0).run()
+    assert app.number_input(key="epsilon").value == 2.0
+    sound(app.number_input(key="epsilon").set_value(0.07).run())
+    assert app.select_slider(key="epsilon_slider").value in (0.06, 0.08)
+    assert "ε = 0.07" in texts(app)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"data": "no-such-data"},
+        {"data": "my-file"},
+        {"mechanism": "<script>"},
+        {"queries": "'; DROP TABLE"},
+        {"n": "-1"},
+        {"bits": "1e9"},
+    ],
+    ids=str,
+)
+def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+    app = sound(opened(**link))
+    assert len(app.warning) == 1
+    assert next(iter(link.values())) not in app.warning[0].value
+    assert len(charts(app)) == 4
+
+
+def uploaded(*, private: bool) -> Uploaded:
+    rng = np.random.Generator(np.random.SFC64(4))
+    rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))
+    table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
+    domain = Line(low=0, high=100, bits=5, missing=True)
+    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")
+
+
+def test_private_data_show_nothing_until_their_steward_asks() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("explore.py").run()
+    sound(app)
+    assert not charts(app) and "private" in app.info[0].value
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert len(charts(app)) == 4
+    assert "not protected: made by the data's steward" in texts(app)
+    assert not app.get("download_button")
+
+
+def test_a_public_stand_in_may_be_downloaded() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["upload"] = uploaded(private=False)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("explore.py").run()
+    sound(app)
+    assert len(charts(app)) == 4 and app.get("download_button")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        Generated(shape="skewed", n=500, bits=6, seed=3),
+        Bundled(sample_key="penguins", column_name="body_mass_g", bits=8),
+    ],
+    ids=["generated", "bundled"],
+)
+@pytest.mark.parametrize("key", ["identity", "intervals-anchored"])
+def test_the_code_on_the_page_computes_the_page_s_numbers(source: Source, key: str) -> None:
+    recipe = Recipe(source=source, queries="intervals", entry_key=key, values=(("epsilon", 0.7),), trials=100, seed=11)
+    dataset = source.dataset()
+    report = finish(recipe.report(dataset, recipe.mechanism().prepare(dataset, recipe.problem(dataset))))
+    printed = io.StringIO()
+    names: dict[str, Any] = {}
+    with redirect_stdout(printed):
+        exec(compile(recipe.code(), "snippet", "exec"), names)  # the page's promise is that this runs
+    assert np.array_equal(names["report"].worst, report.worst)
+    assert f"promised worst error: {report.bound.value}" in printed.getvalue()
+
+
+def test_the_code_for_an_upload_reads_the_reader_s_own_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = uploaded(private=False)
+    rng = np.random.Generator(np.random.SFC64(4))
+    (tmp_path / "incomes.csv").write_text(
+        "income\n" + "\n".join(str(value) for value in rng.integers(0, 100, 500)) + "\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    recipe = Recipe(source=source, queries="thresholds", entry_key="identity", values=(("epsilon", 1.0),), trials=50)
+    names: dict[str, Any] = {}
+    with redirect_stdout(io.StringIO()):
+        exec(compile(recipe.code(), "snippet", "exec"), names)
+    assert np.array_equal(names["dataset"].histogram, source.dataset().histogram)
