@@ -1,0 +1,19 @@
+"""The walls: what no private mechanism can do, and the attacks that find them.
+
+Bounds are about problems, not mechanisms: each returns a Bound of kind LOWER, or a small frozen dataclass whose witness
+a test recomputes. Attacks take a Release or an answer oracle (a callable), never a Dataset; scoring an attack against
+the truth is a separate function, because whoever attacks does not know it.
+
+    chance            what ε lets a chance do over several steps; exact intervals
+    median            no private median on a long line: bound and success curves
+    walk              the hybrid walk behind it; medians by binary search in a release
+    halves            reconstructions of half a set: by a sort, by trying all; the two worlds of a swap
+    vc                half of a shattered set, reconstructed from any accurate release
+    fat_shattering    the same with real-valued queries
+    subset_sum        secret bits from noisy subset sums: least squares and linear programs
+    curator           who answers the subset sums
+    minimax           the histogram risk nobody can beat
+    distributional    a mechanism that is differentially private and betrays its population
+    odds              what an ε means to someone who already suspects you
+    low_bits          the attack on floating-point Laplace noise
+"""

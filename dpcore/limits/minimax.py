@@ -1,0 +1,123 @@
+"""The histogram risk nobody can beat.
+
+The risk of a released histogram is its expected total error, Σ |released - true| over the cells, as fractions of n,
+on the data for which the mechanism is worst. Pair the cells up and hide one bit in each pair: τ rows are in the one
+cell or in the other. Whoever releases an accurate histogram reveals all the bits; but each bit is only τ replaced rows,
+so a private release must be wrong about it now and then, and every mistake costs 2τ/n. Add up over the pairs: the risk
+grows with the number of cells over εn. Adding noise to every cell is therefore right up to a constant; only *fewer
+occupied cells* with a weaker promise (random differential privacy) can do better.
+
+The printed proof takes τ as any real number and any n; it must be a whole number of rows, and they must fit. Without
+that, the printed number can exceed the risk of mechanisms that exist.
+
+Notation: k cells; n rows; shift = τ; epsilon = ε (the paper's α); neighbours replace one row.
+
+References:
+    Hall, Rinaldo and Wasserman (2013), Proposition 3.1; Assouad's lemma. Pairs instead of a hypercube with one common
+    last cell, and chance.confusion for the test between two data sets τ rows apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Assumption, Booleans, Bound, BoundKind, Integers, ParameterError
+from dpcore.limits.chance import check_loss, confusion
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """The witness: k//2 pairs of cells, ``shift`` rows in one cell of each, the other rows fixed.
+
+    Attributes:
+        cells: k.
+        rows: n.
+        shift: τ, whole, with τ (k//2) <= n.
+        risk: what the pairs prove.
+    """
+
+    cells: int
+    rows: int
+    shift: int
+    risk: float
+
+    def corner(self, signs: Booleans) -> Integers:
+        """Histograms (C, k) of bits (C, k//2): the shift is in a pair's second cell where True; the rest in cell 0."""
+        pairs = self.cells // 2
+        histogram = np.zeros((len(signs), self.cells), dtype=np.int64)
+        histogram[:, 0 : 2 * pairs : 2] = np.where(signs, 0, self.shift)
+        histogram[:, 1 : 2 * pairs : 2] = np.where(signs, self.shift, 0)
+        histogram[:, 0] += self.rows - pairs * self.shift
+        return histogram
+
+
+def _check(*, cells: int, rows: int, epsilon: float) -> None:
+    check_loss(epsilon=epsilon)
+    if cells < 2 or rows < 1:
+        raise ParameterError("A histogram needs at least two cells and one row.")
+
+
+def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Pairs:
+    """The witness with the largest risk, (k//2) (2τ/n) confusion(τ), over whole τ that fit."""
+    _check(cells=cells, rows=rows, epsilon=epsilon)
+    pairs = cells // 2
+    # τ e^(-ετ/2) falls beyond τ = 2/ε; even and odd τ differ by a factor, so look a little further.
+    most = min(rows // pairs, math.ceil(4 / epsilon) + 4)
+    best = Pairs(cells=cells, rows=rows, shift=0, risk=0.0)
+    for shift in range(1, most + 1):
+        risk = 2 * pairs * shift / rows * confusion(epsilon=epsilon, steps=shift, delta=delta)
+        if risk > best.risk:
+            best = Pairs(cells=cells, rows=rows, shift=shift, risk=risk)
+    return best
+
+
+def integer_risk(*, cells: int, rows: int, epsilon: float) -> float:
+    """The paper's proof with whole rows: max over 1 <= τ <= n/(k - 1) of (k - 1) τ/(n (e^(ετ) + 1)); 0 if none fits."""
+    _check(cells=cells, rows=rows, epsilon=epsilon)
+    shifts = np.arange(1, min(rows // (cells - 1), math.ceil(4 / epsilon) + 4) + 1, dtype=np.float64)
+    risks = (cells - 1) * shifts / rows * np.exp(-epsilon * shifts) / (1 + np.exp(-epsilon * shifts))
+    return float(risks.max(initial=0.0))
+
+
+def printed_risk(*, cells: int, rows: int, epsilon: float) -> float:
+    """The printed (k - 1)(t/(2 ε n))(1 - √(t/2)) at its best t = 8/9: not a bound for large ε or small n."""
+    _check(cells=cells, rows=rows, epsilon=epsilon)
+    return (cells - 1) * 4 / 27 / (epsilon * rows)
+
+
+def laplace_risk(*, cells: int, rows: int, epsilon: float) -> float:
+    """Exact risk of Laplace noise of scale 2/ε in every cell: 2k/(εn)."""
+    _check(cells=cells, rows=rows, epsilon=epsilon)
+    return 2 * cells / (epsilon * rows)
+
+
+def geometric_risk(*, cells: int, rows: int, epsilon: float) -> float:
+    """Exact risk of the identity histogram, discrete Laplace noise: (k/n) 2p/(1 - p²), p = e^(-ε/2).
+
+    With ``cells`` the number of occupied cells, it is the risk of the sparse random-DP histogram, which leaves the
+    empty ones alone (Hall, Rinaldo and Wasserman 2013, equation 5).
+    """
+    if cells < 1:
+        raise ParameterError(f"At least one cell is needed, got {cells}.")
+    _check(cells=max(2, cells), rows=rows, epsilon=epsilon)
+    p = math.exp(-epsilon / 2)
+    return cells / rows * 2 * p / -math.expm1(-epsilon)
+
+
+def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Bound:
+    """Proposition 3.1 with constants that hold, as the expected total error over the cells (``value``, up to 2)."""
+    best = best_pairs(cells=cells, rows=rows, epsilon=epsilon, delta=delta)
+    simple = integer_risk(cells=cells, rows=rows, epsilon=epsilon)
+    return Bound(
+        value=best.risk,
+        kind=BoundKind.LOWER,
+        statement=f"Whoever releases {cells:,} cells of {rows:,} rows with privacy loss {epsilon:g} errs by at least "
+        f"{best.risk:.3g} of n in expectation, added up over the cells, on some data.",
+        reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1, with whole rows",
+        assumptions=(Assumption(text="at least one row fits in each pair of cells", met=best.shift > 0),),
+        note=f"Hiding τ = {best.shift} rows in each of {cells // 2:,} pairs. The paper's hypercube with whole rows "
+        f"gives {simple:.3g}, its printed form {printed_risk(cells=cells, rows=rows, epsilon=epsilon):.3g}.",
+    )
