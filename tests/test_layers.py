@@ -17,7 +17,7 @@ FLOORS = (
     {"core"},
     {"domains", "queries", "privacy", "randomness"},
     {"concentration", "projection", "votes", "subsampling"},  # mathematics that several mechanisms share
-    {"intake", "duck", "tables", "generators", "samples", "sources", "synthetic", "mechanisms", "limits"},
+    {"intake", "duck", "scratch", "tables", "generators", "samples", "sources", "synthetic", "mechanisms", "limits"},
     {"experiment", "audit", "ledger", "release", "recipe"},
     {"figures"},
 )
@@ -26,7 +26,7 @@ SAME_FLOOR = {
     "randomness": {"privacy"},
     "subsampling": {"votes"},
     "duck": {"intake"},
-    "tables": {"intake", "duck"},
+    "tables": {"intake", "duck", "scratch"},
     "samples": {"tables"},
     "sources": {"generators", "samples", "tables"},
     "recipe": {"experiment"},
