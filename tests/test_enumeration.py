@@ -114,7 +114,8 @@ def test_refusals_are_one_outcome_whatever_led_to_them() -> None:
         coins[:, 0] = np.where(coins[:, 0] < 3, -1, 0)
         return coins
 
-    same(law_of(draw), {(np.inf, np.inf): 0.75} | {(0.0, float(c)): 1 / 16 for c in range(4)})
+    wanted: dict[tuple[float, ...], float] = {(0.0, float(coin)): 1 / 16 for coin in range(4)}
+    same(law_of(draw), wanted | {(np.inf, np.inf): 0.75})
 
 
 def test_every_kind_of_draw_in_one_run() -> None:
