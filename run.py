@@ -122,7 +122,7 @@ def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
         return python
     groups = groups | installed
     say(f"Installing what {' and '.join(['the app', *sorted(groups)])} need (a minute or two, once) …")
-    pip_install = ("-m", "pip", "install", "--quiet", "--no-input", "-c", CONSTRAINTS)
+    pip_install = ("-m", "pip", "install", "-qq", "--no-input", "-c", CONSTRAINTS)
     if run([python, *pip_install, *requirements(sorted(groups))]) != 0:
         sys.exit("pip could not install the requirements; its reason is above.")
     stamp.write_text("\n".join([wanted, *sorted(groups)]) + "\n", encoding="utf-8")
