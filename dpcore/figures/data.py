@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core import Domain, Floats, Integers, Problem
 from dpcore.domains import Line
-from dpcore.figures.figure import Figure, Palette, framed, palette, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
 from dpcore.synthetic import clean_counts
 
 MOST_BARS = 64
@@ -64,18 +64,21 @@ def histogram(
     true = binned(truth[None, :].astype(np.float64), domain)[0] if truth is not None else None
     _, bars = _bars(domain)
     if isinstance(domain, Line):
-        body = _on_a_line(domain, released, true, bars=bars, colours=colours, brush=brush)
+        body = _on_a_line(domain, colours=colours, brush=brush, frames=len(released))
+        datasets = _points(domain, released, true, bars=bars)
     else:
-        body = _on_labels(domain, released, true, bars=bars, colours=colours)
+        body = _on_labels(domain, colours=colours, frames=len(released))
+        datasets = _ticks(domain, released, true, bars=bars)
     table: dict[str, list[Any]] = {"from": _names(domain, bars)}
     if true is not None:
         table["true rows"] = true.tolist()
     if len(released):
         table["first release"] = shortened(released[0])
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=280),
+        spec=framed(body, badge=badge, colours=colours, height=280, datasets=datasets),
         sentence=_sentence(problem, released, true, bars=bars),
         table=table,
+        title="True and released data",
     )
 
 
@@ -98,7 +101,7 @@ def _sentence(problem: Problem, released: Floats, true: Floats | None, *, bars: 
     if true is None:
         return f"One release of {problem.n:,} rows in {bars} bars; the true data are not shown."
     off = np.abs(released[0] - true).max()
-    return f"{problem.n:,} rows in {bars} bars: the release shown differs from the truth by at most {off:,.0f} rows in a bar."
+    return f"{problem.n:,} rows in {bars} bars: the first release is off by at most {off:,.0f} rows in a bar."
 
 
 def _steps(edges: Floats, values: Floats) -> list[list[float]]:
@@ -114,75 +117,65 @@ def _frame_parameter(count: int) -> list[dict[str, Any]]:
     return [{"name": "frame", "value": 0, "bind": bind}]
 
 
-def _on_a_line(
-    domain: Line, released: Floats, true: Floats | None, *, bars: int, colours: Palette, brush: bool
-) -> dict[str, Any]:
-    """Step lines over the data's unit."""
+def _points(domain: Line, released: Floats, true: Floats | None, *, bars: int) -> dict[str, Records]:
+    """Step lines: the truth, and every frame of the release."""
     step = -(-domain.ordered // bars)
     edges = np.minimum(domain.low + np.arange(bars + 1) * step * domain.width, domain.high)
+    truth = [] if true is None else [{"x": x, "y": y, "series": "true"} for x, y in _steps(edges, true[:-1])]
+    frames = [
+        {"x": x, "y": y, "series": "released", "frame": frame}
+        for frame, row in enumerate(released)
+        for x, y in _steps(edges, row[:-1])
+    ]
+    return {"truth": truth, "frames": frames}
+
+
+def _on_a_line(domain: Line, *, colours: Palette, brush: bool, frames: int) -> dict[str, Any]:
+    """Step lines over the data's unit."""
     title = f"value ({domain.unit})" if domain.unit else "value"
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [domain.low, domain.high], "nice": False},
-    }
+    scale = {"domain": [domain.low, domain.high], "nice": False}
+    x = {"field": "x", "type": "quantitative", "title": title, "scale": scale}
     y = {"field": "y", "type": "quantitative", "title": "rows in a bar"}
     series = {"domain": ["true", "released"], "range": [colours.true, colours.released]}
     colour = {"field": "series", "type": "nominal", "scale": series}
-    parameters = [{"name": "brush", "select": {"type": "interval", "encodings": ["x"]}}] if brush else []
-    layers: list[dict[str, Any]] = []
-    if true is not None:
-        points = [{"x": x_, "y": y_, "series": "true"} for x_, y_ in _steps(edges, true[:-1])]
-        layers.append(
-            {
-                "data": {"values": points},
-                "mark": {"type": "area", "interpolate": "step-after", "opacity": 0.25, "line": {"strokeWidth": 1.5}},
-                "encoding": {"x": x, "y": y, "color": colour},
-            }
-        )
-    points = [
-        {"x": x_, "y": y_, "series": "released", "frame": frame}
-        for frame, row in enumerate(released)
-        for x_, y_ in _steps(edges, row[:-1])
-    ]
-    layers.append(
-        {
-            "data": {"values": points},
-            "transform": [{"filter": "datum.frame == frame"}],
-            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
-            "encoding": {"x": x, "y": y, "color": colour},
-        }
-    )
-    layers[0]["params"] = parameters
-    return {"params": _frame_parameter(len(released)), "layer": layers}
+    area = {"type": "area", "interpolate": "step-after", "opacity": 0.25, "line": {"strokeWidth": 1.5}}
+    truth: dict[str, Any] = {"data": {"name": "truth"}, "mark": area, "encoding": {"x": x, "y": y, "color": colour}}
+    if brush:
+        truth["params"] = [{"name": "brush", "select": {"type": "interval", "encodings": ["x"]}}]
+    release = {
+        "data": {"name": "frames"},
+        "transform": [{"filter": "datum.frame == frame"}],
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+        "encoding": {"x": x, "y": y, "color": colour},
+    }
+    return {"params": _frame_parameter(frames), "layer": [truth, release]}
 
 
-def _on_labels(domain: Domain, released: Floats, true: Floats | None, *, bars: int, colours: Palette) -> dict[str, Any]:
-    """Bars for the truth, ticks for a release; labels are data values, never part of an expression."""
+def _ticks(domain: Domain, released: Floats, true: Floats | None, *, bars: int) -> dict[str, Records]:
+    """Rows by label: the truth, and every frame of the release. Labels are data, never part of an expression."""
     names = _names(domain, bars)
-    y = {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 140}}
-    layers: list[dict[str, Any]] = []
-    if true is not None:
-        values = [{"label": name, "rows": float(value)} for name, value in zip(names, true, strict=True)]
-        layers.append(
-            {
-                "data": {"values": values},
-                "mark": {"type": "bar", "color": colours.true, "opacity": 0.35},
-                "encoding": {"y": y, "x": {"field": "rows", "type": "quantitative", "title": "rows"}},
-            }
-        )
-    values = [
+    truth = [] if true is None else [{"label": a, "rows": float(b)} for a, b in zip(names, true, strict=True)]
+    frames = [
         {"label": name, "rows": float(value), "frame": frame}
         for frame, row in enumerate(released)
         for name, value in zip(names, row, strict=True)
     ]
-    layers.append(
-        {
-            "data": {"values": values},
-            "transform": [{"filter": "datum.frame == frame"}],
-            "mark": {"type": "tick", "color": colours.released, "thickness": 3},
-            "encoding": {"y": y, "x": {"field": "rows", "type": "quantitative", "title": "rows"}},
-        }
-    )
-    return {"params": _frame_parameter(len(released)), "layer": layers}
+    return {"truth": truth, "frames": frames}
+
+
+def _on_labels(domain: Domain, *, colours: Palette, frames: int) -> dict[str, Any]:
+    """Bars for the truth, ticks for a release."""
+    y = {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 140}}
+    x = {"field": "rows", "type": "quantitative", "title": "rows"}
+    truth = {
+        "data": {"name": "truth"},
+        "mark": {"type": "bar", "color": colours.true, "opacity": 0.35},
+        "encoding": {"y": y, "x": x},
+    }
+    release = {
+        "data": {"name": "frames"},
+        "transform": [{"filter": "datum.frame == frame"}],
+        "mark": {"type": "tick", "color": colours.released, "thickness": 3},
+        "encoding": {"y": y, "x": x},
+    }
+    return {"params": _frame_parameter(frames), "layer": [truth, release]}

@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core import Bound, BoundKind
 from dpcore.domains import Line
 from dpcore.experiment import ErrorReport
-from dpcore.figures.figure import Figure, framed, palette, percent, rows, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, rows, shortened
 from dpcore.queries import Intervals
 
 DOTS = 50
@@ -33,9 +33,11 @@ def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
     values = [{"x": place, **{name: column[i] for name, column in columns.items()}} for i, place in enumerate(position)]
     y_title = "error, fraction of n"
 
+    mark = "area" if isinstance(domain, Line) else "bar"
+
     def band(low: str, high: str, opacity: float) -> dict[str, Any]:
         return {
-            "mark": {"type": "area" if isinstance(domain, Line) else "bar", "opacity": opacity, "color": colours.released},
+            "mark": {"type": mark, "opacity": opacity, "color": colours.released},
             "encoding": {
                 "x": x, "y": {"field": low, "type": "quantitative", "title": y_title, "axis": {"format": "~p"}},
                 "y2": {"field": high},
@@ -46,7 +48,8 @@ def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
         "mark": {"type": "line" if isinstance(domain, Line) else "tick", "color": colours.released, "strokeWidth": 1.5},
         "encoding": {"x": x, "y": {"field": "q50", "type": "quantitative"}},
     }
-    body = {"data": {"values": values}, "layer": [band("q05", "q95", 0.25), band("q25", "q75", 0.4), median]}
+    body = {"data": {"name": "queries"}, "layer": [band("q05", "q95", 0.25), band("q25", "q75", 0.4), median]}
+    spec = framed(body, badge=badge, colours=colours, height=280, datasets={"queries": values})
     widest = int(np.argmax(np.abs(report.band[[0, -1]]).max(axis=0)))
     reach = float(np.abs(report.band[[0, -1], widest]).max())
     sentence = (
@@ -58,7 +61,7 @@ def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
     table: dict[str, list[Any]] = {"query": described, "true answer": shortened(report.truth)}
     for level, row in zip(("5%", "25%", "median", "75%", "95%"), report.band, strict=True):
         table[f"error, {level}"] = shortened(row)
-    return Figure(spec=framed(body, badge=badge, colours=colours, height=280), sentence=sentence, table=table)
+    return Figure(spec=spec, sentence=sentence, table=table, title="Error of every query")
 
 
 def _interval_map(report: ErrorReport, *, badge: str, dark: bool) -> Figure:
@@ -81,7 +84,7 @@ def _interval_map(report: ErrorReport, *, badge: str, dark: bool) -> Figure:
     ]  # fmt: skip
     scale = {"domain": [domain.low, domain.high], "nice": False, "clamp": True}
     body = {
-        "data": {"values": values},
+        "data": {"name": "intervals"},
         "mark": {"type": "rect"},
         "encoding": {
             "x": {"field": "a", "type": "quantitative", "title": "interval starts at", "scale": scale},
@@ -99,20 +102,21 @@ def _interval_map(report: ErrorReport, *, badge: str, dark: bool) -> Figure:
             ],
         },
     }  # fmt: skip
+    spec = framed(body, badge=badge, colours=colours, height=280, datasets={"intervals": values})
     worst = int(np.argmax(size))
     sentence = (
-        f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}) errs by at "
-        f"most {percent(float(size[worst]))} ({rows(float(size[worst]), n)}); short intervals are at the diagonal."
+        f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}) errs by "
+        f"at most {percent(float(size[worst]))} ({rows(float(size[worst]), n)}); short intervals are at the diagonal."
     )
     table: dict[str, list[Any]] = {
         "from": shortened(start), "to": shortened(end), "true answer": shortened(report.truth),
         "90% of errors below": shortened(size),
     }  # fmt: skip
-    return Figure(spec=framed(body, badge=badge, colours=colours, height=280), sentence=sentence, table=table)
+    return Figure(spec=spec, sentence=sentence, table=table, title="Error of every query")
 
 
 def worst_error(*, report: ErrorReport, bound_lower: Bound | None, badge: str, dark: bool) -> Figure:
-    """The possible/impossible map at one setting: observed worst errors as dots, promise, lower bound, vacuous region."""
+    """The possible/impossible map at one setting: observed errors as dots, promise, lower bound, vacuous region."""
     answered = report.answered
     if not len(answered):
         return _nothing(badge=badge, dark=dark)
@@ -129,62 +133,74 @@ def worst_error(*, report: ErrorReport, bound_lower: Bound | None, badge: str, d
     for dot, place in zip(dots, column, strict=True):
         height[place] += 1
         values.append({"x": float(f"{(place + 0.5) * right / bins:.4g}"), "y": int(height[place]), "error": float(dot)})
-    x = {
-        "field": "x", "type": "quantitative", "title": "worst error over all queries, fraction of n",
-        "scale": {"domain": [0, right], "nice": False}, "axis": {"format": "~p"},
-    }  # fmt: skip
-    layers: list[dict[str, Any]] = []
-    if bound_lower is not None:
-        edge = min(bound_lower.value, right)
-        layers.append(
-            {
-                "data": {"values": [{"x": 0, "x2": edge}]},
-                "mark": {"type": "rect", "color": colours.impossible, "opacity": 0.35},
-                "encoding": {"x": x, "x2": {"field": "x2"}},
-            }
-        )
-    if right > 1:
-        layers.append(
-            {
-                "data": {"values": [{"x": 1, "x2": right}]},
-                "mark": {"type": "rect", "color": colours.grid},
-                "encoding": {"x": x, "x2": {"field": "x2"}},
-            }
-        )
-    layers.append(
-        {
-            "data": {"values": values},
-            "mark": {"type": "circle", "color": colours.released, "size": 46, "opacity": 1},
-            "encoding": {
-                "x": x,
-                "y": {
-                    "field": "y", "type": "quantitative", "title": "releases (each dot 2 in 100)",
-                    "axis": {"tickMinStep": 1, "grid": False},
-                },
-                "tooltip": [{"field": "error", "title": "worst error", "format": ".3p"}],
-            },
-        }
-    )  # fmt: skip
-    if promised and bound.value <= right:
-        dash = [1, 0] if bound.applies else [5, 4]
-        layers.append(
-            {
-                "data": {"values": [{"x": bound.value, "label": "promised" if bound.applies else "would be promised"}]},
-                "layer": [
-                    {"mark": {"type": "rule", "color": colours.theory, "strokeWidth": 3, "strokeDash": dash}},
-                    {
-                        "mark": {"type": "text", "color": colours.theory, "align": "right", "dx": -6, "fontSize": 12},
-                        "encoding": {"text": {"field": "label"}, "y": {"value": 8}},
-                    },
-                ],
-                "encoding": {"x": x},
-            }
-        )
+    datasets: dict[str, Records] = {
+        "dots": values,
+        "impossible": [{"x": 0, "x2": min(bound_lower.value, right)}] if bound_lower is not None else [],
+        "vacuous": [{"x": 1, "x2": right}] if right > 1 else [],
+        "promise": [{"x": bound.value, "label": "promised" if bound.applies else "would be promised"}]
+        if promised and bound.value <= right
+        else [],
+        "reach": [{"x": float(f"{right:.4g}")}],
+    }
     return Figure(
-        spec=framed({"layer": layers}, badge=badge, colours=colours, height=200),
+        spec=framed(_worst_body(colours), badge=badge, colours=colours, height=200, datasets=datasets),
         sentence=_worst_sentence(report, promised=promised),
         table={"releases out of 100": [2.0] * DOTS, "worst error": shortened(dots)},
+        title="Worst error, promised and observed",
     )
+
+
+def _worst_body(colours: Palette) -> dict[str, Any]:
+    """Regions, then dots, then the promise; the axis reaches as far as the data sets say."""
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": "worst error over all queries, fraction of n",
+        "scale": {"zero": True, "nice": False},
+        "axis": {"format": "~p"},
+    }
+    count = {
+        "field": "y",
+        "type": "quantitative",
+        "title": "releases, dots of 2%",
+        "axis": {"tickMinStep": 1, "grid": False},
+    }
+    dash = {"field": "label", "scale": {"domain": ["promised", "would be promised"], "range": [[1, 0], [5, 4]]}}
+    text = {"type": "text", "color": colours.theory, "align": "right", "dx": -6, "fontSize": 12}
+    return {
+        "layer": [
+            {
+                "data": {"name": "impossible"},
+                "mark": {"type": "rect", "color": colours.impossible, "opacity": 0.35},
+                "encoding": {"x": x, "x2": {"field": "x2"}},
+            },
+            {
+                "data": {"name": "vacuous"},
+                "mark": {"type": "rect", "color": colours.grid},
+                "encoding": {"x": x, "x2": {"field": "x2"}},
+            },
+            {
+                "data": {"name": "dots"},
+                "mark": {"type": "circle", "color": colours.released, "size": 46, "opacity": 1},
+                "encoding": {
+                    "x": x,
+                    "y": count,
+                    "tooltip": [{"field": "error", "title": "worst error", "format": ".3p"}],
+                },
+            },
+            {"data": {"name": "reach"}, "mark": {"type": "rule", "opacity": 0}, "encoding": {"x": x}},
+            {
+                "data": {"name": "promise"},
+                "mark": {"type": "rule", "color": colours.theory, "strokeWidth": 3},
+                "encoding": {"x": x, "strokeDash": {**dash, "type": "nominal", "legend": None}},
+            },
+            {
+                "data": {"name": "promise"},
+                "mark": text,
+                "encoding": {"x": x, "text": {"field": "label"}, "y": {"value": 8}},
+            },
+        ]
+    }
 
 
 def _worst_sentence(report: ErrorReport, *, promised: bool) -> str:

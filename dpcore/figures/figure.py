@@ -1,4 +1,4 @@
-"""What every picture has: a specification, a sentence that says the same, a table of its numbers, and the house's look."""
+"""What every picture has: a specification, a sentence that says the same, a table of its numbers; and the look."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ class Figure:
         spec: Vega-Lite specification, data included.
         sentence: the same in one sentence, for whoever does not see the picture.
         table: its numbers, column by column.
+        title: what kind of picture it is, whatever its numbers.
     """
 
     spec: dict[str, Any]
     sentence: str
     table: dict[str, list[Any]]
+    title: str = "Chart"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +59,22 @@ def palette(*, dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
-def framed(body: dict[str, Any], *, badge: str, colours: Palette, height: int) -> dict[str, Any]:
-    """A specification in the house's look, with its provenance drawn inside the picture."""
+Records = list[dict[str, Any]]
+
+
+def framed(
+    body: dict[str, Any],
+    *,
+    badge: str,
+    colours: Palette,
+    height: int,
+    datasets: dict[str, Records] | None = None,
+) -> dict[str, Any]:
+    """A specification in the house's look, with its provenance drawn inside the picture.
+
+    ``datasets`` are referred to by name in the body. A specification whose datasets alone change is repainted in place,
+    which is far faster than drawing it anew: so what a slider moves belongs there, not into the body.
+    """
     return {
         "$schema": SCHEMA,
         "width": "container",
@@ -66,7 +82,8 @@ def framed(body: dict[str, Any], *, badge: str, colours: Palette, height: int) -
         "background": "transparent",
         "autosize": {"type": "fit", "contains": "padding"},
         "title": {
-            "text": badge, "anchor": "start", "color": colours.quiet, "fontSize": 11, "fontWeight": "normal", "limit": 700,
+            "text": badge, "anchor": "start", "color": colours.quiet, "fontSize": 11, "fontWeight": "normal",
+            "limit": 700,
         },
         "config": {
             "font": "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
@@ -81,6 +98,7 @@ def framed(body: dict[str, Any], *, badge: str, colours: Palette, height: int) -
                 "columns": 2, "labelLimit": 230, "titleLimit": 400, "symbolOpacity": 1, "title": None,
             },
         },
+        **({"datasets": datasets} if datasets else {}),
         **body,
     }  # fmt: skip
 

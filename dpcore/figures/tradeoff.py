@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.experiment import Sweep
-from dpcore.figures.figure import Figure, framed, palette, percent, shortened
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 FLOOR = 1e-6
@@ -59,13 +59,24 @@ def tradeoff(
     }  # fmt: skip
     y = {
         "field": "error", "type": "quantitative", "title": "error, fraction of n",
-        "scale": {"type": "log", "domainMax": 1, "clamp": True}, "axis": {"format": "~p", "tickCount": 6, "labelOverlap": True},
+        "scale": {"type": "log", "domainMax": 1, "clamp": True},
+        "axis": {"format": "~p", "tickCount": 6, "labelOverlap": True},
     }  # fmt: skip
-    colour = {"field": "mechanism", "type": "nominal", "scale": {"domain": names, "range": hues}}
-    shape = {"field": "mechanism", "type": "nominal", "scale": {"domain": names, "range": list(SHAPES[: len(names)])}}
+    colour = {
+        "field": "mechanism",
+        "type": "nominal",
+        "scale": {"domain": names, "range": hues},
+        "legend": {"columns": 1},
+    }
+    shape = {
+        "field": "mechanism",
+        "type": "nominal",
+        "scale": {"domain": names, "range": list(SHAPES)[: len(names)]},
+        "legend": {"columns": 1},
+    }
     dash = {
         "field": "kind", "type": "nominal",
-        "scale": {"domain": ["worst error", "typical error"], "range": [[1, 0], [4, 3]]},
+        "scale": {"domain": ["worst error", "typical error"], "range": [[1, 0], [4, 3]]}, "legend": {"orient": "top"},
     }  # fmt: skip
     layers: list[dict[str, Any]] = [
         {
@@ -92,41 +103,43 @@ def tradeoff(
             },
         },
     ]  # fmt: skip
+    promised: Records = []
     if chosen in sweep.keys:
         promised = [
             {"epsilon": float(at), "error": float(f"{value:.4g}")}
             for at, value in zip(sweep.epsilons, sweep.promised[sweep.keys.index(chosen)], strict=True)
             if np.isfinite(value) and value <= 1
         ]
-        layers.append(
-            {
-                "data": {"values": promised},
-                "mark": {"type": "line", "color": colours.theory, "strokeWidth": 2, "strokeDash": [8, 3]},
-                "encoding": {"x": x, "y": y},
-            }
-        )
-    layers.append(
+    label = {"type": "text", "color": colours.ink, "align": "left", "dx": 5, "fontSize": 12}
+    layers += [
         {
-            "data": {"values": [{"epsilon": epsilon, "label": f"ε = {epsilon:g}"}]},
-            "layer": [
-                {"mark": {"type": "rule", "color": colours.ink, "strokeWidth": 1.5}},
-                {
-                    "mark": {"type": "text", "color": colours.ink, "align": "left", "dx": 5, "fontSize": 12},
-                    "encoding": {"text": {"field": "label"}, "y": {"value": 8}},
-                },
-            ],
+            "data": {"name": "promised"},
+            "mark": {"type": "line", "color": colours.theory, "strokeWidth": 2, "strokeDash": [8, 3]},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "data": {"name": "now"},
+            "mark": {"type": "rule", "color": colours.ink, "strokeWidth": 1.5},
             "encoding": {"x": x},
-        }
-    )
-    if alpha is not None:
-        layers.append(
-            {
-                "data": {"values": [{"error": alpha}]},
-                "mark": {"type": "rule", "color": colours.theory, "strokeDash": [2, 3]},
-                "encoding": {"y": y},
-            }
-        )
-    body = {"data": {"values": values}, "layer": layers}
+        },
+        {
+            "data": {"name": "now"},
+            "mark": label,
+            "encoding": {"x": x, "text": {"field": "label"}, "y": {"value": 8}},
+        },
+        {
+            "data": {"name": "allowed"},
+            "mark": {"type": "rule", "color": colours.theory, "strokeDash": [2, 3]},
+            "encoding": {"y": y},
+        },
+    ]
+    datasets: dict[str, Records] = {
+        "errors": values,
+        "promised": promised,
+        "now": [{"epsilon": epsilon, "label": f"ε = {epsilon:g}"}],
+        "allowed": [{"error": alpha}] if alpha is not None else [],
+    }
+    body = {"data": {"name": "errors"}, "layer": layers}
     table: dict[str, list[Any]] = {
         "mechanism": [],
         "epsilon": [],
@@ -141,9 +154,10 @@ def tradeoff(
         table["typical error"] += shortened(sweep.typical[index, :, 1])
         table["promised"] += shortened(sweep.promised[index])
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=340),
+        spec=framed(body, badge=badge, colours=colours, height=340, datasets=datasets),
         sentence=_sentence(sweep, titles, epsilon=epsilon),
         table=table,
+        title="Error against privacy loss for each mechanism",
     )
 
 
@@ -156,6 +170,6 @@ def _sentence(sweep: Sweep, titles: dict[str, str], *, epsilon: float) -> str:
     best = int(np.nanargmin(worst))
     return (
         f"Near ε = {sweep.epsilons[column]:g}, {titles[sweep.keys[best]]} has the smallest worst error of "
-        f"{len(sweep.keys)} mechanisms: {percent(float(worst[best]))} in the median; the dashed orange line is what the "
-        "chosen one promises."
+        f"{len(sweep.keys)} mechanisms: {percent(float(worst[best]))} in the median; the dashed orange line is what "
+        "the chosen one promises."
     )

@@ -16,9 +16,18 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
+def _alternative(figure: Figure) -> str:
+    """What stands for the picture: its title, and where its sentence is.
+
+    Streamlit draws a chart anew when its alternative text changes, and in place when only its data do; so what
+    changes with the numbers stands in the caption below.
+    """
+    return f"{figure.title}. The sentence below says what it shows."
+
+
 def draw(figure: Figure, *, key: str) -> None:
     """The chart in place (it keeps its zoom), then its sentence."""
-    st.vega_lite_chart(spec=figure.spec, key=key, width="stretch", theme=None, alt=figure.sentence)
+    st.vega_lite_chart(spec=figure.spec, key=key, width="stretch", theme=None, alt=_alternative(figure))
     st.caption(figure.sentence)
 
 
@@ -27,7 +36,7 @@ def draw_selectable(
 ) -> VegaLiteState:
     """The chart in place, and what the reader selected on it."""
     state = st.vega_lite_chart(
-        spec=figure.spec, key=key, width="stretch", theme=None, alt=figure.sentence,
+        spec=figure.spec, key=key, width="stretch", theme=None, alt=_alternative(figure),
         on_select=on_select, selection_mode=[selection],
     )  # fmt: skip
     st.caption(figure.sentence)

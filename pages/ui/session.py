@@ -67,10 +67,10 @@ def remembered(key: str, compute: Callable[[], Result]) -> Result:
 def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str) -> Result:
     """Remembered work in blocks, with a progress bar; moving any control interrupts it between blocks."""
     memory: dict[str, Any] = st.session_state.setdefault("memory", {})
+    slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
     if key in memory:
         found: Result = memory[key]
         return remembered(key, lambda: found)
-    slot = st.empty()
     generator = work()
     while True:
         try:
