@@ -22,7 +22,7 @@ from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramStat
 from dpcore.mechanisms.gaussian import GaussianHistogram
 from dpcore.mechanisms.identity import IdentityHistogram
 from dpcore.randomness import Sampler
-from tests import contract
+from tests import contract, problems
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = [entry for entry in catalogue() if entry.mechanism.releases in {"data", "value"}]
@@ -34,7 +34,7 @@ def each(entries: list[Entry], *, served: bool = True) -> pytest.MarkDecorator:
         pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}")
         for entry in entries
         for neighbours in Neighbours
-        if (neighbours in contract.relations(entry)) is served
+        if (neighbours in problems.relations(entry)) is served
     ]
     return pytest.mark.parametrize(("entry", "neighbours"), cases)
 
@@ -45,30 +45,30 @@ every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 @each(ENTRIES)
 def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
-    problems = list(contract.tiny_problems(entry, neighbours))
-    assert problems
-    for mechanism in contract.variants(entry, **entry.tiny):
-        for problem in problems:
+    tiny = list(problems.tiny_problems(entry, neighbours))
+    assert tiny
+    for mechanism in problems.variants(entry, **entry.tiny):
+        for problem in tiny:
             contract.check_privacy(mechanism, problem)
 
 
 @each(ENTRIES)
 def test_spending_is_within_the_guarantee(entry: Entry, neighbours: Neighbours, seed: int) -> None:
-    for mechanism in contract.variants(entry):
-        for problem in contract.ordinary_problems(entry, neighbours):
+    for mechanism in problems.variants(entry):
+        for problem in problems.ordinary_problems(entry, neighbours):
             contract.check_spending(mechanism, problem, seed=seed)
 
 
 @each(ENTRIES)
 def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed: int) -> None:
-    problem = contract.law_problem(entry, neighbours)
+    problem = problems.law_problem(entry, neighbours)
     contract.check_law(entry, problem, Preview(seed), seed=seed + 1)
 
 
 @every_entry
 def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
     # The entropy is the system's: this test fails by chance about once in a million runs.
-    problem = next(contract.tiny_problems(entry, contract.relations(entry)[0]))
+    problem = next(problems.tiny_problems(entry, problems.relations(entry)[0]))
     contract.check_law(entry, problem, Secure(), seed=seed)
 
 
@@ -79,15 +79,15 @@ def test_promised_failure_rate(entry: Entry, neighbours: Neighbours, seed: int) 
 
 @each(ENTRIES)
 def test_trials_are_an_axis(entry: Entry, neighbours: Neighbours, seed: int) -> None:
-    for mechanism in contract.variants(entry):
-        for problem in contract.ordinary_problems(entry, neighbours):
+    for mechanism in problems.variants(entry):
+        for problem in problems.ordinary_problems(entry, neighbours):
             contract.check_trials(mechanism, problem, seed=seed)
 
 
 @each(ENTRIES, served=False)
 def test_a_relation_without_a_guarantee_has_no_release(entry: Entry, neighbours: Neighbours, seed: int) -> None:
-    problem = contract.ordinary_problems(entry, neighbours)[0]
-    dataset = contract.ordinary_data(problem)[0]
+    problem = problems.ordinary_problems(entry, neighbours)[0]
+    dataset = problems.ordinary_data(problem)[0]
     mechanism = entry.make()
     with pytest.raises(ParameterError):
         mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 3)
@@ -270,7 +270,7 @@ def copy(tmp_path: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "dpcore", tmp_path / "dpcore", ignore=ignored)
     (tmp_path / "tests").mkdir()
-    for name in ("__init__.py", "contract.py", "statistics.py"):
+    for name in ("__init__.py", "contract.py", "problems.py", "statistics.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests" / name)
     return tmp_path
 

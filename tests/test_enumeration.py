@@ -25,7 +25,7 @@ from dpcore.core import (
 from dpcore.randomness import Sampler
 from dpcore.randomness.laws import clamped_law, gaussian_masses, laplace_mass, laplace_quantile, laplace_tail
 from dpcore.randomness.sampler import cut_scores
-from tests.contract import Clamped, outcomes_of
+from tests.problems import Clamped, outcomes_of
 from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows
 
 LINE = Line(bits=1)

@@ -19,7 +19,7 @@ from dpcore.core import Floats, Mechanism
 from dpcore.mechanisms.gaussian import GaussianHistogram
 from dpcore.mechanisms.identity import IdentityHistogram
 from dpcore.privacy import as_replace_one, compose, compose_disjoint, gaussian_delta, gaussian_sigma, zcdp_delta
-from tests.contract import dataset_of
+from tests.problems import dataset_of
 
 SHIFTS = [(1,), (1, 1)]
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
