@@ -11,7 +11,7 @@ from pages.ui.own_file import own_file
 from pages.ui.session import require_gate
 from pages.ui.shapes import shape_gallery
 
-WAYS = {"Real samples": sample_cards, "Generated rows": shape_gallery, "My own file": own_file}
+WAYS = {"Real samples": sample_cards, "Generated": shape_gallery, "My own file": own_file}
 FIRST = next(iter(WAYS))
 
 require_gate()
@@ -24,3 +24,7 @@ try:
     WAYS.get(str(way), WAYS[FIRST])()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
+st.caption(
+    "n is public: no row is ever dropped, and replacing one row changes what it says, not how many there are. The "
+    "unit of privacy is a row: a person with several rows is protected less."
+)

@@ -12,17 +12,17 @@ from pages.ui.summary import explore_button, summary
 def sample_cards() -> None:
     """One card per sample, two side by side where there is room."""
     st.markdown("Real, public, and part of this project. Pick a column to see it. Previews on it cost no privacy.")
-    for first in range(0, len(SAMPLES), 2):
-        for place, each in zip(st.columns(2), SAMPLES[first : first + 2], strict=False):
-            with place.container(border=True):
-                _card(each, opened=each is SAMPLES[0])
+    places = st.columns(2)
+    for index, each in enumerate(SAMPLES):
+        with places[index % 2].container(border=True):
+            _card(each, opened=index == 0)
 
 
 def _card(sample: Sample, *, opened: bool) -> None:
     """A sample; its chosen column opens inside the card."""
-    st.subheader(sample.title)
+    st.header(sample.title)
     st.markdown(sample.story)
-    st.caption(f"Source: {sample.attribution} Licence: {sample.licence}.")
+    st.caption(f"Source: {sample.attribution}. Licence: {sample.licence}.")
     columns = {suggestion.column: suggestion for suggestion in sample.columns}
     chosen = st.pills(
         f"Columns of {sample.title}",

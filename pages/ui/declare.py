@@ -10,7 +10,7 @@ from dpcore.domains import Categories, Line
 from dpcore.intake import clean_name
 from dpcore.sources import Uploaded
 from pages.ui.session import is_steward, remember_upload, upload
-from pages.ui.upload import DECLARE, HeldFile
+from pages.ui.upload import HeldFile
 
 NUMBER, CATEGORY = "number", "category"
 KINDS = {NUMBER: "A number", CATEGORY: "A category"}
@@ -22,9 +22,9 @@ MOST_FILLED = 100
 
 def declare(held: HeldFile) -> None:
     """Ask for the column and its domain, and put them to use."""
-    column = st.selectbox("Column", held.table.columns, key=f"{DECLARE}column", persist_state="session")
+    column = st.selectbox("Column", held.table.columns, key=f"{held.prefix}column", persist_state="session")
     # Each column keeps its own answers.
-    prefix = f"{DECLARE}{held.table.columns.index(column)}-"
+    prefix = f"{held.prefix}{held.table.columns.index(column)}-"
     _fill_in(held, column, prefix)
     kind = st.radio(
         "What is in it?", list(KINDS), format_func=lambda key: KINDS[key], key=f"{prefix}kind",
@@ -105,16 +105,8 @@ def _category(prefix: str) -> Categories | None:
 
 def _fill_in(held: HeldFile, column: str, prefix: str) -> None:
     """Offer to take the domain from the data: for public data, or to a steward who is told what it costs."""
-    if held.private and upload() is None:
-        # The line on top of the page has the switch only once a private column is in use.
-        st.toggle("I am the data's steward", key="steward_choice", persist_state="session")
     if held.private and not is_steward():
-        if _still_filled(prefix):
-            for name in ("Lower", "Upper", "labels", "filled"):
-                st.session_state.pop(f"{prefix}{name}", None)
-        own = upload()
-        if own is not None and own.bounds_from_data:
-            remember_upload(None)
+        _take_back(prefix)
         return
     if st.button("Fill in from the data", help="Reads this column's smallest and largest number, or its labels."):
         with st.spinner("Reading the column.", show_time=True):
@@ -126,6 +118,18 @@ def _fill_in(held: HeldFile, column: str, prefix: str) -> None:
             "This domain was read from the private data. It reveals some of them wherever it is shown, and no "
             "guarantee covers that: type bounds or labels known from elsewhere before you release anything."
         )
+
+
+def _take_back(prefix: str) -> None:
+    """What only the steward may see goes from the inputs and from use."""
+    if _still_filled(prefix):
+        # Emptied, not removed: the browser would keep, and send again, what it shows.
+        st.session_state.update({f"{prefix}Lower": None, f"{prefix}Upper": None, f"{prefix}labels": ""})
+        del st.session_state[f"{prefix}filled"]
+    own = upload()
+    if own is not None and own.bounds_from_data:
+        remember_upload(None)
+        st.rerun()
 
 
 def _still_filled(prefix: str) -> bool:

@@ -16,13 +16,13 @@ def own_file() -> None:
     held = bring_file()
     if held is None:
         return
-    st.subheader("What can a record be?")
+    st.header("What can a record be?")
     st.markdown("Privacy needs bounds that do not depend on anybody's row, so you declare them.")
     declare(held)
     source = upload()
     if source is None:
         return
-    st.subheader("In use")
+    st.header("In use")
     st.markdown(f"Column **{source.column_name}** of {held.table.name}")
     summary(source, key="file-summary")
     explore_button(OWN_FILE, key="file-explore")

@@ -31,7 +31,7 @@ def shape_gallery() -> None:
             n, bits = pick_size()
     with gallery:
         for key, generator in GENERATORS.items():
-            with st.container(border=True, width=175):
+            with st.container(border=True, width=170):
                 st.image(
                     shape_picture(key, colour=palette(dark=is_dark()).true),
                     width="stretch",

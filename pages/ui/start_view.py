@@ -1,4 +1,4 @@
-"""The Start page: true and released histograms of generated data, the worst error, one slider, and three doors."""
+"""The Start page: true and released histograms of generated data, the worst error, one slider, and the doors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.figures.data import histogram
 from dpcore.figures.errors import worst_error
@@ -17,7 +18,6 @@ from pages.ui.charts import draw, is_dark
 from pages.ui.controls import number
 from pages.ui.session import remembered, with_progress
 
-PAGES = Path(__file__).resolve().parents[1]
 SHAPE, ROWS, BITS = "bimodal", 10_000, 10
 DOORS = {
     "limits.py": ("Limits", "Learn what no method can do, and watch attacks succeed."),
@@ -25,17 +25,17 @@ DOORS = {
     "data.py": ("Data", "Bring your own rows, or pick real ones that are public."),
     "release.py": ("Release", "Publish once, correctly, with its paper trail."),
 }
-"""Pages worth a door, in this order; those that do not exist have none."""
+"""Pages worth a door, in this order; those that the router does not know have none."""
 STEPS = (
     (
         "1. Two histograms",
-        "The dark one is the truth about 10,000 made-up people. The blue one may be published: "
+        "The grey one is the truth about 10,000 made-up people. The blue line may be published: "
         "noise in every bar hides what any one of them said.",
     ),
     (
         "2. One slider",
-        "ε is what privacy is paid in. Move it left: every person is better hidden, and the blue bars stray from the "
-        "dark ones. At ε = 1, nobody's row changes the odds of any outcome by more than a factor of 2.7.",
+        "ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays from the "
+        "grey. At ε = 1, what one person said changes the chance of any outcome by at most a factor of 2.7.",
     ),
     (
         "3. How wrong, and how sure",
@@ -69,22 +69,30 @@ def picture() -> None:
     dark = is_dark()
     left, right = st.columns(2)
     with left:
-        st.subheader("True and released data")
+        st.header("True and released data")
         data = histogram(problem=report.problem, truth=dataset.histogram, frames=report.frames, badge=badge, dark=dark)
         draw(data, key="start_data_chart")
     with right:
-        st.subheader("Worst error: promised and observed")
+        st.header("Worst error: promised and observed")
         draw(worst_error(report=report, bound_lower=None, badge=badge, dark=dark), key="start_worst_chart")
 
 
 def doors() -> None:
     """A card for each page that exists."""
-    there = [name for name in DOORS if (PAGES / name).exists()]
+    # Streamlit forgets a value that came with the link and was not touched, unless the next link has it too.
+    link = {"epsilon": f"{st.session_state['epsilon']:.10g}"}
+    there = [name for name in DOORS if name in _pages()]
     for place, name in zip(st.columns(len(there)), there, strict=True):
         title, story = DOORS[name]
         with place.container(border=True):
-            st.page_link(name, label=f"**{title}**")
+            st.page_link(name, label=f"**{title}**", query_params=link if name == "explore.py" else None)
             st.caption(story)
+
+
+def _pages() -> set[str]:
+    """File names of the pages that the router offers."""
+    context = get_script_run_ctx()
+    return {Path(page["script_path"]).name for page in context.pages_manager.get_pages().values()} if context else set()
 
 
 def tour() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui.session import is_steward, upload
+from pages.ui.upload import held_file
 
 
 def status_line() -> None:
     """The odometer and the steward switch, always in sight."""
-    source = upload()
-    private = source is not None and source.private
+    private = any(each is not None and each.private for each in (held_file(), upload()))
     left, right = st.columns([3, 2], vertical_alignment="center")
     with right:
         if private:

@@ -16,30 +16,24 @@ def cells_sentence(domain: Domain) -> str:
     """The cells, and what the last one is for."""
     if isinstance(domain, Line):
         unit = f" {domain.unit}" if domain.unit else ""
-        text = (
-            f"{domain.ordered:,} cells of width {domain.width:.3g}{unit}, from {domain.low:g} to {domain.high:g}{unit}"
-        )
-        outside = "Values out of bounds count as the nearest bound. " if domain.clamp else ""
-        last = "missing values" if domain.clamp else "missing values and values out of bounds"
-        return f"{text}. {outside}" + (f"One more cell holds {last}; no row is dropped." if domain.missing else "")
-    return f"{domain.ordered:,} labels. One more cell holds everything else, missing values too; no row is dropped."
+        text = f"{domain.ordered:,} cells of width {domain.width:.3g} from {domain.low:g} to {domain.high:g}{unit}."
+        if not domain.missing:
+            return text
+        if domain.clamp:
+            return f"{text} Values out of bounds count as the nearest bound; one more cell holds missing values."
+        return f"{text} One more cell holds missing values and values out of bounds."
+    return f"{domain.ordered:,} labels. One more cell holds every other value and missing ones."
 
 
 def summary(source: Source, *, key: str) -> None:
     """Say what is public of the data, draw them if they may be seen, and offer to explore them."""
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     private = source.provenance.is_private
-    size, cells = st.columns([1, 3])
-    size.metric("Rows n", f"{dataset.n:,}")
-    cells.markdown(cells_sentence(source.domain))
+    st.markdown(f"**n = {dataset.n:,} rows.** {cells_sentence(source.domain)}")
     if private and not is_steward():
         st.success(f"n = {dataset.n:,}, loaded; nothing of it is shown.")
     else:
         _picture(dataset, key=key)
-    st.caption(
-        "n is public: a guarantee for replacing one row hides what any row says, not how many rows there are. The unit "
-        "of privacy is a row; a person with several rows is protected less."
-    )
 
 
 def _picture(dataset: Dataset, *, key: str) -> None:
@@ -61,4 +55,5 @@ def explore_button(data: str, *, key: str, n: int | None = None, bits: int | Non
             st.session_state.update(n=n, bits=bits)
 
     if st.button("Explore this data", key=key, type="primary", on_click=choose):
-        st.switch_page("explore.py")
+        # Without it, Streamlit refuses to leave a page whose controls are in the link.
+        st.switch_page("explore.py", query_params={})

@@ -19,11 +19,11 @@ from pages.ui.session import remember_upload
 
 PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
-    PRIVATE: ("Private", "Rows about people who were not asked. Nothing computed from them is shown."),
-    STAND_IN: ("A public stand-in", "Rows that are public or made up. Everything about them may be shown to anybody."),
+    PRIVATE: ("Private", "Rows about people. Nothing computed from them is shown, except to their steward."),
+    STAND_IN: ("A public stand-in", "Rows that are public or made up. Everything about them may be shown."),
 }
 DECLARE = "declare-"
-"""What the keys of all inputs about the held file start with."""
+"""What the keys of all inputs about a file start with."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -34,11 +34,21 @@ class HeldFile:
         table: what was read.
         private: whether nothing of it may be shown.
         digest: of the file's bytes; tells files apart inside the session.
+        turn: which file of the session this is.
     """
 
     table: Table
     private: bool
     digest: str
+    turn: int
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of the inputs about this file start with.
+
+        No later file has the same: a browser keeps what stands in an input of the same key, and sends it again.
+        """
+        return f"{DECLARE}{self.turn}-"
 
 
 def held_file() -> HeldFile | None:
@@ -53,17 +63,19 @@ def bring_file() -> HeldFile | None:
     private = held.private if held else _ask_whose()
     if held:
         _card(held)
-    # A new key empties the uploader: its bytes were read, or were not fit to be.
+    # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
+    # all that is wrong with a file is said in one place, on the server.
+    turn = int(st.session_state.get("file_turn", 0))
+    kind = "private" if private else "public"
     received = st.file_uploader(
-        "Replace it with another file" if held else f"Your {'private' if private else 'public'} file",
-        type=["csv", "tsv", "parquet", "gz"],
-        key=f"file-{st.session_state.get('file_turn', 0)}",
+        f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV or Parquet",
+        key=f"file-{turn}",
         on_change=_withdraw_steward,
-        help="CSV, TSV or Parquet, also with .gz behind. The first row of a text file holds the column names. The file "
+        help="Also with .gz behind. The first row of a text file holds the column names. The file "
         "is read on the machine this app runs on, for your session alone.",
     )
     if received is not None:
-        _take(received, private=private)
+        _take(received, private=private, turn=turn)
     problem = st.session_state.get("file_problem")
     if problem:
         st.error(problem)
@@ -105,34 +117,34 @@ def _withdraw_steward() -> None:
 def _forget() -> None:
     """Drop the file, all that was declared and computed with it, and the steward's word."""
     _withdraw_steward()
-    remember_upload(None)
-    _drop_declared()
-    for key in ("file", "file_problem"):
+    _let_go()
+    st.session_state.pop("file_problem", None)
+
+
+def _let_go() -> None:
+    """Drop the held file and everything made of it, now: a new value would leave the old one until the next run."""
+    declared = [key for key in st.session_state if str(key).startswith(DECLARE)]
+    for key in ("upload", "memory", "file", *declared):
         st.session_state.pop(key, None)
+    remember_upload(None)
 
 
-def _drop_declared() -> None:
-    for key in [key for key in st.session_state if str(key).startswith(DECLARE)]:
-        del st.session_state[key]
-
-
-def _take(received: UploadedFile, *, private: bool) -> None:
+def _take(received: UploadedFile, *, private: bool, turn: int) -> None:
     """Read the file; a bad one leaves a sentence, and the former file where it was."""
     problem = ""
     with st.spinner("Reading the file.", show_time=True):
         try:
             content = received.getvalue()
             table = read_table(content, name=received.name)
-            held = HeldFile(table=table, private=private, digest=hashlib.sha256(content).hexdigest())
+            held = HeldFile(table=table, private=private, digest=hashlib.sha256(content).hexdigest(), turn=turn)
         except DataError as error:
             problem = str(error)
     if not problem:
         # In this order: a run that is interrupted between two lines reads the file again.
-        remember_upload(None)
-        _drop_declared()
+        _let_go()
         st.session_state["file"] = held
     st.session_state["file_problem"] = problem
-    st.session_state["file_turn"] = st.session_state.get("file_turn", 0) + 1
+    st.session_state["file_turn"] = turn + 1
     _discard(received)
     st.rerun()
 

@@ -1,0 +1,313 @@
+"""The Data page: what is asked first, what is never shown, what survives a bad file, what forgetting means."""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import ProvenanceKind
+from dpcore.domains import Categories, Line
+from dpcore.generators import GENERATORS
+from dpcore.samples import SAMPLES, Sample
+from dpcore.sources import Uploaded
+from tests.hostile import hostile_files
+
+MAIN = str(Path(__file__).resolve().parents[1] / "pages" / "main.py")
+OWN = "My own file"
+SECRET = "Rumpelstilzchen"
+SECRET_NUMBER = 73421.75
+PEOPLE = (
+    "name,pay\n" + "".join(f"Anna,{pay}\nBert,{2 * pay}\n" for pay in range(1, 501)) + f"{SECRET},{SECRET_NUMBER}\n"
+)
+
+
+def opened(page: str = "data.py", **link: str) -> AppTest:
+    """A page of the app, for a person who was not here before."""
+    app = AppTest.from_file(MAIN, default_timeout=30)
+    app.run()
+    for name, value in link.items():
+        app.query_params[name] = value
+    return sound(app.switch_page(page).run())
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def everything(app: AppTest) -> str:
+    """All that went to the browser: every element of the page with all it holds."""
+    return "\n".join(str(element.proto) for block in (app.main, app.sidebar) for element in elements(block))
+
+
+def elements(block: Any) -> Iterator[Any]:
+    """Every leaf and every block below a block."""
+    for child in getattr(block, "children", {}).values():
+        if getattr(child, "proto", None) is not None:
+            yield child
+        yield from elements(child)
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the button of this label."""
+    next(button for button in app.button if button.label == label).click()
+    return sound(app.run())
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def give(app: AppTest, contents: bytes | str, *, name: str = "people.csv") -> AppTest:
+    """Upload a file."""
+    app.file_uploader[0].upload(name, contents.encode() if isinstance(contents, str) else contents)
+    return sound(app.run())
+
+
+def with_file(*, public: bool = False) -> AppTest:
+    """A session that holds PEOPLE."""
+    app = opened(way=OWN)
+    if public:
+        app.radio(key="whose").set_value("stand-in").run()
+    return give(app, PEOPLE)
+
+
+def box(app: AppTest, label: str) -> Any:
+    """The input of this label."""
+    kinds = (app.number_input, app.text_area, app.text_input, app.selectbox, app.radio, app.toggle, app.select_slider)
+    return next(each for kind in kinds for each in kind if each.label == label)
+
+
+def fill(app: AppTest, **values: Any) -> AppTest:
+    """Set inputs by label ("_" for a blank), one run each as a person would."""
+    for label, value in values.items():
+        box(app, label.replace("_", " ")).set_value(value)
+        sound(app.run())
+    return app
+
+
+def declared_pay(app: AppTest, *, low: float = 0.0, high: float = 2048.0) -> AppTest:
+    """Declare the column pay and put it to use."""
+    fill(app, Column="pay", Lower_bound=low, Upper_bound=high)
+    return press(app, "Use this column")
+
+
+def upload_of(app: AppTest) -> Uploaded | None:
+    found: Uploaded | None = app.session_state.get("upload")
+    return found
+
+
+def test_private_is_the_default_and_asked_first() -> None:
+    app = opened(way=OWN)
+    assert app.radio[0].key == "whose"
+    assert app.radio[0].value == "private"
+    assert app.file_uploader[0].label.startswith("Your private file")
+
+
+def test_a_link_cannot_answer_whose_rows_they_are() -> None:
+    app = opened(way=OWN, whose="stand-in")
+    assert app.radio(key="whose").value == "private"
+
+
+def test_private_rows_are_shown_nowhere() -> None:
+    app = with_file()
+    pages = [everything(app)]
+    fill(app, Column="pay")
+    pages.append(everything(app))
+    declared_pay(app)
+    pages.append(everything(app))
+    assert "n = 1,001, loaded; nothing of it is shown." in pages[-1]
+    assert not app.get("vega_lite_chart") and "Fill in from the data" not in labels(app)
+    for page in ("start.py", "explore.py", "data.py"):
+        pages.append(everything(sound(app.switch_page(page).run())))
+    for shown in pages:
+        assert SECRET not in shown
+        assert str(SECRET_NUMBER) not in shown and "73,421" not in shown and "73421" not in shown
+
+
+def test_the_search_for_a_shown_secret_finds_one() -> None:
+    app = press(fill(with_file(public=True), Column="name"), "Fill in from the data")
+    assert SECRET in everything(app)
+
+
+def test_a_number_is_declared_and_used() -> None:
+    app = fill(
+        with_file(), Column="pay", Lower_bound=0.0, Upper_bound=100.0, Values_out_of_bounds="missing", Unit="EUR"
+    )
+    assert upload_of(app) is None
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None
+    assert source.domain == Line(low=0, high=100, bits=10, missing=True, clamp=False, unit="EUR")
+    dataset = source.dataset()
+    assert dataset.n == 1001
+    assert dataset.histogram[-1] == 1001 - 100 - 50
+    assert dataset.provenance.kind is ProvenanceKind.PRIVATE
+
+
+def test_bounds_that_make_no_line_are_one_sentence() -> None:
+    app = fill(with_file(), Column="pay", Lower_bound=5.0, Upper_bound=5.0)
+    assert [error.value for error in app.error] == ["The lower bound must be a finite number below the upper bound."]
+    assert "Use this column" not in labels(app)
+
+
+def test_labels_are_typed_one_a_line() -> None:
+    app = fill(with_file(), Column="name")
+    app = fill(app, **{"What is in it?": "category"})
+    app = fill(app, **{"Labels, one per line": " Anna \n\nBert\nCleo\n"})
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None
+    assert source.domain == Categories(labels=("Anna", "Bert", "Cleo"))
+    assert source.dataset().histogram.tolist() == [500, 500, 0, 1]
+    fill(app, **{"Labels, one per line": "Anna\nAnna"})
+    assert [error.value for error in app.error] == ["Every label must be listed once."]
+    assert upload_of(app) is source
+
+
+def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
+    app = press(fill(with_file(public=True), Column="pay"), "Fill in from the data")
+    assert (box(app, "Lower bound").value, box(app, "Upper bound").value) == (1.0, SECRET_NUMBER)
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None
+    assert source.provenance.kind is ProvenanceKind.STAND_IN
+    assert not source.bounds_from_data
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+def steward(app: AppTest, *, on: bool) -> AppTest:
+    app.toggle(key="steward_choice").set_value(on)
+    return sound(app.run())
+
+
+def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_switch() -> None:
+    app = steward(fill(with_file(), Column="pay"), on=True)
+    app = press(press(app, "Fill in from the data"), "Use this column")
+    source = upload_of(app)
+    assert source is not None and source.bounds_from_data
+    assert any("no guarantee covers that" in warning.value for warning in app.warning)
+    assert len(app.get("vega_lite_chart")) == 1
+    assert "not protected" in everything(app)
+    steward(app, on=False)
+    assert upload_of(app) is None
+    assert box(app, "Lower bound").value is None
+    assert "73421" not in everything(app)
+
+
+def test_bounds_typed_over_filled_ones_are_the_persons_own() -> None:
+    app = press(steward(fill(with_file(), Column="pay"), on=True), "Fill in from the data")
+    source = upload_of(press(fill(app, Lower_bound=0.0, Upper_bound=100_000.0), "Use this column"))
+    assert source is not None and not source.bounds_from_data
+    assert not app.warning
+
+
+def test_the_next_file_asks_for_its_own_steward() -> None:
+    app = steward(declared_pay(with_file()), on=True)
+    give(app, PEOPLE + "Cleo,5\n")
+    assert upload_of(app) is None
+    declared_pay(app)
+    assert app.toggle(key="steward_choice").value is False
+    assert not app.get("vega_lite_chart")
+
+
+def test_a_bad_file_leaves_the_former_one_and_one_sentence() -> None:
+    app = declared_pay(with_file())
+    source = upload_of(app)
+    assert source is not None
+    for what, (name, contents, outcome) in hostile_files().items():
+        if outcome == "refused":
+            give(app, contents, name=name)
+            assert len(app.error) == 1, what
+            assert app.error[0].value.startswith(name.rsplit(".", 1)[0][:3]), what
+            assert upload_of(app) is source, what
+            assert "S3CR3T" not in everything(app), what
+    assert len(source.dataset().records) == 1001
+
+
+def test_a_bad_first_file_is_one_sentence_and_a_good_one_ends_it() -> None:
+    app = give(opened(way=OWN), b"", name="empty.csv")
+    assert [error.value for error in app.error] == ["empty.csv: it is empty."]
+    assert give(app, PEOPLE).error.values == []
+
+
+def test_what_is_read_of_a_hostile_file_can_be_declared() -> None:
+    for what, (name, contents, outcome) in hostile_files().items():
+        if outcome == "read":
+            app = give(opened(way=OWN), contents, name=name)
+            assert not app.error, what
+            column = app.selectbox[-1].options[-1]
+            app = press(fill(app, Column=column, Lower_bound=0.0, Upper_bound=8.0), "Use this column")
+            assert upload_of(app) is not None, what
+
+
+def test_forgetting_removes_the_file_from_memory_and_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = declared_pay(with_file())
+    assert list(tmp_path.rglob("*.parquet"))
+    press(app, "Forget this file")
+    gc.collect()
+    assert not list(tmp_path.rglob("*.parquet"))
+    assert upload_of(app) is None
+    assert app.radio(key="whose").value == "private"
+    assert "declare-" not in repr(app.session_state)
+
+
+def test_a_replaced_file_is_gone_and_its_bounds_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = declared_pay(with_file())
+    give(app, "name,pay\nAda,1\n", name="other.csv")
+    gc.collect()
+    assert len(list(tmp_path.rglob("*.parquet"))) == 1
+    fill(app, Column="pay")
+    assert box(app, "Lower bound").value is None
+
+
+def test_sessions_do_not_share_a_file() -> None:
+    declared_pay(with_file(public=True))
+    other = opened(way=OWN)
+    assert upload_of(other) is None
+    assert "people.csv" not in everything(other)
+
+
+def test_every_sample_has_a_card_with_its_terms() -> None:
+    app = opened()
+    shown = everything(app)
+    for sample in SAMPLES:
+        assert sample.story in shown and sample.licence in shown
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
+def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None:
+    app = opened()
+    first = SAMPLES[0].key
+    for suggestion in sample.columns:
+        app.pills(key=f"sample-{sample.key}").set_value(suggestion.column)
+        sound(app.run())
+        assert len(app.get("vega_lite_chart")) == (1 if sample.key == first else 2)
+    assert f"sample-{sample.key}-explore" in [button.key for button in app.button]
+
+
+def test_every_shape_can_be_chosen_by_its_picture() -> None:
+    app = opened(way="Generated")
+    for key, generator in GENERATORS.items():
+        press(app, generator.title)
+        assert app.selectbox(key="shape").value == key
+        assert generator.sentence in everything(app)
+
+
+def test_explore_opens_on_the_chosen_rows() -> None:
+    app = press(opened(way="Generated"), "Sparse")
+    press(app, "Explore this data")
+    assert app.title[0].value == "Explore"
+    assert app.selectbox(key="data").value == "sparse"
+
+
+def test_a_link_to_no_kind_of_data_says_so() -> None:
+    app = opened(way="magic")
+    assert len(app.warning) == 1
+    assert len(app.get("vega_lite_chart")) == 1

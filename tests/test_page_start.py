@@ -1,0 +1,94 @@
+"""The Start page: a finished picture at once, one slider, and doors to the pages that exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.recipe import Recipe
+from pages.ui.start_view import DOORS
+
+PAGES = Path(__file__).resolve().parents[1] / "pages"
+
+
+def started(**link: str) -> AppTest:
+    """The app as it opens."""
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=30)
+    for name, value in link.items():
+        app.query_params[name] = value
+    return sound(app.run())
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def headline(app: AppTest) -> str:
+    return next(each.value for each in app.markdown if "worst interval answer" in each.value)
+
+
+def charts(app: AppTest) -> list[Any]:
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def rows_off(app: AppTest) -> int:
+    found = re.search(r"([\d,]+) of 10,000 people", headline(app))
+    assert found
+    return int(found[1].replace(",", ""))
+
+
+def test_it_opens_on_two_finished_pictures_that_say_what_they_are() -> None:
+    app = started()
+    assert len(charts(app)) == 2
+    for chart in charts(app):
+        badge = json.dumps(chart["title"])
+        assert "true: generated" in badge and "simulated" in badge
+    assert not app.warning and not app.error and not app.file_uploader
+    assert len(app.select_slider) == 1
+
+
+def test_the_headline_is_the_median_worst_error_over_the_previewed_releases() -> None:
+    app = started()
+    memory: dict[str, Any] = app.session_state["memory"]
+    report = next(value for key, value in memory.items() if key.startswith("report|"))
+    assert report.trials == Recipe.__dataclass_fields__["trials"].default
+    assert rows_off(app) == round(float(sorted(report.worst)[499] + sorted(report.worst)[500]) / 2 * 10_000)
+    assert "**ε = 1**" in headline(app)
+
+
+def test_less_privacy_loss_is_more_error_whether_typed_or_slid_or_linked() -> None:
+    app = started()
+    at_one = rows_off(app)
+    app.number_input(key="epsilon").set_value(0.1)
+    typed = rows_off(sound(app.run()))
+    assert typed > 5 * at_one
+    app.select_slider(key="epsilon_slider").set_value(1.0)
+    assert rows_off(sound(app.run())) == at_one
+    assert rows_off(started(epsilon="0.1")) == typed
+
+
+def test_a_link_out_of_range_gets_its_sentence() -> None:
+    app = started(epsilon="1000")
+    assert len(app.warning) == 1
+    assert "**ε = 1**" in headline(app)
+
+
+def test_there_is_a_door_for_each_page_that_the_router_offers() -> None:
+    router = (PAGES / "main.py").read_text(encoding="utf-8")
+    offered = [title for name, (title, _) in DOORS.items() if f'"{name}"' in router]
+    assert {"Explore", "Data"} <= set(offered)
+    assert [link.proto.label for link in started().get("page_link")] == [f"**{title}**" for title in offered]
+
+
+def test_the_door_to_explore_opens_on_the_same_picture() -> None:
+    app = started()
+    kept = set(app.session_state["memory"])
+    sound(app.switch_page("explore.py").run())
+    memory: dict[str, Any] = app.session_state["memory"]
+    assert kept <= set(memory)
+    assert len([key for key in memory if key.startswith("report|")]) == 1
