@@ -32,9 +32,7 @@ def main() -> None:
     )
     share = 1 / ratio(taken["two exponentials"], taken["preview"])
     print(f"preview, {CELLS * TRIALS:,} discrete Laplace draws: {taken['preview'].text()}")
-    print(
-        f"  two raw exponential draws each:       {taken['two exponentials'].text()}; preview/raw = {share:.2f} (goal 1.3)"
-    )
+    print(f"  two raw exponential draws each: {taken['two exponentials'].text()}; preview/raw = {share:.2f} (goal 1.3)")
     print(f"preview, as many discrete Gaussian draws: {taken['gaussian'].text()}")
     print(f"one secure release of {CELLS:,} cells: {taken['secure'].text()} (goal 50 ms)")
 

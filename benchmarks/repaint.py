@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import statistics
 import time
 
-from benchmarks.server import running_app
+from benchmarks.server import chromium, running_app
 from dpcore import Preview, entry
 from dpcore.experiment import finish, measure
 from dpcore.recipe import Recipe
 from dpcore.sources import Generated
 
 MOVES = 20
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 REPAINTED = """(before) => {
   const sentences = [...document.querySelectorAll('[data-testid=stCaptionContainer]')].map(e => e.innerText).join('|');
   const state = document.querySelector('[data-testid=stApp]').dataset.testScriptState;
@@ -48,11 +42,7 @@ def core_share() -> None:
 def main() -> None:
     """Print the median and the 95th percentile of 20 slider moves."""
     core_share()
-    from playwright.sync_api import sync_playwright
-
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-    with running_app() as (address, _), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    with running_app() as (address, _), chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.goto(f"{address}/explore")
         slider = page.get_by_role("slider", name="Privacy loss ε")
@@ -71,7 +61,6 @@ def main() -> None:
             if move >= 3:
                 seconds.append(time.perf_counter() - start)
             page.wait_for_timeout(400)
-        browser.close()
     seconds.sort()
     print(
         f"slider to repaint, {MOVES} moves: median {1e3 * statistics.median(seconds):.0f} ms (goal 300), "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,7 +13,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from playwright.sync_api import Browser, sync_playwright
+
 HERE = Path(__file__).resolve().parent.parent
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a window."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 @contextmanager
@@ -28,7 +45,7 @@ def running_app() -> Iterator[tuple[str, int]]:
     )  # fmt: skip
     try:
         address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
                     if answer.status == 200:
@@ -36,7 +53,7 @@ def running_app() -> Iterator[tuple[str, int]]:
             except OSError:
                 time.sleep(0.1)
         else:
-            raise RuntimeError("The app did not become healthy within 30 seconds.")
+            raise RuntimeError("The app did not become healthy within two minutes.")
         yield address, process.pid
     finally:
         process.terminate()

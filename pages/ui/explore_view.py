@@ -132,7 +132,7 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
     dark = is_dark()
     left, right = st.columns(2)
     with left:
-        st.subheader("True and released data")
+        st.header("True and released data")
         clean = st.toggle(
             "Clean up (free: post-processing)", key="clean", bind="query-params",
             help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released.",
@@ -145,13 +145,13 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
         brushed_range(event, recipe, dataset, state, report)
         numbers(figure, title="true and released data", key="data_numbers")
     with right:
-        st.subheader("Error of every query")
+        st.header("Error of every query")
         band = error_band(report=report, badge=badge, dark=dark)
         draw(band, key="band_chart")
         numbers(band, title="error of every query", key="band_numbers")
     left, right = st.columns(2)
     with left:
-        st.subheader("Worst error: promised and observed")
+        st.header("Worst error: promised and observed")
         figure = worst_error(report=report, bound_lower=None, badge=badge, dark=dark)
         draw(figure, key="worst_chart")
         numbers(figure, title="worst error", key="worst_numbers")
@@ -161,7 +161,7 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
 
 def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     """Error against epsilon for this mechanism and every other that serves the question."""
-    st.subheader("The trade-off: error against privacy")
+    st.header("The trade-off: error against privacy")
     problem = recipe.problem(dataset)
     entries = serving(problem.queries)
     shared = {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}

@@ -39,7 +39,7 @@ def theorem_card(entry: Entry, report: ErrorReport) -> None:
     """Statement, reference, assumptions met or not, the n it needs, and what was observed."""
     bound, n = report.bound, report.problem.n
     with st.container(border=True):
-        st.subheader("What is promised")
+        st.header("What is promised")
         st.markdown(f"{promise(bound, n=n)} :orange-badge[theory]")
         st.markdown(bound.statement)
         for assumption in bound.assumptions:
