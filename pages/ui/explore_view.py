@@ -12,7 +12,6 @@ from dpcore.figures.tradeoff import tradeoff
 from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
-from dpcore.sources import Source
 from pages.ui.brush import brushed_range
 from pages.ui.charts import draw, draw_selectable, is_dark, numbers
 from pages.ui.controls import SHARED, Value, choice, control
