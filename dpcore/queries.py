@@ -99,14 +99,10 @@ class Intervals(Queries):
     def ends(self, indices: Integers) -> tuple[Integers, Integers]:
         """First and last cell of each query, both included."""
         size = self.domain.ordered
-        # Row a starts at a*U - a(a-1)/2; the root of that quadratic, then one exact correction for rounding.
+        # Row a starts at a*U - a(a-1)/2; solve for a. At a row's start the discriminant is an odd square k^2, its root
+        # exact; elsewhere it is at most k^2 - 8, so its root is off k by 4/k, far more than rounding (k < 2^18).
         first = np.floor(((2 * size + 1) - np.sqrt((2 * size + 1.0) ** 2 - 8.0 * indices)) / 2).astype(np.int64)
-        offset = first * size - first * (first - 1) // 2
-        first -= offset > indices
-        offset = first * size - first * (first - 1) // 2
-        first += indices - offset >= size - first
-        offset = first * size - first * (first - 1) // 2
-        return first, first + indices - offset
+        return first, first + indices - (first * size - first * (first - 1) // 2)
 
     def index(self, first: int, last: int) -> int:
         """Number of the query from cell first to cell last, both included."""

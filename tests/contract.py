@@ -66,6 +66,9 @@ def check_spending(mechanism: Mechanism, problem: Problem, *, seed: int) -> None
         account = Account(Preview(seed))
         mechanism.run(mechanism.prepare(dataset, problem), account, 3)
         assert account.charges, "nothing was drawn: nothing protects the data"
+        for charge in account.charges:
+            # No law shows a wrong shift: it is told for this account only.
+            assert not charge.sigma or charge.shift == problem.neighbours.histogram_shift
         assert account.epsilon <= guarantee.epsilon * (1 + 1e-9), f"spent {account.epsilon}, told {guarantee.epsilon}"
         assert account.delta(guarantee.epsilon) <= guarantee.delta * (1 + 1e-9)
 

@@ -99,6 +99,7 @@ class RandomisedResponse(Mechanism):
 
     epsilon: float = epsilon_param()
     claim: float = param(1.0, 0.0, 1.0, label="Share of epsilon that is claimed")
+    zeros: bool = param(False, label="Ask about cell 0 instead of cell 1")
     gamma: float = param(0.0, 0.0, 0.9, label="Claimed failure over the draw of the data")
 
     def guarantee(self, problem: Problem) -> Guarantee:
@@ -112,7 +113,8 @@ class RandomisedResponse(Mechanism):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         # Noise reaches 1 from 0 with chance p/(1 + p), and from 1 with chance 1/(1 + p), p = e^-epsilon.
-        yes = sampler.at_least(state.histogram[None, 1:], 1, epsilon=self.epsilon, sensitivity=1, trials=trials)
+        asked = state.histogram[None, :1] if self.zeros else state.histogram[None, 1:]
+        yes = sampler.at_least(asked, 1, epsilon=self.epsilon, sensitivity=1, trials=trials)
         return ValueRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),
@@ -138,15 +140,16 @@ def test_randomised_response_has_its_textbook_delta(epsilon: float) -> None:
     )
 
 
-def test_both_directions_are_looked_at() -> None:
+@pytest.mark.parametrize("zeros", [False, True])
+def test_both_directions_are_looked_at(zeros: bool) -> None:
     """Of more than one person the two directions differ, and the larger counts."""
     problem = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=3)
-    mechanism = RandomisedResponse(epsilon=1.0, claim=0.5)
+    mechanism = RandomisedResponse(epsilon=1.0, claim=0.5, zeros=zeros)
     p = math.exp(-1)
-    yes = [p / (1 + p), 1 / (1 + p), 1 - p**2 / (1 + p), 1 - p**3 / (1 + p)]  # by the number of ones
+    yes = [p / (1 + p), 1 / (1 + p), 1 - p**2 / (1 + p), 1 - p**3 / (1 + p)]  # by the number of rows asked about
     found = dict(divergences(mechanism, problem))
     for pair, delta in found.items():
-        a, b = yes[sum(pair.one)], yes[sum(pair.other)]
+        a, b = (yes[rows.count(int(not zeros))] for rows in (pair.one, pair.other))
         sides = [(a, b), (b, a), (1 - a, 1 - b), (1 - b, 1 - a)]
         by_direction = [
             sum(max(x - math.exp(0.5) * y, 0) for x, y in (sides[0], sides[2])),

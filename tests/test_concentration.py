@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import Cells, Intervals, Line, Thresholds
-from dpcore.concentration import laplace_log_moment, worst_error_gaussian, worst_error_laplace
+from dpcore.concentration import laplace_log_moment, largest_prefix, worst_error_gaussian, worst_error_laplace
 from dpcore.core import Floats, Queries
 from dpcore.randomness.laws import gaussian_masses, laplace_mass
 
@@ -75,6 +75,18 @@ def test_cells_get_the_smallest_whole_number_of_the_union_bound(scale: float, be
     beyond = [64 * 2 * masses[reach + int(rows) + more :].sum() for more in (1, 0)]
     assert beyond[0] <= beta
     assert rows == 0 or beyond[1] > beta
+
+
+def test_doobs_inequality_on_either_side() -> None:
+    """Pr[max |S| >= t] <= 2 M(rate)^terms e^(-rate t): at the best of the rates, as a level for beta."""
+    rates = np.array([0.5, 2.0])
+    levels = [(3 * rate**2 / 2 + math.log(2 / 0.1)) / rate for rate in rates]
+    found = largest_prefix(terms=3, beta=0.1, log_moment=lambda r: r**2 / 2, rates=rates)
+    assert found == pytest.approx(min(levels), rel=1e-12)
+    # Gaussian noise has its best rate in closed form.
+    found = worst_error_gaussian(Thresholds(domain=LINE), sigma=2.0, beta=0.1)
+    best = largest_prefix(terms=4, beta=0.1, log_moment=lambda r: (2 * r) ** 2 / 2, rates=np.linspace(0.01, 5, 50_000))
+    assert found == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])

@@ -177,6 +177,23 @@ def test_an_overspend_is_caught_by_enumeration_and_by_accounting(seed: int) -> N
         contract.check_spending(Overspent(epsilon=1.0), PROBLEM, seed=seed)
 
 
+class Understated(GaussianHistogram):
+    """Tells the accountant of less than a replaced row moves."""
+
+    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
+        release = GaussianHistogram(epsilon=self.epsilon, delta=self.delta).run(state, Preview(1), trials)
+        counts = sampler.gaussian_counts(
+            state.histogram[None, :], sigma=self.sigma(state.problem), shift=(1,), trials=trials
+        )
+        return dataclasses.replace(release, counts=counts)
+
+
+def test_an_understated_shift_is_caught(seed: int) -> None:
+    contract.check_spending(GaussianHistogram(epsilon=1.0), PROBLEM, seed=seed)
+    with pytest.raises(AssertionError):
+        contract.check_spending(Understated(epsilon=1.0), PROBLEM, seed=seed)
+
+
 def test_a_broken_promise_is_caught(seed: int) -> None:
     problem = dataclasses.replace(PROBLEM, n=400)
     assert contract.check_promise(IdentityHistogram(epsilon=1.0), problem, seed=seed)
