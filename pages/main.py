@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui.session import open_gate
+from pages.ui.session import carry_link, keep_link, open_gate
 from pages.ui.status import status_line
 
 HERE = Path(__file__).resolve().parent
@@ -18,8 +18,12 @@ page = st.navigation(
         st.Page(HERE / "start.py", title="Start", url_path="start", default=True),
         st.Page(HERE / "data.py", title="Data", url_path="data"),
         st.Page(HERE / "explore.py", title="Explore", url_path="explore"),
+        st.Page(HERE / "robust.py", title="Robust answers", url_path="robust"),
+        st.Page(HERE / "limits.py", title="Limits", url_path="limits"),
     ],
     position="top",
 )
 status_line()
+carry_link(page.url_path)
 page.run()
+keep_link()

@@ -1,0 +1,150 @@
+"""Runs of mechanisms on secret halves, for the lessons on reconstruction; nothing here draws on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import (
+    Booleans,
+    DataRelease,
+    Dataset,
+    Domain,
+    Entry,
+    Floats,
+    Guarantee,
+    HistogramRelease,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
+from dpcore.domains import Categories, Line
+from dpcore.limits import halves, vc
+from dpcore.mechanisms import catalogue
+from dpcore.queries import classes_for
+from dpcore.randomness import Preview, Sampler
+
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SECRETS, TRIALS = 5, 20
+NOISE_FREE = "noise-free"
+"""Publishes the counts as they are: private at no ε, and here so that it can be caught."""
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="a secret half")
+
+
+def universe(points: int) -> Domain:
+    """The shattered points as cells: a line where a line has so many, or else labels."""
+    bits = points.bit_length() - 1
+    return Line(bits=bits) if points == 1 << bits else Categories(labels=tuple(map(str, range(points))), missing=False)
+
+
+def fitting(points: int) -> dict[str, Entry]:
+    """Mechanisms of the catalogue that release data on these points under a promise the theorem is about."""
+    found = {}
+    for entry in catalogue():
+        if entry.mechanism.releases != "data":
+            continue
+        try:
+            if entry.make(epsilon=1.0).guarantee(problem_for(entry, points=points, repeats=1)).gamma == 0:
+                found[entry.key] = entry
+        except ParameterError:
+            continue
+    return found
+
+
+def problem_for(entry: Entry | None, *, points: int, repeats: int) -> Problem:
+    """The first question on the points that the entry serves; None stands for publishing everything.
+
+    Raises:
+        ParameterError: it serves none.
+    """
+    domain = universe(points)
+    for kind in classes_for(domain):
+        queries = kind(domain=domain)
+        if entry is None or entry.serves(queries):
+            return Problem(domain=domain, queries=queries, n=points * repeats // 2)
+    raise ParameterError("This mechanism cannot release these points.")
+
+
+def release_half(
+    entry: Entry | None, truth: Booleans, *, repeats: int, epsilon: float, sampler: Sampler, trials: int
+) -> DataRelease:
+    """Releases of a secret half (d,), each of its points ``repeats`` times in the data."""
+    problem = problem_for(entry, points=len(truth), repeats=repeats)
+    dataset = Dataset(problem.domain, np.repeat(np.flatnonzero(truth), repeats), GENERATED)
+    if entry is None:
+        return HistogramRelease(
+            problem=problem,
+            guarantee=Guarantee(
+                epsilon=np.inf, neighbours=Neighbours.REPLACE_ONE, releasable=False, why_not="no noise"
+            ),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            counts=np.repeat(dataset.histogram[None], trials, axis=0),
+        )
+    mechanism = entry.make(epsilon=epsilon)
+    release = mechanism.run(mechanism.prepare(dataset, problem), sampler, trials)
+    if not isinstance(release, DataRelease):
+        raise ParameterError("This mechanism does not release data.")
+    return release
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recovery:
+    """What attacks found, for each mechanism K and each of EPSILONS E, over runs R with several secrets.
+
+    Attributes:
+        keys: entries, (K,); NOISE_FREE among them.
+        shares: share of the secret half found, (K, E, R).
+        errors: worst error over all halves as queries, fraction of n, (K, E, R); infinite where refused.
+        delta: largest slack among the entries' promises.
+    """
+
+    keys: tuple[str, ...]
+    shares: Floats
+    errors: Floats
+    delta: float
+
+
+def recovery(keys: Sequence[str], *, points: int, repeats: int, seed: int) -> Generator[float, None, Recovery]:
+    """Attack every entry at every ε; yields the fraction done."""
+    entries, sampler = fitting(points), Preview(seed)
+    shape = (len(keys), len(EPSILONS), SECRETS * TRIALS)
+    shares, errors, delta = np.empty(shape), np.empty(shape), 0.0
+    truths = halves.random_half(sampler, points=points, trials=SECRETS)
+    for row, key in enumerate(keys):
+        entry = entries.get(key)
+        for column, epsilon in enumerate(EPSILONS):
+            for number, truth in enumerate(truths):
+                release = release_half(entry, truth, repeats=repeats, epsilon=epsilon, sampler=sampler, trials=TRIALS)
+                place = slice(number * TRIALS, (number + 1) * TRIALS)
+                shares[row, column, place] = halves.recovered(vc.reconstruct(release), truth)
+                errors[row, column, place] = np.nan_to_num(vc.worst_half_error(release, truth), nan=np.inf)
+                delta = max(delta, release.guarantee.delta)
+            yield (row * len(EPSILONS) + column + 1) / (len(keys) * len(EPSILONS))
+    return Recovery(keys=tuple(keys), shares=shares, errors=errors, delta=delta)
+
+
+def swap_worlds(
+    entry: Entry | None, truth: Booleans, *, repeats: int, epsilon: float, seed: int, trials: int
+) -> halves.TwoWorlds:
+    """Reconstructions with the first secret point in the data, and with it swapped for a point that was outside."""
+    point, newcomer = int(np.flatnonzero(truth)[0]), int(np.flatnonzero(~truth)[0])
+    swapped = truth.copy()
+    swapped[[point, newcomer]] = False, True
+    sampler = Preview(seed)
+    inside, outside = (
+        release_half(entry, half, repeats=repeats, epsilon=epsilon, sampler=sampler, trials=trials)
+        for half in (truth, swapped)
+    )
+    return halves.two_worlds(
+        vc.reconstruct(inside),
+        vc.reconstruct(outside),
+        point=point,
+        epsilon=epsilon,
+        delta=inside.guarantee.delta,
+        steps=repeats,
+    )
