@@ -133,3 +133,11 @@ def test_two_people_never_see_each_other_s_file(browser: Browser, server: Server
                 page.get_by_role("link", name=name, exact=True).first.click()
                 settled(page, idle=0.5)
                 assert other not in page.content()
+
+
+def test_what_a_link_says_goes_along_to_the_next_page(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/?epsilon=0.3")
+    settled(page, idle=0.5)
+    page.get_by_role("link", name="Explore", exact=True).first.click()
+    settled(page, idle=0.5)
+    assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"

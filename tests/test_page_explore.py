@@ -99,6 +99,11 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
     assert len(charts(app)) == 4
 
 
+def test_a_category_has_its_pictures_too() -> None:
+    app = sound(opened(data="adult.sex"))
+    assert len(charts(app)) == 4 and not app.error and not app.warning
+
+
 def uploaded(*, private: bool) -> Uploaded:
     rng = np.random.Generator(np.random.SFC64(4))
     rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))

@@ -43,6 +43,11 @@ def draw_selectable(
     return state
 
 
+def hide_toolbars() -> None:
+    """Take away Streamlit's own download buttons: pictures of private data are never offered as files."""
+    st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
+
+
 def numbers(figure: Figure, *, title: str, key: str) -> None:
     """The figure's table, built only when it is opened."""
     place = st.expander(f"Numbers: {title}", key=key, on_change="rerun")

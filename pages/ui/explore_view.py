@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset, Neighbours, ProvenanceKind, State
+from dpcore.domains import Line
 from dpcore.experiment import ErrorReport, sweep
 from dpcore.figures.data import histogram
 from dpcore.figures.errors import error_band, worst_error
@@ -13,7 +14,7 @@ from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
 from pages.ui.brush import brushed_range
-from pages.ui.charts import draw, draw_selectable, is_dark, numbers
+from pages.ui.charts import draw, draw_selectable, hide_toolbars, is_dark, numbers
 from pages.ui.controls import SHARED, Value, choice, control
 from pages.ui.downloads import synthetic_table
 from pages.ui.picker import pick_source
@@ -35,6 +36,8 @@ def explore() -> None:
             "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
         )
         return
+    if private:
+        hide_toolbars()
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
     state = remembered(
@@ -140,8 +143,11 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
             problem=report.problem, truth=dataset.histogram, frames=report.frames, badge=badge, dark=dark,
             brush=True, clean=clean,
         )  # fmt: skip
-        event = draw_selectable(figure, key="data_chart", selection="brush")
-        brushed_range(event, recipe, dataset, state, report)
+        if isinstance(dataset.domain, Line):
+            event = draw_selectable(figure, key="data_chart", selection="brush")
+            brushed_range(event, recipe, dataset, state, report)
+        else:
+            draw(figure, key="data_chart")
         numbers(figure, title="true and released data", key="data_numbers")
     with right:
         st.header("Error of every query")

@@ -43,7 +43,7 @@ def pick_source() -> Source:
         titles,
         key="data",
         default="bimodal",
-        help_text="Generated and bundled data are public: previews on them cost nothing. Bring your own on the Data page.",
+        help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
     )
     if chosen == OWN_FILE:
         own = upload()

@@ -31,6 +31,25 @@ def require_gate() -> None:
         st.stop()
 
 
+def carry_link(page: str) -> None:
+    """On a new page, give controls what the link said on the last: Streamlit drops what nobody has touched."""
+    if st.session_state.get("page") != page:
+        st.session_state["page"] = page
+        for key, value in st.session_state.get("carried", {}).items():
+            if key not in st.query_params:
+                st.session_state[key] = value
+
+
+def keep_link() -> None:
+    """Remember the controls that now stand in the link; called after the page."""
+    carried = st.session_state.setdefault("carried", {})
+    for key in st.session_state:
+        if key in st.query_params:
+            carried[key] = st.session_state[key]
+        else:
+            carried.pop(key, None)
+
+
 def upload() -> Uploaded | None:
     """What this session uploaded and declared, if anything."""
     found: Uploaded | None = st.session_state.get("upload")
@@ -39,10 +58,9 @@ def upload() -> Uploaded | None:
 
 def remember_upload(source: Uploaded | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
+    for key in ("upload", "memory"):
+        st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
     st.session_state["upload"] = source
-    st.session_state["memory"] = {}
-    if source is None:
-        st.session_state.pop("steward", None)
 
 
 def is_steward() -> bool:
