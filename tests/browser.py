@@ -18,7 +18,14 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, syn
 from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, stop, wait_for_health
 
 # Where each page is, by its name.
-PAGES = {"start": "", "data": "data", "explore": "explore", "robust-answers": "robust", "limits": "limits"}
+PAGES = {
+    "start": "",
+    "data": "data",
+    "explore": "explore",
+    "robust-answers": "robust",
+    "sparse-histograms": "sparse",
+    "limits": "limits",
+}
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)

@@ -1,0 +1,110 @@
+"""What the Robust answers page asks: data, a question, its mechanism's parameters, and how runs are previewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
+from dpcore.domains import Categories, Line
+from dpcore.mechanisms import entry
+from dpcore.queries import Cells, Thresholds
+from dpcore.sources import Source
+from pages.ui.controls import Value, check_choice, choice, control, link_key
+from pages.ui.picker import pick_source
+
+ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
+ON_LABELS = ("subsample_commonest", "subsample_larger")
+ABOUT_THE_QUESTION = ("quantile", "buckets", "first", "second", "accounting")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A data source, an entry of the catalogue with its parameters, the relation, and a preview seed."""
+
+    source: Source
+    entry: Entry
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+    def problem(self, n: int) -> Problem:
+        """The public problem for so many rows."""
+        domain = self.source.domain
+        queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
+        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
+
+    def badge(self, sampler: str = "preview") -> str:
+        """What the numbers are: drawn into every picture."""
+        text = f"true: {self.source.provenance.kind} · simulated, {sampler} sampler, seed {self.seed}"
+        return text + self._warning()
+
+    def exact_badge(self) -> str:
+        """The same for numbers computed from the true data without any draw."""
+        return f"true: {self.source.provenance.kind} · exact chances, nothing drawn{self._warning()}"
+
+    def _warning(self) -> str:
+        private = self.source.provenance.is_private
+        return " · not protected: made by the data's steward" if private else ""
+
+
+def ask() -> Asked:
+    """Everything that is asked, from the link and the controls."""
+    data, question, more = st.columns(3)
+    with data:
+        source = pick_source()
+    domain = source.domain
+    with question:
+        entries = {key: entry(key) for key in (ON_A_LINE if isinstance(domain, Line) else ON_LABELS)}
+        chosen = entries[choice("Question", {key: each.title for key, each in entries.items()}, key="robust")]
+        st.caption(chosen.story)
+    values: dict[str, Value] = {}
+    for name, parameter in chosen.controls().items():
+        if name != "epsilon":
+            with question if name in ABOUT_THE_QUESTION else more:
+                values[name] = _control(chosen, name, parameter, domain, values)
+    with more:
+        neighbours, seed = _settings(chosen)
+    values["epsilon"] = control(chosen, "epsilon", chosen.controls()["epsilon"])
+    st.caption("← more private · more accurate →")
+    values = {name: value for name, value in values.items() if name in chosen.controls()}
+    return Asked(source=source, entry=chosen, values=values, neighbours=neighbours, seed=seed)
+
+
+def _settings(chosen: Entry) -> tuple[Neighbours, int]:
+    """The relation, where the mechanism has a guarantee for both, and the seed."""
+    neighbours = Neighbours.REPLACE_ONE
+    with st.popover("More settings"):
+        if chosen.key == "stable_median":
+            neighbours = Neighbours(
+                st.radio(
+                    "Neighbours", [str(each) for each in Neighbours], key="neighbours", bind="query-params",
+                    format_func=lambda each: Neighbours(each).words,
+                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
+                    "cannot be told.",
+                )
+            )  # fmt: skip
+        seed = st.number_input("Preview seed", 0, 999_999, 1, key="seed", bind="query-params")
+    return neighbours, int(seed)
+
+
+def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, values: dict[str, Value]) -> Value:
+    """Groups by their labels, wide ranges of whole numbers by their stops, the rest as everywhere."""
+    default = getattr(chosen.mechanism, name)
+    key = link_key(chosen, name)
+    if name in ("first", "second") and isinstance(domain, Categories):
+        titles = {str(cell): domain.describe(cell) for cell in range(domain.ordered)}
+        if name == "second":
+            titles.pop(str(values["first"]))
+        return int(choice(parameter.label, titles, key=key, default=str(default)))
+    if name == "subsamples" and values.get("accounting") == "paper":
+        return int(default)
+    if parameter.integer and parameter.log:
+        stops = [int(stop) for stop in parameter.stops]
+        label = f"{parameter.label} {parameter.symbol}".strip()
+        check_choice(key, [str(stop) for stop in stops], label=parameter.label.lower())
+        return int(
+            st.select_slider(label, stops, value=default, key=key, help=parameter.help or None, bind="query-params")
+        )
+    return control(chosen, name, parameter)

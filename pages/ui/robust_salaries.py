@@ -1,0 +1,62 @@
+"""Real salaries: the stable median against one that always answers and a mean with noise for the whole range."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Dataset
+from dpcore.figures.salaries import compare, errors_over_epsilon, refusals_over_epsilon, some_rows
+from dpcore.sources import Bundled
+from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.controls import check_choice
+from pages.ui.session import remembered, with_progress
+
+SALARIES = Bundled(sample_key="earnings", column_name="earnings", bits=10)
+ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
+DELTA = 1e-6
+TRIALS = 500
+
+
+def real_salaries(*, epsilon: float, seed: int) -> None:
+    """Error and refusal of three mechanisms over epsilon; computed once for each number of rows."""
+    st.header("Real salaries, three ways")
+    st.markdown(
+        "What do full-time workers earn an hour? The **stable median** is exact or silent. The **exponential median** "
+        "always answers, near the median. The **clipped mean** cuts salaries off at 0 and 100 USD and adds noise for "
+        "all of that range; it answers another question, so its error is from the mean. :blue-badge[simulated]"
+    )
+    check_choice("salaries", [str(rows) for rows in ROWS], label="number of salaries")
+    n = int(
+        st.select_slider(
+            "Salaries used", ROWS, value=ROWS[-1], key="salaries", bind="query-params",
+            help="A seeded draw of so many rows. More rows make the median more stable and the noise less.",
+        )
+    )  # fmt: skip
+
+    def rows() -> Dataset:
+        return some_rows(SALARIES.dataset(), n=n, seed=seed)
+
+    dataset = remembered(f"salaries|{n}|{seed}", rows)
+    found = with_progress(
+        f"salaries_compared|{n}|{seed}",
+        lambda: compare(dataset, delta=DELTA, trials=TRIALS, seed=seed),
+        label="Asking for the salaries at every ε.",
+    )
+    badge = f"true: {SALARIES.provenance.kind} · simulated, {TRIALS} runs, preview sampler, seed {seed}"
+    dark = is_dark()
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Error, given an answer")
+        errors = errors_over_epsilon(found=found, epsilon=epsilon, badge=badge, dark=dark)
+        draw(errors, key="salaries_error_chart")
+        numbers(errors, title="error over ε", key="salaries_error_numbers")
+    with right:
+        st.subheader("Refusals")
+        refused = refusals_over_epsilon(found=found, epsilon=epsilon, badge=badge, dark=dark)
+        draw(refused, key="salaries_refusal_chart")
+        numbers(refused, title="refusals over ε", key="salaries_refusal_numbers")
+    st.caption(
+        f"{found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, on a grid of "
+        f"{SALARIES.domain.ordered:,} cells; δ = {DELTA:g} for the stable median, 0 for the others. "
+        f"Source: {SALARIES.sample.attribution}."
+    )

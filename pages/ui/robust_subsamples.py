@@ -1,0 +1,204 @@
+"""Subsample and aggregate: the paper's parameters against calibrated ones, agreement, votes and outcomes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Dataset, Floats, Integers, ParameterError, Problem
+from dpcore.figures.figure import Figure
+from dpcore.figures.outcomes import in_100, outcomes
+from dpcore.figures.robust import Mark, chance_curve
+from dpcore.figures.votes import votes
+from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
+from dpcore.randomness import Preview
+from dpcore.subsampling import (
+    MOST_SUBSAMPLES,
+    Plan,
+    answer_chance,
+    calibrated_plan,
+    fewest_subsamples,
+    paper_plan,
+)
+from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.robust_controls import Asked
+from pages.ui.session import remembered
+
+TRIALS = 1000
+AGREEMENTS = np.linspace(0.5, 1.0, 81)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question's answers on one data set: rows behind each, its law on a subsample, the whole data's answer."""
+
+    names: list[str]
+    counts: Integers
+    law: Floats
+    truth: int
+    after: float
+
+
+def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> None:
+    """The page below the controls."""
+    plan, dark, epsilon = mechanism.plan(problem), is_dark(), mechanism.epsilon
+    # The law depends on the data and on the question, not on the privacy parameters.
+    shape = {name: value for name, value in asked.values.items() if name not in ("epsilon", "delta", "subsamples")}
+    question = remembered(
+        f"question|{asked.source.key}|{asked.entry.key}|{shape!r}", lambda: _question(mechanism, dataset)
+    )
+    agreement = float(question.law[question.truth])
+    chance = answer_chance(plan, epsilon=epsilon, agreement=agreement)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(asked.seed), TRIALS)
+    _, cells = mechanism.grouping(problem.domain)
+    refused = float(release.refused.mean())
+    wrong = float((~release.refused & (release.values != cells[question.truth])).mean())
+    refusing = in_100(refused)
+    st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+    st.markdown(
+        f"The whole data answer **{question.names[question.truth]}**, and so do {100 * agreement:.3g}% of subsamples "
+        f"of {mechanism.rows:,} rows. :gray-badge[true] :blue-badge[simulated]"
+    )
+    left, right = st.columns(2)
+    with left:
+        st.subheader("The chance of an answer")
+        figure = _agreement_curve(asked, mechanism, plan, problem, agreement=agreement, after=question.after, dark=dark)
+        draw(figure, key="robust_chance_chart")
+        numbers(figure, title="chance of an answer", key="robust_chance_numbers")
+    with right:
+        st.subheader("What came out")
+        drawn = outcomes(refused=refused, wrong=wrong, badge=asked.badge(), dark=dark)
+        draw(drawn, key="robust_outcomes_chart")
+        numbers(drawn, title="outcomes", key="robust_outcomes_numbers")
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Where an answer would have been wrong")
+        figure = votes(
+            names=question.names, law=question.law, truth=question.truth, needed=plan.threshold / plan.subsamples,
+            badge=asked.exact_badge(), dark=dark,
+        )  # fmt: skip
+        draw(figure, key="robust_votes_chart")
+        numbers(figure, title="answers of the subsamples", key="robust_votes_numbers")
+    with right:
+        st.subheader("When one person changes")
+        after = answer_chance(plan, epsilon=epsilon, agreement=question.after)
+        st.markdown(
+            "| data | agreement | chance of that answer |\n|---|---|---|\n"
+            f"| yours | {100 * agreement:.5g}% | {_small(chance)} |\n"
+            f"| one person changed, against it | {100 * question.after:.5g}% | {_small(after)} |"
+        )
+        st.markdown(
+            f"Privacy: {mechanism.guarantee(problem).sentence()}, for each single answer. Few subsamples hold any one "
+            f"person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. :orange-badge[theory]"
+        )
+    _accounts(mechanism, plan, n=problem.n)
+
+
+def _small(chance: float) -> str:
+    """A chance with four digits; answers without half of the votes are not counted in it."""
+    return f"{chance:.4g}" if chance else "≈ 0"
+
+
+def _question(mechanism: SubsampleAggregate, dataset: Dataset) -> Question:
+    """Group the cells, and work out the exact law of a subsample's answer here and with one person changed."""
+    groups, cells = mechanism.grouping(dataset.domain)
+    counts = np.zeros(len(cells) + 1, dtype=np.int64)
+    np.add.at(counts, groups, dataset.histogram)
+    statistic = mechanism.votes(answers=len(cells))
+    truth = int(statistic.answer(counts[None, :])[0])
+    law = statistic.law(counts, rows=mechanism.rows)
+    rival = int(np.where(np.arange(len(cells)) == truth, -1, law).argmax())
+    changed = counts.copy()
+    changed[[truth, rival]] += (-1, 1) if counts[truth] and len(cells) > 1 else (0, 0)
+    after = float(statistic.law(changed, rows=mechanism.rows)[truth])
+    domain, names = dataset.domain, []
+    for answer, cell in enumerate(cells):
+        inside = np.flatnonzero(groups == answer)
+        text = domain.describe(int(cell))
+        if len(inside) > 1:
+            first, last = (domain.describe(int(each)).split(" to ") for each in (inside[0], inside[-1]))
+            text = f"{first[0]} to {last[-1]}"
+        names.append(text)
+    return Question(names=names, counts=counts, law=law, truth=truth, after=after)
+
+
+def _paper(mechanism: SubsampleAggregate, *, n: int) -> Plan | None:
+    """The paper's plan, if it has one."""
+    try:
+        return paper_plan(epsilon=mechanism.epsilon, n=n, rows=mechanism.rows)
+    except ParameterError:
+        return None
+
+
+def _agreement_curve(
+    asked: Asked,
+    mechanism: SubsampleAggregate,
+    plan: Plan,
+    problem: Problem,
+    *,
+    agreement: float,
+    after: float,
+    dark: bool,
+) -> Figure:
+    """Chance of an answer over agreement, for this plan and the paper's."""
+    epsilon = mechanism.epsilon
+
+    def curve(plan: Plan) -> Floats:
+        return np.array([answer_chance(plan, epsilon=epsilon, agreement=each) for each in AGREEMENTS])
+
+    names = {mechanism.accounting: curve(plan)}
+    paper = _paper(mechanism, n=problem.n)
+    if paper is not None and mechanism.accounting != "paper":
+        names["paper's parameters"] = curve(paper)
+    marks = [
+        Mark(name=name, x=max(0.5, x), chance=answer_chance(plan, epsilon=epsilon, agreement=x))
+        for name, x in (("your data", agreement), ("one person changed, against it", after))
+    ]
+    return chance_curve(
+        x=AGREEMENTS,
+        chances=names,
+        marks=marks,
+        threshold=None,
+        title="agreement of the subsamples",
+        sentence=f"Where {100 * agreement:.3g}% of subsamples agree, the answer is given with chance "
+        f"{marks[0].chance:.3g}; below the curve the runs answer, above it they refuse.",
+        badge=asked.exact_badge(),
+        dark=dark,
+    )
+
+
+def _accounts(mechanism: SubsampleAggregate, plan: Plan, *, n: int) -> None:
+    """Paper's parameters beside calibrated ones, and what calibration saves."""
+    st.subheader("The paper's parameters, and calibrated ones")
+    epsilon, rows = mechanism.epsilon, mechanism.rows
+    fewest = fewest_subsamples(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows)
+    paper = _paper(mechanism, n=n)
+    lines = ["| parameters | subsamples k | noise scale | votes needed | δ |", "|---|---|---|---|---|"]
+
+    def line(name: str, plan: Plan) -> str:
+        needed = f"{plan.threshold:,} ({plan.threshold / plan.subsamples:.3g} of k)" if plan.delta < 1 else "—"
+        return f"| {name} | {plan.subsamples:,} | {plan.cap / epsilon:,.4g} | {needed} | {plan.delta:.4g} |"
+
+    lines.append(line(f"yours ({mechanism.accounting})", plan))
+    if fewest is not None:
+        few = calibrated_plan(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows, subsamples=fewest)
+        lines.append(line("fewest that answer if 3 in 4 agree", few))
+    if paper is not None:
+        lines.append(line("paper: k = ε(n/m)³", paper))
+    st.markdown("\n".join(lines))
+    if paper is not None:
+        if fewest is not None:
+            st.markdown(
+                f"Calibration needs **{paper.subsamples / fewest:,.0f} times fewer** subsamples than the paper."
+            )
+    else:
+        asks = math.ceil(epsilon * (n / rows) ** 3)
+        why = "that is too many: take larger subsamples" if asks > MOST_SUBSAMPLES else "they promise nothing"
+        st.markdown(f"The paper's parameters, k = ε(n/m)³ = {asks:,}, cannot be used here: {why}.")
+    if fewest is None:
+        st.markdown(
+            "No number of subsamples is enough for these ε and δ: a row is in too many. Take smaller subsamples."
+        )

@@ -1,0 +1,177 @@
+"""The Sparse histograms page: the paper's figures or any data, losses, what the loss grows with, and the warning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.core import Integers
+from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
+from dpcore.figures.sparse_risk import growth
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.sparse_histogram import LossFigure, grid_example, line_example, lone_row_chance, loss_figure
+from dpcore.randomness import Preview
+from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.controls import check_choice, choice, control
+from pages.ui.picker import pick_source
+from pages.ui.session import is_steward, remembered
+from pages.ui.sparse_warning import warning
+
+SIMULATIONS = 100
+FIGURES = {
+    "figure-1": "Paper's figure 1: 25 cells, 2 not empty, 500 rows",
+    "figure-2": "Paper's figure 2: 20 × 20 cells, 16 not empty",
+    "data": "Other data",
+}
+GRID_ROWS = (500, 1000, 3000, 8000, 30_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A histogram to release, and what to call it; ``private`` if only its steward may see it."""
+
+    key: str
+    histogram: Integers | None
+    grid: bool
+    provenance: str
+
+
+def sparse() -> None:
+    """Read the controls, then show what they do."""
+    st.markdown(
+        "A private histogram must blur empty cells too; with many of them, the few full ones drown. **Random "
+        "differential privacy** asks less: rows are independent draws from one population, and for a share **γ** of "
+        "the draws nothing is promised. Then cells that hold nobody may stay empty."
+    )
+    picture = _picture()
+    machine = entry("sparse_histogram")
+    parameters = machine.controls()
+    left, right = st.columns(2)
+    with left:
+        epsilon = float(control(machine, "epsilon", parameters["epsilon"]))
+        st.caption("← more private · more accurate →")
+    with right:
+        gamma = float(control(machine, "gamma", parameters["gamma"]))
+        condition = str(control(machine, "condition", parameters["condition"]))
+    with st.popover("More settings"):
+        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key="seed", bind="query-params"))
+    if picture.histogram is None:
+        st.info(
+            "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
+            "paper's figures, a public stand-in or generated data, or, if you are their steward, say so above."
+        )
+    else:
+        _condition(picture.histogram, gamma=gamma, condition=condition)
+        _histograms(picture, picture.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+    warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+
+
+def _picture() -> Picture:
+    """One of the paper's two figures, or the data of the picker."""
+    chosen = choice("What to release", FIGURES, key="sparse")
+    if chosen == "figure-1":
+        return Picture(key=chosen, histogram=line_example(), grid=False, provenance="generated")
+    if chosen == "figure-2":
+        check_choice("grid-rows", [str(rows) for rows in GRID_ROWS], label="number of rows")
+        rows = int(
+            st.select_slider(
+                "Rows n", GRID_ROWS, value=3000, key="grid-rows", bind="query-params",
+                help="The paper does not say how many rows its second figure has.",
+            )
+        )  # fmt: skip
+        return Picture(key=f"{chosen}|{rows}", histogram=grid_example(rows), grid=True, provenance="generated")
+    source = pick_source()
+    provenance = str(source.provenance.kind)
+    if source.provenance.is_private:
+        if not is_steward():
+            return Picture(key=source.key, histogram=None, grid=False, provenance=provenance)
+        provenance += " · not protected: made by the data's steward"
+    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    return Picture(key=source.key, histogram=dataset.histogram, grid=False, provenance=provenance)
+
+
+def rows_needed(*, cells: int, gamma: float, condition: str) -> int:
+    """The fewest rows at which empty cells may stay empty."""
+    low, high = 0, 1
+    while lone_row_chance(cells=cells, n=high, condition=condition) > gamma:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        met = lone_row_chance(cells=cells, n=middle, condition=condition) <= gamma
+        low, high = (low, middle) if met else (middle, high)
+    return high
+
+
+def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
+    """Whether empty cells may stay empty, by the paper's condition and by the sharper one: public."""
+    cells, n = len(histogram), int(histogram.sum())
+    lines = [
+        "| condition | someone may be alone with chance | allowed γ | met | rows it needs |",
+        "|---|---|---|---|---|",
+    ]
+    for each, name in (("paper", "paper: 2k/n"), ("sharper", "sharper: worst population")):
+        bound = lone_row_chance(cells=cells, n=n, condition=each)
+        needed = rows_needed(cells=cells, gamma=gamma, condition=each)
+        chosen = " (chosen)" if each == condition else ""
+        met = "✓ met" if bound <= gamma else "✗ **not met**"
+        lines.append(f"| {name}{chosen} | {min(bound, 1.0):.3g} | {gamma:g} | {met} | {needed:,} |")
+    st.header("May empty cells stay empty?")
+    st.markdown("\n".join(lines))
+    st.caption(
+        f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the condition "
+        "fails, every cell gets noise and the promise is the usual one. γ adds up only for releases fixed in advance, "
+        "never for one chosen after seeing another."
+    )
+
+
+def _histograms(
+    picture: Picture, histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int
+) -> None:
+    """True, private, random-private; their losses; and what these grow with."""
+    found: LossFigure = remembered(
+        f"sparse|{picture.key}|{epsilon}|{gamma}|{condition}|{seed}",
+        lambda: loss_figure(
+            histogram, epsilon=epsilon, gamma=gamma, condition=condition, sampler=Preview(seed),
+            simulations=SIMULATIONS,
+        ),
+    )  # fmt: skip
+    dark, n = is_dark(), int(histogram.sum())
+    st.header("The three histograms")
+    top = int(max(histogram.max(), found.private[0].max(), found.random[0].max()))
+    truth = f"true: {picture.provenance}"
+    drawn = f"{truth} · simulated, preview sampler, seed {seed}"
+    for place, (name, counts, badge) in zip(
+        st.columns(3),
+        (("true", histogram, truth), (PRIVATE, found.private[0], drawn), (RANDOM, found.random[0], drawn)),
+        strict=True,
+    ):
+        with place:
+            st.subheader(name[0].upper() + name[1:])
+            figure = panel(counts=counts, name=name, top=top, grid=picture.grid, badge=badge, dark=dark)
+            draw(figure, key=f"sparse_{name.split()[0]}_chart")
+            numbers(figure, title=name, key=f"sparse_{name.split()[0]}_numbers")
+    left, right = st.columns(2)
+    with left:
+        st.subheader(f"Loss of {SIMULATIONS} simulations")
+        projected = st.toggle(
+            "After the projection (free: post-processing)", value=True, key="sparse-projected", bind="query-params",
+            help="Both are projected to the nearest histogram of n rows. That alone empties most cells again; how "
+            "much it helps depends on how ties are settled, which the paper leaves open.",
+        )  # fmt: skip
+        figure = losses(found=found, projected=projected, badge=drawn, dark=dark)
+        draw(figure, key="sparse_loss_chart")
+        numbers(figure, title="losses", key="sparse_loss_numbers")
+    with right:
+        st.subheader("What the loss grows with")
+        figure = growth(
+            cells=len(histogram), full=int((histogram > 0).sum()), n=n, epsilon=epsilon, gamma=gamma,
+            condition=condition, badge=f"{truth} · exact means before the projection, nothing drawn", dark=dark,
+        )  # fmt: skip
+        draw(figure, key="sparse_growth_chart")
+        numbers(figure, title="loss against cells", key="sparse_growth_numbers")
+    guarantee = f"ε = {epsilon!r}" + (f", γ = {gamma!r}" if found.spared else "")
+    st.markdown(
+        f"Privacy: {guarantee} (replace one row) for the random-private histogram, ε = {epsilon!r} for the private "
+        "one, for each single release. :orange-badge[theory]"
+    )
