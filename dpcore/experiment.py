@@ -28,6 +28,7 @@ from dpcore.core import (
     Problem,
     State,
 )
+from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Preview, Sampler
 
 Result = TypeVar("Result")
@@ -48,16 +49,6 @@ def finish(work: Generator[float, None, Result]) -> Result:
         except StopIteration as done:
             result: Result = done.value
             return result
-
-
-def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Exact two-sided interval for a proportion (Clopper and Pearson 1934)."""
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
-    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
-    return low, high
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,7 +100,8 @@ class ErrorReport:
     @property
     def failure_interval(self) -> tuple[float, float]:
         """Exact 95% interval for the chance of failure, over the trials that answered."""
-        return binomial_interval(self.failures, max(1, len(self.answered)))
+        low, high = binomial_interval(self.failures, max(1, len(self.answered)))
+        return float(low), float(high)
 
 
 def measure(

@@ -1,4 +1,4 @@
-"""Errors measured against the truth: closed forms against every query, and the exact binomial interval."""
+"""Errors measured against the truth: closed forms against every query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from dpcore import Cells, Dataset, Intervals, Line, ParameterError, Preview, Problem, Provenance, ProvenanceKind
 from dpcore import Thresholds, catalogue, entry
 from dpcore.core import DataRelease, Queries
-from dpcore.experiment import LEVELS, binomial_interval, finish, measure, sweep
+from dpcore.experiment import LEVELS, finish, measure, sweep
 from dpcore.mechanisms import serving
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -49,19 +49,6 @@ def test_trials_made_in_several_blocks_fill_the_same_report(monkeypatch: pytest.
     assert len(shares) == 6 and shares[-1] == 1.0
     report = finish(measure(mechanism, dataset, state, Preview(9), trials=40))
     assert report.trials == 40 and np.isfinite(report.worst).all()
-
-
-def test_binomial_interval_is_exact() -> None:
-    # Clopper and Pearson: the tails beyond the ends hold 2.5% each.
-    from scipy.stats import binom
-
-    for successes, trials in ((0, 10), (3, 10), (10, 10), (47, 1000)):
-        low, high = binomial_interval(successes, trials)
-        if successes > 0:
-            assert binom.sf(successes - 1, trials, low) == pytest.approx(0.025)
-        if successes < trials:
-            assert binom.cdf(successes, trials, high) == pytest.approx(0.025)
-    assert binomial_interval(0, 10)[0] == 0 and binomial_interval(10, 10)[1] == 1
 
 
 def test_a_sweep_covers_every_mechanism_and_falls_with_epsilon() -> None:

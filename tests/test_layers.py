@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = (
     {"core"},
     {"domains", "queries", "privacy", "randomness"},
-    {"concentration", "projection", "votes", "subsampling"},  # mathematics that several mechanisms share
+    {"concentration", "projection", "votes", "subsampling", "nets"},  # mathematics that several mechanisms share
     {"intake", "duck", "scratch", "tables", "generators", "samples", "sources", "synthetic", "mechanisms", "limits"},
     {"experiment", "audit", "ledger", "release", "recipe"},
     {"figures"},
