@@ -154,7 +154,7 @@ def _look(series: Sequence[Series], colours: Palette) -> tuple[dict[str, Any], d
     names = [one.name for one in series]
     legend = {"symbolType": "stroke", "symbolStrokeWidth": 3} if any(one.low is None for one in series) else {}
     hues = [roles[one.role] if one.role in roles else next(others) for one in series]
-    dashes = [DASHES[place % len(DASHES)] for place in range(len(names))]
+    dashes = [DASHES[place % len(DASHES)] if one.low is None else DASHES[0] for place, one in enumerate(series)]
     return (
         {"field": "series", "type": "nominal", "scale": {"domain": names, "range": hues}, "legend": legend},
         {"field": "series", "type": "nominal", "scale": {"domain": names, "range": dashes}, "legend": legend},

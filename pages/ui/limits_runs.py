@@ -55,7 +55,9 @@ def fitting(points: int) -> dict[str, Entry]:
     return found
 
 
-def problem_for(entry: Entry | None, *, points: int, repeats: int) -> Problem:
+def problem_for(
+    entry: Entry | None, *, points: int, repeats: int, neighbours: Neighbours = Neighbours.REPLACE_ONE
+) -> Problem:
     """The first question on the points that the entry serves; None stands for publishing everything.
 
     Raises:
@@ -65,15 +67,22 @@ def problem_for(entry: Entry | None, *, points: int, repeats: int) -> Problem:
     for kind in classes_for(domain):
         queries = kind(domain=domain)
         if entry is None or entry.serves(queries):
-            return Problem(domain=domain, queries=queries, n=points * repeats // 2)
+            return Problem(domain=domain, queries=queries, n=points * repeats // 2, neighbours=neighbours)
     raise ParameterError("This mechanism cannot release these points.")
 
 
 def release_half(
-    entry: Entry | None, truth: Booleans, *, repeats: int, epsilon: float, sampler: Sampler, trials: int
+    entry: Entry | None,
+    truth: Booleans,
+    *,
+    repeats: int,
+    epsilon: float,
+    sampler: Sampler,
+    trials: int,
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
 ) -> DataRelease:
     """Releases of a secret half (d,), each of its points ``repeats`` times in the data."""
-    problem = problem_for(entry, points=len(truth), repeats=repeats)
+    problem = problem_for(entry, points=len(truth), repeats=repeats, neighbours=neighbours)
     dataset = Dataset(problem.domain, np.repeat(np.flatnonzero(truth), repeats), GENERATED)
     if entry is None:
         return HistogramRelease(
@@ -148,3 +157,16 @@ def swap_worlds(
         delta=inside.guarantee.delta,
         steps=repeats,
     )
+
+
+def weighted_error(release: DataRelease, truth: Booleans, *, levels: Floats, scale: float) -> Floats:
+    """Largest error in rows over the weighted queries of all halves, shape (T,); one row for each point of the truth.
+
+    A query adds 2 scale times the error inside its half to what all of them share, so the extreme halves are sorts.
+    """
+    points = len(truth)
+    off = release.histogram()[:, :points] - truth
+    ordered, shared = np.sort(off, axis=1), off @ (levels - scale)
+    top, bottom = ordered[:, points // 2 :].sum(axis=1), ordered[:, : points // 2].sum(axis=1)
+    worst: Floats = np.maximum(np.abs(shared + 2 * scale * top), np.abs(shared + 2 * scale * bottom))
+    return worst

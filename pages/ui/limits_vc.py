@@ -109,7 +109,7 @@ def _worlds(chosen: str, *, points: int, repeats: int, loss: float, drawn: int, 
         key="vc_worlds",
     )
     if told.impossible:
-        st.error(f"This cannot be ε-DP with ε = {loss:g}: the two worlds differ by more than e^ε allows.")
+        st.warning(f"This cannot be ε-DP with ε = {loss:g}: the two worlds differ by more than e^ε allows.")
     st.markdown(
         f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED} The attacker must mostly "
         "say yes "

@@ -1,0 +1,63 @@
+"""Lesson: a mechanism that protects every person and betrays the population."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import ParameterError
+from dpcore.figures import limits_population as figures
+from dpcore.limits import distributional
+from pages.ui.charts import is_dark
+from pages.ui.limits_kit import THEORY, guess_number, picture, reference, stops
+from pages.ui.session import remembered
+
+
+def lesson() -> None:
+    """Controls, the question, the chance that two samples are told apart."""
+    st.markdown(
+        "Two polls ask different people of the **same** population. Surely a private answer to the one looks like a "
+        "private "
+        "answer to the other? Take the number of people who say yes, and fold it like a ruler: 0, 1, … up to m − 1, "
+        "then "
+        "back to 0, and so on. One person moves it by 1 at most, so a little noise makes it private."
+    )
+    left, right = st.columns(2)
+    with left:
+        n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
+    with right:
+        losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+        loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    guess = guess_number(
+        "population",
+        f"ε = {loss:g} hides every single row. How often are two samples of the same population told apart with a loss "
+        "of "
+        f"**1 or more**, {1 / loss:g} times ε?",
+        label="Your guess, percent of all pairs",
+        low=0,
+        high=100,
+        default=0,
+        unit="%%",
+    )
+    if guess is None:
+        return
+    apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
+    try:
+        limit = distributional.limit_far(loss)
+    except ParameterError:
+        limit = None
+    picture(
+        figures.told_apart(
+            apart=apart, n=n, limit=limit, guess=guess / 100, badge="exact theory, nothing sampled", dark=is_dark()
+        ),
+        title="Two samples of one population",
+        key="population_apart",
+    )
+    st.markdown(
+        f"The count of a large sample wanders by about √n = {n**0.5:,.3g}, far more than the ruler's length "
+        f"{apart.modulus}: the folded answers are as good as independent. Differential privacy protects rows; the "
+        "stronger "
+        "*distributional* privacy, which net mechanisms have, protects the sample. Here it fails: (1, "
+        "β)-distributional "
+        f"privacy needs β of at least {apart.beta(1.0):.3g}. {THEORY}"
+    )
+    reference("Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.")
