@@ -151,6 +151,10 @@ class Clamped(Sampler):
         """See Sampler."""
         return self._inner.choose_cut(cumulative, low, high, **told)
 
+    def choose_multiset(self, net: Any, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.choose_multiset(net, **told)
+
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""
         return self._inner.split(counts)

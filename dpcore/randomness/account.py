@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from dpcore.core import Booleans, Integers
 from dpcore.privacy import gaussian_delta, zcdp_delta
+from dpcore.randomness.candidates import Net
 from dpcore.randomness.sampler import Sampler, Statistic
 
 
@@ -89,6 +90,13 @@ class Account(Sampler):
         """See Sampler."""
         self.charges.append(Charge("choose_cut", epsilon=epsilon))
         return self._inner.choose_cut(cumulative, low, high, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+
+    def choose_multiset(
+        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
+    ) -> Integers:
+        """See Sampler."""
+        self.charges.append(Charge("choose_multiset", epsilon=epsilon))
+        return self._inner.choose_multiset(net, epsilon=epsilon, sensitivity=sensitivity, trials=trials, rule=rule)
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""

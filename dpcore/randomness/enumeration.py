@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, Mechanism, ParameterError, State
+from dpcore.randomness.candidates import Net
 from dpcore.randomness.laws import clamped_law, compositions, exponential_law, laplace_tail
-from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, cut_scores
+from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed, cut_scores
 
 MOST_PATHS = 1 << 22
 
@@ -143,6 +144,20 @@ class Enumerate(Sampler):
             scores, allowed = cut_scores(cumulative, low[:, segment], high[:, segment])
             cuts.append(self.choose(scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, allowed=allowed))
         return np.stack(cuts, axis=1)
+
+    def choose_multiset(
+        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
+    ) -> Integers:
+        """See Sampler. The exact chance of every candidate."""
+        check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        check_choice(rule=rule, allowed=None)
+        listed = check_listed(net)
+        open_to = np.ones(len(listed.scores), dtype=np.bool_)
+        law = exponential_law(listed.scores, open_to, rate=epsilon / (2 * sensitivity), rule=rule)
+        drawn: Integers = self._draw(
+            lambda: (listed.points[None].astype(np.int64), np.broadcast_to(law, (len(self._chance), len(law))))
+        )
+        return drawn
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler. Exact binomial chances."""

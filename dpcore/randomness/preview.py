@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.randomness.candidates import Net
 from dpcore.randomness.laws import gaussian_masses
-from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw
+from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
@@ -155,6 +156,18 @@ class Preview(Sampler):
         cut_right = np.searchsorted(-falling, -on_right, side="right") - 1
         cut_right = np.clip(cut_right, np.minimum(middle, high), high)
         return np.where(goes_left, cut_left, cut_right).astype(np.int64)
+
+    def choose_multiset(
+        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
+    ) -> Integers:
+        """See Sampler. Scores of listed candidates are drawn first, then one that has it."""
+        check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        check_choice(rule=rule, allowed=None)
+        rate = epsilon / (2 * sensitivity)
+        if net.candidates is None and rule == "exponential":
+            return net.draw(self._generator, rate=rate, trials=trials)
+        listed = check_listed(net)
+        return listed.points[listed.draw(self._generator, rate=rate, rule=rule, trials=trials)].astype(np.int64)
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""

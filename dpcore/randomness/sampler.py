@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.randomness.candidates import Candidates, Net
 
 RULES = ("exponential", "permute_and_flip")
 
@@ -89,6 +90,15 @@ class Sampler(ABC):
         """
 
     @abstractmethod
+    def choose_multiset(
+        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
+    ) -> Integers:
+        """One of a net's small databases by its whole-number score, weights as in choose: points in order, (T, m).
+
+        Exponential mechanism on nets of any size; permute-and-flip on those that can be listed.
+        """
+
+    @abstractmethod
     def split(self, counts: Integers) -> Integers:
         """How many of each count's rows get heads on their own fair coin, shape as counts (T, k); costs nothing."""
 
@@ -121,6 +131,13 @@ def check_choice(*, rule: str, allowed: Booleans | None) -> None:
         raise ParameterError(f"The rule must be one of {', '.join(RULES)}.")
     if allowed is not None and not allowed.any(axis=1).all():
         raise ParameterError("A choice needs at least one allowed candidate in every trial.")
+
+
+def check_listed(net: Net) -> Candidates:
+    """A net's candidates; raises ParameterError if they are too many to list."""
+    if net.candidates is None:
+        raise ParameterError("This draw needs a list of all candidates, and there are too many.")
+    return net.candidates
 
 
 def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:

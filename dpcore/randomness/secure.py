@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import os
 import secrets
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Integers, ParameterError
-from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, cut_scores
+from dpcore.randomness.candidates import Net
+from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed, cut_scores
 
 WHOLE = "i64"
 """OpenDP's type for our whole numbers: its default, 32 bits, is too narrow for scores, and the error quotes them."""
+
+MOST_RACED = 1 << 12
+"""Candidates of a net that OpenDP's noisy max races; above, layers counted in whole numbers are faster."""
 
 MOST_ROWS_DRAWN = 1 << 30
 """Rows a release may draw into its subsamples: about two minutes."""
@@ -115,6 +120,19 @@ class Secure(Sampler):
                 scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, allowed=allowed
             )
         return cuts
+
+    def choose_multiset(
+        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
+    ) -> Integers:
+        """See Sampler. OpenDP's noisy max on a short list, else whole numbers of any length: nothing is rounded."""
+        check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        check_choice(rule=rule, allowed=None)
+        if rule == "exponential" and (net.candidates is None or len(net.candidates.scores) > MOST_RACED):
+            rate = Fraction(epsilon) / (2 * Fraction(sensitivity))
+            return np.stack([net.draw_exactly(secrets.randbelow, rate=rate) for _ in range(trials)])
+        listed = check_listed(net)
+        told: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity, "trials": trials, "rule": rule}
+        return listed.points[self.choose(listed.scores[None, :], **told)].astype(np.int64)
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler. Heads among fresh random bits."""
