@@ -38,7 +38,7 @@ def test_the_router_runs_even_if_the_first_request_is_a_deep_link(page: Page, fr
     expect(page.locator(ERRORS)).to_have_count(0)
     expect(page.get_by_role("link", name="main", exact=True)).to_have_count(0)  # there if Streamlit lists the folder
     for other in PAGES:
-        expect(page.get_by_role("link", name=other.title(), exact=True).first).to_be_visible()
+        expect(page.get_by_role("link", name=other.replace("-", " ").capitalize(), exact=True).first).to_be_visible()
 
 
 @pytest.mark.parametrize(

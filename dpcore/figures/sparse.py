@@ -15,6 +15,8 @@ PRIVATE, RANDOM = "differentially private", "random privacy"
 SIDE = 20
 """Cells along each side of the paper's second figure."""
 BINS = 40
+DOTS = 50
+"""Each stands for 2 in 100 simulations."""
 
 
 def panel(*, counts: Integers, name: str, top: int, grid: bool, badge: str, dark: bool) -> Figure:
@@ -78,7 +80,7 @@ def panel(*, counts: Integers, name: str, top: int, grid: bool, badge: str, dark
 
 
 def losses(*, found: LossFigure, projected: bool, badge: str, dark: bool) -> Figure:
-    """L1 losses of all simulations: a dot each, the private ones upwards, the random-private ones downwards.
+    """L1 losses of all simulations: dots of 2%, the private ones upwards, the random-private downwards.
 
     Args:
         found: the simulations.
@@ -94,14 +96,14 @@ def losses(*, found: LossFigure, projected: bool, badge: str, dark: bool) -> Fig
     values: Records = []
     for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1)):
         height = np.zeros(BINS, dtype=int)
-        for each in np.sort(loss):
+        for each in np.quantile(loss, (np.arange(DOTS) + 0.5) / DOTS):
             column = min(int(each / right * BINS), BINS - 1)
             height[column] += 1
             place = float(f"{(column + 0.5) * right / BINS:.4g}")
             values.append({"x": place, "y": int(up * height[column]), "who": name, "loss": float(f"{each:.4g}")})
     means = [{"x": float(f"{loss.mean():.4g}"), "who": name} for name, loss in ((PRIVATE, private), (RANDOM, random))]
     x = {
-        "field": "x", "type": "quantitative", "title": "L1 loss: rows misplaced, as a share of n",
+        "field": "x", "type": "quantitative", "title": "L1 loss, share of n (each dot 2 in 100)",
         "scale": {"zero": True, "nice": False},
     }  # fmt: skip
     body = {
@@ -113,7 +115,7 @@ def losses(*, found: LossFigure, projected: bool, badge: str, dark: bool) -> Fig
             },
             {
                 "data": {"name": "losses"},
-                "mark": {"type": "point", "filled": True, "size": 32, "opacity": 1},
+                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
                 "encoding": {
                     "x": x,
                     "y": {"field": "y", "type": "quantitative", "axis": None},

@@ -64,13 +64,14 @@ def growth(
         "encoding": {
             "x": {"field": "x", "type": "quantitative", "title": "cells: all of them (k) or non-empty ones (r)",
                   "scale": {"type": "log", "nice": False},
-                  "axis": {"format": "~s", "labelOverlap": True, "tickCount": 6}},
+                  "axis": {"format": "~s", "labelOverlap": True, "grid": False}},
             "y": {"field": "y", "type": "quantitative", "title": "mean L1 loss before projection",
                   "scale": {"type": "log", "nice": False},
-                  "axis": {"format": "~g", "labelOverlap": True, "tickCount": 6}},
+                  "axis": {"format": "~g", "labelOverlap": True, "tickCount": 4}},
             "color": by_mechanism(colours),
             "strokeDash": {"field": "grows", "type": "nominal",
-                           "scale": {"domain": ["k grows", "r grows"], "range": [[1, 0], [5, 4]]}},
+                           "scale": {"domain": ["k grows", "r grows"], "range": [[1, 0], [5, 4]]},
+                           "legend": {"orient": "top"}},
             "tooltip": [{"field": "who", "title": "histogram"}, {"field": "grows", "title": "what grows"},
                         {"field": "x", "title": "cells"}, {"field": "y", "title": "mean L1 loss"}],
         },
@@ -100,7 +101,7 @@ def alone(*, shown: Floats, badge: str, dark: bool) -> Figure:
         dark: for the dark theme.
     """
     colours = palette(dark=dark)
-    cases = ("the person is there", "the person is elsewhere")
+    cases = ("person there", "person elsewhere")
     values: Records = [
         {
             "who": who,

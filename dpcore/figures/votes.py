@@ -81,7 +81,9 @@ def votes(*, names: list[str], law: Floats, truth: int, needed: float, badge: st
     rival = int(beaten.argmax())
     sentence = f"{percent(float(law[truth]))} of subsamples answer as the whole data do ({names[truth]})"
     sentence += f"; the next, {names[rival]}, gets {percent(float(law[rival]))}" if len(law) > 1 else ""
-    sentence += f". With noise, {percent(needed)} of the votes are needed."
+    sentence += (
+        f". With noise, {percent(needed)} of the votes are needed." if needed < 1000 else ". No votes are enough."
+    )
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=90 + 20 * len(values), datasets=datasets),
         sentence=sentence,

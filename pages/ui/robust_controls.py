@@ -60,7 +60,8 @@ def ask() -> Asked:
         chosen = entries[choice("Question", {key: each.title for key, each in entries.items()}, key="robust")]
         st.caption(chosen.story)
     values: dict[str, Value] = {}
-    for name, parameter in chosen.controls().items():
+    # The accounting first: it decides whether the number of subsamples is asked at all.
+    for name, parameter in sorted(chosen.controls().items(), key=lambda item: item[0] != "accounting"):
         if name != "epsilon":
             with question if name in ABOUT_THE_QUESTION else more:
                 values[name] = _control(chosen, name, parameter, domain, values)

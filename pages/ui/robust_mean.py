@@ -21,14 +21,14 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
     st.warning("For previews only: part of its promise is known only for very large n, so it never becomes a release.")
     left, right = st.columns(2)
     with left.container(border=True):
-        st.subheader("Proved, with a number")
+        st.header("Proved, with a number")
         st.markdown(
             f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, two "
             "people differ by no more than the noise allows for "
             f"({exceptions:,} of {n // 2:,} pairs may be further apart). :orange-badge[theory]"
         )
     with right.container(border=True):
-        st.subheader("Only asymptotic")
+        st.header("Only asymptotic")
         st.markdown(
             "That the width of the noise is nearly the same for neighbours (**γ₁**), and what its change gives away "
             "(**η**). Both vanish as n grows; no finite number is known for either. :gray-badge[not protected]"
@@ -45,7 +45,7 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
         off = float(np.quantile(np.abs(points[release.values] - mean), 0.95))
         name = "without bounds" if each is mechanism else "cut off at the declared bounds"
         lines.append(f"| mean {name} | {off:.3g} {domain.unit} |")
-    st.subheader("How far off")
+    st.header("How far off")
     st.markdown("\n".join(lines))
     st.caption(
         f"True mean {mean:.4g} {domain.unit}; {TRIALS:,} previews each, ε = {mechanism.epsilon:g}, seed {asked.seed}. "

@@ -42,7 +42,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         lambda: compare(dataset, delta=DELTA, trials=TRIALS, seed=seed),
         label="Asking for the salaries at every ε.",
     )
-    badge = f"true: {SALARIES.provenance.kind} · simulated, {TRIALS} runs, preview sampler, seed {seed}"
+    badge = f"true: {SALARIES.provenance.kind} · simulated, preview sampler, seed {seed}"
     dark = is_dark()
     left, right = st.columns(2)
     with left:
@@ -56,7 +56,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         draw(refused, key="salaries_refusal_chart")
         numbers(refused, title="refusals over ε", key="salaries_refusal_numbers")
     st.caption(
-        f"{found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, on a grid of "
-        f"{SALARIES.domain.ordered:,} cells; δ = {DELTA:g} for the stable median, 0 for the others. "
+        f"{TRIALS} runs at each ε on {found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD "
+        f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {DELTA:g} for the stable median, 0 for the others. "
         f"Source: {SALARIES.sample.attribution}."
     )

@@ -1,29 +1,22 @@
-"""Subsample and aggregate: the paper's parameters against calibrated ones, agreement, votes and outcomes."""
+"""Subsample and aggregate on the page: agreement and the chance of an answer, votes, outcomes, one person changed."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Floats, Integers, ParameterError, Problem
+from dpcore.core import Dataset, Floats, Integers, Problem
 from dpcore.figures.figure import Figure
 from dpcore.figures.outcomes import in_100, outcomes
 from dpcore.figures.robust import Mark, chance_curve
 from dpcore.figures.votes import votes
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
 from dpcore.randomness import Preview
-from dpcore.subsampling import (
-    MOST_SUBSAMPLES,
-    Plan,
-    answer_chance,
-    calibrated_plan,
-    fewest_subsamples,
-    paper_plan,
-)
+from dpcore.subsampling import Plan, answer_chance
 from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.robust_accounts import accounts, planned_by_paper
 from pages.ui.robust_controls import Asked
 from pages.ui.session import remembered
 
@@ -94,7 +87,7 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
             f"Privacy: {mechanism.guarantee(problem).sentence()}, for each single answer. Few subsamples hold any one "
             f"person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. :orange-badge[theory]"
         )
-    _accounts(mechanism, plan, n=problem.n)
+    accounts(mechanism, plan, n=problem.n)
 
 
 def _small(chance: float) -> str:
@@ -125,14 +118,6 @@ def _question(mechanism: SubsampleAggregate, dataset: Dataset) -> Question:
     return Question(names=names, counts=counts, law=law, truth=truth, after=after)
 
 
-def _paper(mechanism: SubsampleAggregate, *, n: int) -> Plan | None:
-    """The paper's plan, if it has one."""
-    try:
-        return paper_plan(epsilon=mechanism.epsilon, n=n, rows=mechanism.rows)
-    except ParameterError:
-        return None
-
-
 def _agreement_curve(
     asked: Asked,
     mechanism: SubsampleAggregate,
@@ -150,7 +135,7 @@ def _agreement_curve(
         return np.array([answer_chance(plan, epsilon=epsilon, agreement=each) for each in AGREEMENTS])
 
     names = {mechanism.accounting: curve(plan)}
-    paper = _paper(mechanism, n=problem.n)
+    paper = planned_by_paper(mechanism, n=problem.n)
     if paper is not None and mechanism.accounting != "paper":
         names["paper's parameters"] = curve(paper)
     marks = [
@@ -168,37 +153,3 @@ def _agreement_curve(
         badge=asked.exact_badge(),
         dark=dark,
     )
-
-
-def _accounts(mechanism: SubsampleAggregate, plan: Plan, *, n: int) -> None:
-    """Paper's parameters beside calibrated ones, and what calibration saves."""
-    st.subheader("The paper's parameters, and calibrated ones")
-    epsilon, rows = mechanism.epsilon, mechanism.rows
-    fewest = fewest_subsamples(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows)
-    paper = _paper(mechanism, n=n)
-    lines = ["| parameters | subsamples k | noise scale | votes needed | δ |", "|---|---|---|---|---|"]
-
-    def line(name: str, plan: Plan) -> str:
-        needed = f"{plan.threshold:,} ({plan.threshold / plan.subsamples:.3g} of k)" if plan.delta < 1 else "—"
-        return f"| {name} | {plan.subsamples:,} | {plan.cap / epsilon:,.4g} | {needed} | {plan.delta:.4g} |"
-
-    lines.append(line(f"yours ({mechanism.accounting})", plan))
-    if fewest is not None:
-        few = calibrated_plan(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows, subsamples=fewest)
-        lines.append(line("fewest that answer if 3 in 4 agree", few))
-    if paper is not None:
-        lines.append(line("paper: k = ε(n/m)³", paper))
-    st.markdown("\n".join(lines))
-    if paper is not None:
-        if fewest is not None:
-            st.markdown(
-                f"Calibration needs **{paper.subsamples / fewest:,.0f} times fewer** subsamples than the paper."
-            )
-    else:
-        asks = math.ceil(epsilon * (n / rows) ** 3)
-        why = "that is too many: take larger subsamples" if asks > MOST_SUBSAMPLES else "they promise nothing"
-        st.markdown(f"The paper's parameters, k = ε(n/m)³ = {asks:,}, cannot be used here: {why}.")
-    if fewest is None:
-        st.markdown(
-            "No number of subsamples is enough for these ε and δ: a row is in too many. Take smaller subsamples."
-        )

@@ -18,7 +18,7 @@ from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stabili
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
 from dpcore.mechanisms.unbounded_mean import UnboundedMean
 from dpcore.randomness import Preview
-from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.charts import draw, hide_toolbars, is_dark, numbers
 from pages.ui.robust_controls import Asked, ask
 from pages.ui.robust_mean import mean_without_bounds
 from pages.ui.robust_salaries import real_salaries
@@ -41,6 +41,8 @@ def robust() -> None:
             "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
         )
     else:
+        if asked.source.provenance.is_private:
+            hide_toolbars()
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
         mechanism = asked.entry.make(**asked.values)

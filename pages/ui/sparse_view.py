@@ -12,7 +12,7 @@ from dpcore.figures.sparse_risk import growth
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.sparse_histogram import LossFigure, grid_example, line_example, lone_row_chance, loss_figure
 from dpcore.randomness import Preview
-from pages.ui.charts import draw, is_dark, numbers
+from pages.ui.charts import draw, hide_toolbars, is_dark, numbers
 from pages.ui.controls import check_choice, choice, control
 from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered
@@ -29,12 +29,13 @@ GRID_ROWS = (500, 1000, 3000, 8000, 30_000)
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A histogram to release, and what to call it; ``private`` if only its steward may see it."""
+    """A histogram to release (None if it may not be seen), and what to call it."""
 
     key: str
     histogram: Integers | None
-    grid: bool
-    provenance: str
+    grid: bool = False
+    provenance: str = "generated"
+    private: bool = False
 
 
 def sparse() -> None:
@@ -62,6 +63,8 @@ def sparse() -> None:
             "paper's figures, a public stand-in or generated data, or, if you are their steward, say so above."
         )
     else:
+        if picture.private:
+            hide_toolbars()
         _condition(picture.histogram, gamma=gamma, condition=condition)
         _histograms(picture, picture.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
     warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
@@ -71,7 +74,7 @@ def _picture() -> Picture:
     """One of the paper's two figures, or the data of the picker."""
     chosen = choice("What to release", FIGURES, key="sparse")
     if chosen == "figure-1":
-        return Picture(key=chosen, histogram=line_example(), grid=False, provenance="generated")
+        return Picture(key=chosen, histogram=line_example())
     if chosen == "figure-2":
         check_choice("grid-rows", [str(rows) for rows in GRID_ROWS], label="number of rows")
         rows = int(
@@ -80,15 +83,17 @@ def _picture() -> Picture:
                 help="The paper does not say how many rows its second figure has.",
             )
         )  # fmt: skip
-        return Picture(key=f"{chosen}|{rows}", histogram=grid_example(rows), grid=True, provenance="generated")
+        return Picture(key=f"{chosen}|{rows}", histogram=grid_example(rows), grid=True)
     source = pick_source()
     provenance = str(source.provenance.kind)
     if source.provenance.is_private:
         if not is_steward():
-            return Picture(key=source.key, histogram=None, grid=False, provenance=provenance)
+            return Picture(key=source.key, histogram=None)
         provenance += " · not protected: made by the data's steward"
     dataset = remembered(f"dataset|{source.key}", source.dataset)
-    return Picture(key=source.key, histogram=dataset.histogram, grid=False, provenance=provenance)
+    return Picture(
+        key=source.key, histogram=dataset.histogram, provenance=provenance, private=source.provenance.is_private
+    )
 
 
 def rows_needed(*, cells: int, gamma: float, condition: str) -> int:
@@ -106,16 +111,15 @@ def rows_needed(*, cells: int, gamma: float, condition: str) -> int:
 def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
     """Whether empty cells may stay empty, by the paper's condition and by the sharper one: public."""
     cells, n = len(histogram), int(histogram.sum())
-    lines = [
-        "| condition | someone may be alone with chance | allowed γ | met | rows it needs |",
-        "|---|---|---|---|---|",
-    ]
-    for each, name in (("paper", "paper: 2k/n"), ("sharper", "sharper: worst population")):
+    lines = []
+    for each, name in (("paper", "The paper's condition, 2k/n"), ("sharper", "Sharper, the worst population")):
         bound = lone_row_chance(cells=cells, n=n, condition=each)
         needed = rows_needed(cells=cells, gamma=gamma, condition=each)
-        chosen = " (chosen)" if each == condition else ""
-        met = "✓ met" if bound <= gamma else "✗ **not met**"
-        lines.append(f"| {name}{chosen} | {min(bound, 1.0):.3g} | {gamma:g} | {met} | {needed:,} |")
+        verdict = ("✓ met" if bound <= gamma else "✗ not met") + (", chosen" if each == condition else "")
+        lines.append(
+            f"- {name}: **{verdict}**. One of two given rows is alone in its cell with chance at most "
+            f"{min(bound, 1.0):.3g}; γ = {gamma:g} is allowed. It takes {needed:,} rows."
+        )
     st.header("May empty cells stay empty?")
     st.markdown("\n".join(lines))
     st.caption(
@@ -166,7 +170,7 @@ def _histograms(
         st.subheader("What the loss grows with")
         figure = growth(
             cells=len(histogram), full=int((histogram > 0).sum()), n=n, epsilon=epsilon, gamma=gamma,
-            condition=condition, badge=f"{truth} · exact means before the projection, nothing drawn", dark=dark,
+            condition=condition, badge=f"{truth} · exact means, nothing drawn", dark=dark,
         )  # fmt: skip
         draw(figure, key="sparse_growth_chart")
         numbers(figure, title="loss against cells", key="sparse_growth_numbers")

@@ -82,8 +82,8 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             f"alone|{epsilon}|{gamma}|{condition}|{seed}",
             lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed),
         )
-        badge = f"true: {PETS.provenance.kind} · simulated, {TRIALS} releases, preview sampler, seed {seed}"
+        badge = f"true: {PETS.provenance.kind} · simulated, preview sampler, seed {seed}"
         figure = alone(shown=shown, badge=badge, dark=is_dark())
         draw(figure, key="sparse_alone_chart")
         numbers(figure, title="someone alone", key="sparse_alone_numbers")
-    st.caption(f"Source: {PETS.sample.attribution}.")
+    st.caption(f"{TRIALS} releases each. Source: {PETS.sample.attribution}.")

@@ -1,0 +1,169 @@
+"""Robust answers without a browser: every question runs, refusals and delta are the core's, private data hidden."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import Neighbours, Problem
+from dpcore.core import ParameterError
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
+from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
+from dpcore.queries import Cells, Thresholds
+from dpcore.sources import Bundled, Generated
+from dpcore.subsampling import answer_chance as vote_chance
+from dpcore.subsampling import paper_plan
+from tests.test_page_explore import MAIN, charts, sound, texts, uploaded
+
+SALARY_CHARTS = 2
+
+
+def opened(**link: str) -> AppTest:
+    """The page, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.run()
+    app.switch_page("robust.py")
+    for name, value in link.items():
+        app.query_params[name.replace("_", "-")] = value
+    return app.run()
+
+
+def test_the_default_page_tells_refusals_stability_and_delta() -> None:
+    app = sound(opened())
+    dataset = Generated(shape="bimodal", n=10_000, bits=10, seed=1).dataset()
+    _, stable = stability(dataset.histogram, domain=dataset.domain)
+    mechanism = StableMedian()
+    problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
+    text = texts(app)
+    assert app.header[0].value == "More than 99 in 100 runs refuse"
+    assert f"**{stable:,}** of 10,000 rows" in text and f"**{mechanism.threshold}**, noise included" in text
+    assert mechanism.guarantee(problem).sentence() in text
+    for rows in (stable, stable - 1):
+        chance = float(answer_chance(rows, epsilon=1.0, threshold=mechanism.threshold))
+        assert f"| {rows} | {chance:.4g} |" in text
+    assert f"| 1 | {mechanism.guarantee(problem).delta:.4g} = δ |" in text
+    assert len(charts(app)) == 3 + SALARY_CHARTS
+
+
+def test_the_sliders_move_the_refusals() -> None:
+    app = sound(opened(data="earnings.earnings"))
+    assert app.header[0].value == "Fewer than 1 in 100 runs refuse"
+    sound(app.number_input(key="epsilon").set_value(0.1).run())
+    assert app.header[0].value == "More than 99 in 100 runs refuse"
+    sound(app.slider(key="stable_median-quantile").set_value(0.25).run())
+    assert "the 0.25-quantile" in texts(app)
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_both_relations_have_their_own_stability(relation: Neighbours) -> None:
+    app = sound(opened(data="census.age"))
+    sound(app.radio(key="neighbours").set_value(str(relation)).run())
+    dataset = Bundled(sample_key="census", column_name="age", bits=7).dataset()
+    _, stable = stability(dataset.histogram, domain=dataset.domain, neighbours=relation)
+    assert f"**{stable:,}** of 2,000 rows" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("link", "kind"),
+    [
+        ({"robust": "subsample_median"}, Thresholds),
+        ({"data": "adult.sex", "robust": "subsample_commonest"}, Cells),
+        ({"data": "penguins.species", "robust": "subsample_larger"}, Cells),
+    ],
+)
+def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
+    app = sound(opened(**link))
+    assert not app.error and not app.warning
+    assert len(charts(app)) == 3 + SALARY_CHARTS
+    source = (
+        Bundled(sample_key=link["data"].split(".")[0], column_name=link["data"].split(".")[1])
+        if "data" in link
+        else Generated(shape="bimodal", n=10_000, bits=10, seed=1)
+    )
+    dataset = source.dataset()
+    mechanism = entry(link["robust"]).make()
+    assert isinstance(mechanism, SubsampleAggregate)
+    problem = Problem(domain=dataset.domain, queries=kind(domain=dataset.domain), n=dataset.n)
+    plan, text = mechanism.plan(problem), texts(app)
+    assert f"**Yours (calibrated)**\n- subsamples k: **{plan.subsamples:,}**" in text
+    assert f"noise of scale {plan.cap:,.4g} votes\n- votes needed: {plan.threshold:,} (" in text
+    assert mechanism.guarantee(problem).sentence() in text
+    groups, cells = mechanism.grouping(dataset.domain)
+    counts = np.bincount(groups, weights=dataset.histogram, minlength=len(cells) + 1).astype(np.int64)
+    statistic = mechanism.votes(answers=len(cells))
+    agreement = float(statistic.law(counts, rows=mechanism.rows)[statistic.answer(counts[None, :])[0]])
+    assert f"| yours | {100 * agreement:.5g}% | {vote_chance(plan, epsilon=1.0, agreement=agreement):.4g} |" in text
+    try:
+        paper = paper_plan(epsilon=1.0, n=dataset.n, rows=mechanism.rows)
+    except ParameterError:
+        assert "cannot be used here" in text
+    else:
+        assert f"**Paper: k = ε(n/m)³**\n- subsamples k: **{paper.subsamples:,}**" in text
+
+
+def test_the_paper_s_accounting_has_its_own_number_of_subsamples() -> None:
+    app = opened(robust="subsample_median")
+    sound(app.selectbox(key="subsample_median-accounting").set_value("paper").run())
+    assert "**Yours (paper)**\n- subsamples k: **64,000,000**" in texts(app)
+    assert "subsample_median-subsamples" not in [each.key for each in app.select_slider]
+
+
+def test_the_second_group_is_never_the_first() -> None:
+    app = sound(opened(data="penguins.species", robust="subsample_larger"))
+    assert app.selectbox(key="subsample_larger-first").options == ["Adelie", "Chinstrap", "Gentoo"]
+    sound(app.selectbox(key="subsample_larger-first").set_value("1").run())
+    assert app.selectbox(key="subsample_larger-second").options == ["Adelie", "Gentoo"]
+    assert not app.error
+
+
+def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
+    app = sound(opened(data="medical.meddol", robust="unbounded_mean"))
+    text = texts(app)
+    assert "**γ₂ = 0.09995**" in text and "no finite number is known" in text and "only" in app.warning[0].value
+    headers = [each.value for each in app.header]
+    assert headers[:2] == ["Proved, with a number", "Only asymptotic"]
+
+
+def test_salaries_are_compared() -> None:
+    app = sound(opened())
+    assert "61,395 salaries: median 16.26" in texts(app)
+    sound(app.select_slider(key="salaries").set_value(300).run())
+    assert "on 300 salaries" in texts(app)
+
+
+@pytest.mark.parametrize("link", [{"robust": "<script>"}, {"data": "no-such-data"}, {"salaries": "17"}], ids=str)
+def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+    app = sound(opened(**link))
+    assert len(app.warning) == 1 and next(iter(link.values())) not in app.warning[0].value
+    assert len(charts(app)) == 3 + SALARY_CHARTS
+
+
+def test_private_data_show_nothing_until_their_steward_asks() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("robust.py").run()
+    sound(app)
+    assert len(charts(app)) == SALARY_CHARTS and "private" in app.info[0].value
+    assert "runs refuse" not in texts(app) + str([each.value for each in app.header])
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert len(charts(app)) == 3 + SALARY_CHARTS
+    assert "not protected: made by the data's steward" in texts(app)
+
+
+@pytest.mark.parametrize("link", [{}, {"data": "adult.sex", "robust": "subsample_commonest"}], ids=str)
+def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
+    app = opened(**link)
+    app.session_state["robust_code_open"] = True
+    sound(app.run())
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
+    assert "refuse; ε = 1.0, δ = " in printed.getvalue()
