@@ -60,8 +60,8 @@ def weights(*, levels: Floats, scale: float, truth: Booleans, chosen: Booleans, 
         sentence=f"The secret half's own query weighs its {points // 2} people {2 * scale:.3g} more than the others, "
         f"around levels that differ a little; the attack on one release was wrong about {wrong} of {points} (×).",
         table={
-            "person": list(range(points)), "level": levels.tolist(), "weight": weight.tolist(), "secret": truth.tolist(),
-            "guessed": chosen.tolist(),
+            "person": list(range(points)), "level": levels.tolist(), "weight": weight.tolist(),
+            "secret": truth.tolist(), "guessed": chosen.tolist(),
         },
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float, badge: st
     means = shares.mean(axis=1)
     return plot(
         x=Axis(title="scale γ: half the weight between in and out", low=0, high=0.52),
-        y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)),
+        y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0.4, 0.6, 0.8, 1)),
         series=[
             Series(
                 name="identity, attacked", x=scales, y=means, low=np.quantile(shares, 0.05, axis=1),

@@ -63,7 +63,8 @@ def risks(
             ),
         ],
         wall=Wall(
-            x=grid, y=np.maximum(nobody, floor), end=floor, label="impossible for a private method", corner="bottom left"
+            x=grid, y=np.maximum(nobody, floor), end=floor, corner="bottom left",
+            label="impossible for a private method",
         ),
         marks=(
             Mark(label="your guess", y=max(float(identity[here]) / guess, floor), guess=True),

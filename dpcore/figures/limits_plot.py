@@ -13,6 +13,8 @@ from dpcore.figures.figure import Figure, Palette, Records, framed, palette, per
 
 STRIPES = 48
 """Of a hatched region, from corner to corner of the box around it."""
+LEGEND_ROW = 13
+"""Pixels that each name in the legend takes from the picture."""
 GUESS = 1
 """The colour among the others that is kept for what the reader guessed."""
 DASHES: tuple[list[int], ...] = ([1, 0], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4])
@@ -129,7 +131,7 @@ def plot(
     }
     used = {name: rows for name, rows in datasets.items() if rows}
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=height, datasets=used),
+        spec=framed(body, badge=badge, colours=colours, height=height + LEGEND_ROW * len(series), datasets=used),
         sentence=sentence,
         table=_table(series, wall, x=x.title, y=y.title),
     )
@@ -152,7 +154,10 @@ def _look(series: Sequence[Series], colours: Palette) -> tuple[dict[str, Any], d
     others = iter([hue for place, hue in enumerate(colours.others) if place != GUESS] * 3)
     roles = {"theory": colours.theory, "released": colours.released}
     names = [one.name for one in series]
-    legend = {"symbolType": "stroke", "symbolStrokeWidth": 3} if any(one.low is None for one in series) else {}
+    # One column: names are long and phones are narrow.
+    legend: dict[str, Any] = {"columns": 1}
+    if any(one.low is None for one in series):
+        legend |= {"symbolType": "stroke", "symbolStrokeWidth": 3}
     hues = [roles[one.role] if one.role in roles else next(others) for one in series]
     dashes = [DASHES[place % len(DASHES)] if one.low is None else DASHES[0] for place, one in enumerate(series)]
     return (
@@ -229,7 +234,7 @@ def _rules(across: dict[str, Any], up: dict[str, Any], colours: Palette, marks: 
     text: dict[str, Any] = {"type": "text", "fontSize": 12, "baseline": "bottom"}
     # Words of guesses stand apart from the others': both rules may be at the same place.
     kinds = (
-        ("upright", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": _guess_or(48, 30)}),
+        ("upright", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": _guess_or(58, 40)}),
         ("guessed", {"y": up}, {**text, "align": "left", "dx": 5, "dy": -3}, {"x": {"value": 0}}),
         ("levels", {"y": up}, {**text, "align": "right", "dx": -5, "dy": -3}, {"x": {"value": "width"}}),
     )

@@ -205,7 +205,7 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool, badge: str, dark: 
         {"world": world, "share": share, "low": low, "high": high} for world, (share, (low, high)) in seen.items()
     ]
     x = {
-        "field": "share", "type": "quantitative", "title": "share of releases in which the point is guessed",
+        "field": "share", "type": "quantitative", "title": "releases that name the point",
         "axis": {"format": ".0%", "tickCount": 5}, "scale": {"domain": [0, 1]},
     }  # fmt: skip
     y = {"field": "world", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 170}}

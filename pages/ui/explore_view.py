@@ -10,6 +10,7 @@ from dpcore.experiment import ErrorReport, sweep
 from dpcore.figures.data import histogram
 from dpcore.figures.errors import error_band, worst_error
 from dpcore.figures.tradeoff import tradeoff
+from dpcore.limits.applicable import lower_bound
 from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
@@ -157,8 +158,11 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
     left, right = st.columns(2)
     with left:
         st.header("Worst error: promised and observed")
-        figure = worst_error(report=report, bound_lower=None, badge=badge, dark=dark)
+        lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
+        figure = worst_error(report=report, bound_lower=lower, badge=badge, dark=dark)
         draw(figure, key="worst_chart")
+        if lower is not None:
+            st.caption(f"Grey: impossible to promise. {lower.statement}")
         numbers(figure, title="worst error", key="worst_numbers")
     with right:
         theorem_card(recipe.entry, report)

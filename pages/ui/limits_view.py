@@ -39,4 +39,6 @@ def limits() -> None:
         "why. Everything here is made up or public: nothing on this page costs privacy."
     )
     chosen = choice("Lesson", {key: title for key, (title, _) in LESSONS.items()}, key="lesson")
-    LESSONS[chosen][1]()
+    title, lesson = LESSONS[chosen]
+    st.header(title)
+    lesson()

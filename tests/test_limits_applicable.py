@@ -1,0 +1,136 @@
+"""The lower bound drawn beside promises: applies where it says, never above what a mechanism promises or does."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import dpcore
+from dpcore.core import BoundKind, Dataset, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.experiment import finish, measure
+from dpcore.limits.applicable import lower_bound
+from dpcore.limits.chance import confusion, replacement_steps
+from dpcore.queries import Cells, Intervals, Thresholds, classes_for
+from dpcore.randomness.laws import compositions
+
+BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+
+
+def asked(*, bits: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+    domain = dpcore.Line(bits=bits)
+    return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
+
+
+def value(problem: Problem, *, epsilon: float, beta: float, delta: float = 0.0) -> float:
+    found = lower_bound(problem, Guarantee(epsilon=epsilon, delta=delta, neighbours=problem.neighbours), beta=beta)
+    return 0.0 if found is None else found.value
+
+
+def best_failure(*, cells: int, n: int, within: int, epsilon: float) -> float:
+    """Smallest β with which some ε-private mechanism answers all cells to less than ``within``/2 rows: a program.
+
+    Outcomes are the data sets that a release is good for, so two halves of a row's width are exact.
+    """
+    data = compositions(n, cells)
+    # A released histogram in half rows; what matters is which data it is good for.
+    grid = np.array(list(itertools.product(range(0, 2 * n + 1), repeat=cells)))
+    good = np.unique((np.abs(grid[:, None] - 2 * data[None]).max(axis=2) < within), axis=0)
+    rows, outcomes = len(data), len(good)
+    above, at = [], []
+    for a, b in itertools.permutations(range(rows), 2):
+        if np.abs(data[a] - data[b]).sum() != 2:
+            continue
+        for outcome in range(outcomes):
+            line = np.zeros(rows * outcomes + 1)
+            line[a * outcomes + outcome], line[b * outcomes + outcome] = 1, -math.exp(epsilon)
+            above.append(line)
+            at.append(0.0)
+    for row in range(rows):
+        line = np.zeros(rows * outcomes + 1)
+        line[row * outcomes : (row + 1) * outcomes] = -good[:, row].astype(float)
+        line[-1] = -1.0
+        above.append(line)
+        at.append(-1.0)
+    sums = np.zeros((rows, rows * outcomes + 1))
+    for row in range(rows):
+        sums[row, row * outcomes : (row + 1) * outcomes] = 1
+    gain = np.zeros(rows * outcomes + 1)
+    gain[-1] = 1.0
+    solved = linprog(gain, A_ub=np.array(above), b_ub=at, A_eq=sums, b_eq=np.ones(rows), bounds=(0, 1))
+    return float(solved.fun)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+@pytest.mark.parametrize(("bits", "n"), [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2)])
+def test_no_mechanism_promises_less(bits: int, n: int, epsilon: float) -> None:
+    problem = asked(bits=bits, n=n)
+    for within in range(1, n + 1):
+        beta = best_failure(cells=2**bits, n=n, within=within, epsilon=epsilon)
+        # With this β an error below within/(2n) is possible, so the bound must not deny it.
+        assert value(problem, epsilon=epsilon, beta=min(beta + 1e-7, 0.999)) < within / (2 * n) + 1e-12
+
+
+@BOTH
+@pytest.mark.parametrize("beta", [0.001, 0.05, 0.3])
+def test_two_cells_are_two_worlds(neighbours: Neighbours, beta: float) -> None:
+    problem = asked(bits=1, n=100, neighbours=neighbours)
+    hidden = [
+        rows for rows in range(1, 101) if confusion(epsilon=0.2, steps=replacement_steps(neighbours, rows=rows)) > beta
+    ]
+    assert value(problem, epsilon=0.2, beta=beta) == pytest.approx(max(hidden, default=0) / 200)
+    # More cells hide more, and a slack hides less.
+    more = asked(bits=8, n=100, neighbours=neighbours)
+    assert value(more, epsilon=0.2, beta=beta) > value(problem, epsilon=0.2, beta=beta)
+    assert value(more, epsilon=0.2, beta=beta, delta=1e-3) <= value(problem, epsilon=0.2, beta=beta)
+
+
+def test_where_nothing_is_known_it_says_nothing() -> None:
+    problem = asked(bits=3, n=50)
+    random = Guarantee(epsilon=1.0, gamma=0.1, neighbours=problem.neighbours)
+    none = Guarantee(epsilon=math.inf, neighbours=problem.neighbours, releasable=False, why_not="no noise")
+    assert lower_bound(problem, random, beta=0.05) is None
+    assert lower_bound(problem, none, beta=0.05) is None
+    assert value(problem, epsilon=20.0, beta=0.9) == 0.0
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "entry", [e for e in dpcore.catalogue() if e.mechanism.releases == "data"], ids=lambda e: e.key
+)
+def test_no_promise_of_the_catalogue_is_below(entry: dpcore.core.Entry, neighbours: Neighbours) -> None:
+    domain = dpcore.Line(bits=4)
+    for kind in classes_for(domain):
+        queries = kind(domain=domain)
+        if not entry.serves(queries):
+            continue
+        for n, epsilon, beta in itertools.product((30, 3000), (0.1, 1.0, 5.0), (0.01, 0.2)):
+            problem = Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
+            mechanism = entry.make(epsilon=epsilon)
+            try:
+                promised, guarantee = mechanism.accuracy(problem, beta), mechanism.guarantee(problem)
+            except ParameterError:
+                continue
+            lower = lower_bound(problem, guarantee, beta=beta)
+            if lower is not None and promised.applies and promised.kind is BoundKind.GUARANTEE:
+                assert promised.value >= lower.value
+
+
+@pytest.mark.parametrize("kind", [Cells, Thresholds, Intervals])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+def test_identity_stays_on_the_possible_side(kind: type[dpcore.core.Queries], epsilon: float, seed: int) -> None:
+    # Its noise is the same on all data, so its quantiles on any data are what it can promise.
+    domain = dpcore.Line(bits=5)
+    dataset = Dataset(domain, np.arange(640) % 32, GENERATED)
+    problem = Problem(domain=domain, queries=kind(domain=domain), n=640)
+    mechanism = dpcore.entry("identity").make(epsilon=epsilon)
+    state = mechanism.prepare(dataset, problem)
+    report = finish(measure(mechanism, dataset, state, dpcore.Preview(seed), trials=2000))
+    lower = lower_bound(problem, report.guarantee, beta=0.05)
+    assert lower is not None and lower.applies
+    # At most 95% of releases may be below; 2,000 trials exceed that by 3 points with chance under 1e-7.
+    assert float((report.worst < lower.value - 1e-12).mean()) <= 0.98
