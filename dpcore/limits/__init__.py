@@ -16,4 +16,5 @@ the truth is a separate function, because whoever attacks does not know it.
     distributional    a mechanism that is differentially private and betrays its population
     odds              what an ε means to someone who already suspects you
     low_bits          the attack on floating-point Laplace noise
+    applicable        the bound on the worst error that a problem's promises must respect
 """

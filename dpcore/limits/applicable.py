@@ -16,6 +16,7 @@ References:
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from dpcore.core import Assumption, Bound, BoundKind, Guarantee, Problem
 from dpcore.limits.chance import confusion, replacement_steps
@@ -23,11 +24,12 @@ from dpcore.limits.median import any_private_stepwise
 from dpcore.queries import Cells, Intervals, Thresholds
 
 
+@lru_cache(maxsize=256)
 def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound | None:
     """The bound on the worst error, a fraction of n, that a promise with failure chance β must respect.
 
     None where none is known to apply: another query class, a guarantee that fails on unlikely data, no loss at all, one
-    cell only, or a β so large that nothing follows.
+    cell only, or a β so large that nothing follows. Remembered: it is about public parameters alone.
     """
     cells = problem.domain.ordered
     if not isinstance(problem.queries, Cells | Thresholds | Intervals) or guarantee.gamma or cells < 2:

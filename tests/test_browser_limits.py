@@ -1,0 +1,82 @@
+"""Limits in a real browser: a newcomer's way from Start, every lesson on three screens, a search stopped."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from pages.ui.limits_view import LESSONS
+from tests.browser import DESKTOP, PHONE, Server, axe, settled, watched_page
+
+CHARTS = '[data-testid="stVegaLiteChart"]'
+PROJECTOR = ViewportSize(width=1920, height=1080)
+
+
+def captions(page: Page) -> str:
+    return "\n".join(page.locator('[data-testid="stCaptionContainer"]').all_inner_texts())
+
+
+def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    settled(page, idle=0.5)
+    page.get_by_role("link", name="Limits", exact=True).last.click()
+    settled(page, idle=0.5)
+    expect(page.get_by_text("Guess first.")).to_be_visible()
+    expect(page.locator(CHARTS)).to_have_count(0)
+    guess = page.get_by_role("slider", name="Your guess, in bits of the grid")
+    guess.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    settled(page, idle=0.5)
+    page.get_by_text("Show what happens").click()
+    settled(page, idle=0.8, timeout=60)
+    expect(page.locator(CHARTS)).to_have_count(3)
+    told = captions(page)
+    assert "(you guessed 300)" in told and "The wall is at 144.4 bits" in told
+    # The link reopens exactly this.
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    settled(page, idle=0.8, timeout=60)
+    assert captions(page) == told
+
+
+def test_changing_the_lesson_forgets_no_link(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/limits?lesson=odds&odds-shown=true&odds-prior=20")
+    settled(page, idle=0.8, timeout=60)
+    assert "thinks it 20% likely" in captions(page)
+    page.get_by_role("combobox", name=re.compile("Lesson")).click()
+    page.get_by_text("Protecting people, betraying the population").click()
+    settled(page, idle=0.8, timeout=60)
+    assert "lesson=population" in page.url
+    expect(page.get_by_role("heading", name="Protecting people, betraying the population")).to_be_visible()
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize(
+    ("viewport", "colour_scheme"), [(DESKTOP, "light"), (PHONE, "dark"), (PROJECTOR, "light")], ids=str
+)
+def test_a_lesson_is_sound_and_accessible(
+    page: Page, server: Server, lesson: str, viewport: ViewportSize, colour_scheme: str
+) -> None:
+    page.goto(f"{server.url}/limits?lesson={lesson}&{lesson}-shown=true")
+    settled(page, idle=1, timeout=90)
+    expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+    expect(page.locator(CHARTS).first).to_be_visible()
+    axe(page)
+    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
+    assert width <= viewport["width"], f"the page is {width} pixels wide"
+
+
+def test_a_long_attack_shows_progress_and_can_be_stopped(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        link = "lesson=subset&subset-shown=true&subset-people=500&subset-questions=2000&subset-method=sum"
+        page.goto(f"{server.url}/limits?{link}")
+        expect(page.get_by_text("Solving, with more and more answers.")).to_be_visible(timeout=60_000)
+        page.get_by_role("combobox", name=re.compile("Attack")).click()
+        page.get_by_text("Least squares (at once)").last.click()
+        settled(page, idle=1, timeout=120)
+        assert "One attack:" in captions(page)
+        expect(page.get_by_text("Solving, with more and more answers.")).to_have_count(0)
