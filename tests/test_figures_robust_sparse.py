@@ -94,7 +94,7 @@ def test_votes_of_many_answers_share_a_bar() -> None:
     figure = sound(votes(names=[f"a{i}" for i in range(20)], law=law, truth=19, needed=0.6, **SHOWN))
     bars = figure.spec["datasets"]["votes"]
     assert len(bars) == MOST_ANSWERS + 1 and sum(each["share"] for each in bars) == pytest.approx(1, abs=1e-3)
-    assert [each["kind"] for each in bars].count("answer of the whole data") == 1
+    assert [each["kind"] for each in bars].count("the data's answer") == 1
     assert "the next, a18" in figure.sentence and "60%" in figure.sentence
 
 

@@ -65,7 +65,7 @@ def growth(
             "x": {"field": "x", "type": "quantitative", "title": "cells: all of them (k) or non-empty ones (r)",
                   "scale": {"type": "log", "nice": False},
                   "axis": {"format": "~s", "labelOverlap": True, "grid": False}},
-            "y": {"field": "y", "type": "quantitative", "title": "mean L1 loss before projection",
+            "y": {"field": "y", "type": "quantitative", "title": "mean L1 loss (unprojected)",
                   "scale": {"type": "log", "nice": False},
                   "axis": {"format": "~g", "labelOverlap": True, "tickCount": 4}},
             "color": by_mechanism(colours),
@@ -115,7 +115,7 @@ def alone(*, shown: Floats, badge: str, dark: bool) -> Figure:
     y = {"field": "who", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 150}}
     offset = {"field": "case", "type": "nominal", "sort": list(cases)}
     x = {
-        "field": "share", "type": "quantitative", "title": "releases that show somebody in the cell",
+        "field": "share", "type": "quantitative", "title": "releases that show somebody",
         "scale": {"domain": [0, 1]}, "axis": {"format": "~p", "tickCount": 5},
     }  # fmt: skip
     hues = {"domain": list(cases), "range": [colours.true, colours.impossible]}

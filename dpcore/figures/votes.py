@@ -19,7 +19,7 @@ def votes(*, names: list[str], law: Floats, truth: int, needed: float, badge: st
     Args:
         names: of the answers, in order.
         law: chance of each answer on one subsample, (answers,).
-        truth: the answer of the whole data.
+        truth: the the data's answer.
         needed: share of votes, noise included, from which on the answer is given.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.
@@ -28,7 +28,7 @@ def votes(*, names: list[str], law: Floats, truth: int, needed: float, badge: st
     shown = np.sort(np.argsort(-law, kind="stable")[:MOST_ANSWERS])
     labels = [names[i] for i in shown]
     shares = law[shown]
-    kinds = ["answer of the whole data" if i == truth else "would be wrong" for i in shown]
+    kinds = ["the data's answer" if i == truth else "would be wrong" for i in shown]
     if len(shown) < len(law):
         labels.append(f"{len(law) - len(shown)} others")
         shares = np.append(shares, max(0.0, 1 - shares.sum()))
@@ -37,14 +37,14 @@ def votes(*, names: list[str], law: Floats, truth: int, needed: float, badge: st
         {"answer": label, "share": share, "kind": kind}
         for label, share, kind in zip(labels, shortened(shares), kinds, strict=True)
     ]
-    rules = [{"share": 0.5, "name": "half"}]
+    rules: Records = [{"share": 0.5, "name": "half", "side": "right", "shift": -4}]
     if needed <= 1.5:
-        rules.append({"share": float(f"{needed:.4g}"), "name": "needed"})
+        rules.append({"share": float(f"{needed:.4g}"), "name": "needed", "side": "left", "shift": 4})
     x: dict[str, Any] = {
         "field": "share", "type": "quantitative", "title": "share of the subsamples",
         "scale": {"domainMin": 0, "nice": False}, "axis": {"format": "~p"},
     }  # fmt: skip
-    hues = {"domain": ["answer of the whole data", "would be wrong"], "range": [colours.true, colours.others[1]]}
+    hues = {"domain": ["the data's answer", "would be wrong"], "range": [colours.true, colours.others[1]]}
     lines = {"domain": ["half", "needed"], "range": [colours.impossible, colours.theory]}
     line = {"field": "name", "type": "nominal", "scale": lines, "legend": None}
     body = {
@@ -67,7 +67,10 @@ def votes(*, names: list[str], law: Floats, truth: int, needed: float, badge: st
                 "layer": [
                     {"mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [5, 4]}},
                     {
-                        "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 12},
+                        "mark": {
+                            "type": "text", "fontSize": 12,
+                            "align": {"expr": "datum.side"}, "dx": {"expr": "datum.shift"},
+                        },
                         "encoding": {"text": {"field": "name"}, "y": {"value": -6}},
                     },
                 ],

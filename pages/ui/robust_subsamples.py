@@ -22,6 +22,8 @@ from pages.ui.session import remembered
 
 TRIALS = 1000
 AGREEMENTS = np.linspace(0.5, 1.0, 81)
+ALIKE = 1e-3
+"""Chances this close are one height on the screen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,27 @@ def _question(mechanism: SubsampleAggregate, dataset: Dataset) -> Question:
     return Question(names=names, counts=counts, law=law, truth=truth, after=after)
 
 
+def _chances(plan: Plan, *, epsilon: float) -> Floats:
+    """Chance of an answer at each agreement. It only grows, so what lies between two alike is not worked out again."""
+    chances = np.full(len(AGREEMENTS), np.nan)
+
+    def work_out(place: int) -> None:
+        chances[place] = answer_chance(plan, epsilon=epsilon, agreement=float(AGREEMENTS[place]))
+
+    stretches = [(0, len(AGREEMENTS) - 1)]
+    work_out(0)
+    work_out(len(AGREEMENTS) - 1)
+    while stretches:
+        low, high = stretches.pop()
+        if chances[high] - chances[low] < ALIKE:
+            chances[low : high + 1] = np.linspace(chances[low], chances[high], high - low + 1)
+        elif high - low > 1:
+            middle = (low + high) // 2
+            work_out(middle)
+            stretches += [(low, middle), (middle, high)]
+    return chances
+
+
 def _agreement_curve(
     asked: Asked,
     mechanism: SubsampleAggregate,
@@ -131,13 +154,10 @@ def _agreement_curve(
     """Chance of an answer over agreement, for this plan and the paper's."""
     epsilon = mechanism.epsilon
 
-    def curve(plan: Plan) -> Floats:
-        return np.array([answer_chance(plan, epsilon=epsilon, agreement=each) for each in AGREEMENTS])
-
-    names = {mechanism.accounting: curve(plan)}
+    names = {mechanism.accounting: _chances(plan, epsilon=epsilon)}
     paper = planned_by_paper(mechanism, n=problem.n)
     if paper is not None and mechanism.accounting != "paper":
-        names["paper's parameters"] = curve(paper)
+        names["paper's parameters"] = _chances(paper, epsilon=epsilon)
     marks = [
         Mark(name=name, x=max(0.5, x), chance=answer_chance(plan, epsilon=epsilon, agreement=x))
         for name, x in (("your data", agreement), ("one person changed, against it", after))
