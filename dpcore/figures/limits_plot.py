@@ -234,7 +234,8 @@ def _rules(across: dict[str, Any], up: dict[str, Any], colours: Palette, marks: 
     text: dict[str, Any] = {"type": "text", "fontSize": 12, "baseline": "bottom"}
     # Words of guesses stand apart from the others': both rules may be at the same place.
     kinds = (
-        ("upright", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": _guess_or(58, 40)}),
+        ("upright", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": {"value": 40}}),
+        ("expected", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": {"value": 58}}),
         ("guessed", {"y": up}, {**text, "align": "left", "dx": 5, "dy": -3}, {"x": {"value": 0}}),
         ("levels", {"y": up}, {**text, "align": "right", "dx": -5, "dy": -3}, {"x": {"value": "width"}}),
     )
@@ -251,20 +252,17 @@ def _rules(across: dict[str, Any], up: dict[str, Any], colours: Palette, marks: 
     return layers
 
 
-def _guess_or(guess: float, other: float) -> dict[str, Any]:
-    return {"condition": {"test": "datum.guess", "value": guess}, "value": other}
-
-
 def _mark_records(marks: Sequence[Mark]) -> dict[str, Records]:
-    """Marks at an x, guesses at a y, other marks at a y."""
-    rows = {"upright": [mark for mark in marks if mark.x is not None]}
-    rows["guessed"] = [mark for mark in marks if mark.y is not None and mark.guess]
-    rows["levels"] = [mark for mark in marks if mark.y is not None and not mark.guess]
+    """Marks at an x and guesses at an x, guesses at a y and other marks at a y."""
+    places = {"upright": ("x", False), "expected": ("x", True), "guessed": ("y", True), "levels": ("y", False)}
     return {
-        name: [{"x" if name == "upright" else "y": mark.x if name == "upright" else mark.y, "label": mark.label,
-                "guess": mark.guess} for mark in some]
-        for name, some in rows.items()
-    }  # fmt: skip
+        name: [
+            {axis: place, "label": mark.label, "guess": guess}
+            for mark in marks
+            if mark.guess == guess and (place := mark.x if axis == "x" else mark.y) is not None
+        ]
+        for name, (axis, guess) in places.items()
+    }
 
 
 def _table(series: Sequence[Series], wall: Wall | None, *, x: str, y: str) -> dict[str, list[Any]]:
