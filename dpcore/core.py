@@ -74,12 +74,17 @@ class Guarantee:
 
     def sentence(self) -> str:
         """The guarantee in one line, epsilon and delta printed exactly."""
-        parts = [f"ε = {self.epsilon!r}"]
+        parts = [f"ε = {exactly(self.epsilon)}"]
         if self.delta:
-            parts.append(f"δ = {self.delta!r}")
+            parts.append(f"δ = {exactly(self.delta)}")
         if self.gamma:
-            parts.append(f"γ = {self.gamma!r}")
+            parts.append(f"γ = {exactly(self.gamma)}")
         return ", ".join(parts) + f" ({self.neighbours.words})"
+
+
+def exactly(number: float) -> str:
+    """A number with all its digits and no more: 1, 0.1, 1e-6."""
+    return repr(float(number)).removesuffix(".0").replace("e-0", "e-")
 
 
 class BoundKind(enum.StrEnum):

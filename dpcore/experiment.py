@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -183,6 +183,7 @@ class Sweep:
     """Error against epsilon for several mechanisms. Computed with the true data: not private.
 
     Attributes:
+        n: rows of the problem.
         keys: entries, (K,).
         epsilons: the grid, (E,).
         worst: 5%, 50% and 95% of the worst error over trials, (K, E, 3); NaN where refused.
@@ -190,6 +191,7 @@ class Sweep:
         promised: the promised worst error, (K, E); inf where there is none.
     """
 
+    n: int
     keys: tuple[str, ...]
     epsilons: Floats
     worst: Floats
@@ -206,6 +208,7 @@ def sweep(
     problem: Problem,
     *,
     shared: Mapping[str, float],
+    own: Mapping[str, Mapping[str, Any]] | None = None,
     trials: int = 60,
     beta: float = 0.05,
     seed: int = 0,
@@ -218,6 +221,7 @@ def sweep(
         dataset: the true data.
         problem: what is asked.
         shared: parameter values given to every entry that has a control of that name (alpha, delta, …).
+        own: further values for single entries, by key.
         trials: T of each cell.
         beta: failure chance of the promises.
         seed: of the previews.
@@ -228,8 +232,8 @@ def sweep(
     for row, entry in enumerate(entries):
         state: State | None = None
         for column, epsilon in enumerate(epsilons):
-            values = {name: value for name, value in shared.items() if name in entry.controls()}
-            mechanism = entry.make(**{**values, "epsilon": epsilon})
+            values: dict[str, Any] = {name: value for name, value in shared.items() if name in entry.controls()}
+            mechanism = entry.make(**{**values, **(own or {}).get(entry.key, {}), "epsilon": epsilon})
             if state is None:
                 state = mechanism.prepare(dataset, problem)
             sampler = Preview(seed)
@@ -240,6 +244,7 @@ def sweep(
                 typical[row, column] = np.nanquantile(report.typical, (0.05, 0.5, 0.95))
             yield (row * len(epsilons) + column + 1) / (shape[0] * shape[1])
     return Sweep(
+        n=problem.n,
         keys=tuple(entry.key for entry in entries),
         epsilons=np.array(epsilons, dtype=np.float64),
         worst=worst,

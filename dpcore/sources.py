@@ -1,4 +1,4 @@
-"""Where a page's data come from: a generator, a bundled sample, or an upload; each can say how to get it again in code."""
+"""Where a page's data come from: a generator, a bundled sample, or an upload; each says how to get it in code."""
 
 from __future__ import annotations
 

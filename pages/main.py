@@ -11,7 +11,6 @@ from pages.ui.status import status_line
 
 HERE = Path(__file__).resolve().parent
 
-st.set_page_config(page_title="dpscope", page_icon=str(HERE.parent / "assets" / "icon.png"), layout="wide")
 open_gate()
 page = st.navigation(
     [
@@ -24,6 +23,11 @@ page = st.navigation(
     ],
     position="top",
 )
+st.set_page_config(
+    page_title=f"{page.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.png"), layout="wide"
+)
+# The control inside a picture is Vega's own; on a phone it would be wider than the page.
+st.html("<style>form.vega-bindings input[type=range] { max-width: 45vw; }</style>")
 status_line()
 carry_link(page.url_path)
 page.run()

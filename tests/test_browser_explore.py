@@ -66,7 +66,7 @@ def test_brushing_a_range_answers_it(page: Page, server: Server) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.6, y, steps=6)
     page.mouse.up()
     settled(page, idle=0.8)
-    expect(page.get_by_text(re.compile(r"true [\d,]+ of 10,000 rows, first release"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"true [\d,]+ of 10,000 rows, release 1"))).to_be_visible()
 
 
 def test_a_click_on_the_trade_off_goes_to_its_epsilon(page: Page, server: Server) -> None:

@@ -5,8 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore import Cells, Dataset, Intervals, Line, ParameterError, Preview, Problem, Provenance, ProvenanceKind
-from dpcore import Thresholds, catalogue, entry
+from dpcore import (
+    Cells,
+    Dataset,
+    Intervals,
+    Line,
+    ParameterError,
+    Preview,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+    Thresholds,
+    catalogue,
+    entry,
+)
 from dpcore.core import DataRelease, Queries
 from dpcore.experiment import LEVELS, finish, measure, sweep
 from dpcore.mechanisms import serving

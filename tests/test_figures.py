@@ -57,7 +57,8 @@ def figures(dataset: Dataset, report: ErrorReport, *, dark: bool) -> list[Figure
         error_band(report=report, badge=BADGE, dark=dark),
         worst_error(report=report, bound_lower=None, badge=BADGE, dark=dark),
         tradeoff(
-            sweep=curve, titles=titles, chosen="identity", epsilon=1.0, alpha=0.1, badge=BADGE, dark=dark
+            sweep=curve, titles=titles, weaker={found.key: "" for found in entries}, chosen="identity", epsilon=1.0,
+            alpha=0.1, badge=BADGE, dark=dark,
         ),
     ]  # fmt: skip
 

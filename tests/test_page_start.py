@@ -29,7 +29,7 @@ def sound(app: AppTest) -> AppTest:
 
 
 def headline(app: AppTest) -> str:
-    return next(each.value for each in app.markdown if "worst interval answer" in each.value)
+    return next(each.value for each in app.markdown if "the worst answer to" in each.value)
 
 
 def charts(app: AppTest) -> list[Any]:
@@ -37,7 +37,7 @@ def charts(app: AppTest) -> list[Any]:
 
 
 def rows_off(app: AppTest) -> int:
-    found = re.search(r"([\d,]+) of 10,000 people", headline(app))
+    found = re.search(r"([\d,]+) of 10,000 rows", headline(app))
     assert found
     return int(found[1].replace(",", ""))
 

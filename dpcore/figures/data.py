@@ -73,7 +73,7 @@ def histogram(
     if true is not None:
         table["true rows"] = true.tolist()
     if len(released):
-        table["first release"] = shortened(released[0])
+        table["release 1"] = shortened(released[0])
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=280, datasets=datasets),
         sentence=_sentence(problem, released, true, bars=bars),
@@ -99,9 +99,9 @@ def _sentence(problem: Problem, released: Floats, true: Floats | None, *, bars: 
     if not len(released):
         return "No release to show: every previewed run refused to answer."
     if true is None:
-        return f"One release of {problem.n:,} rows in {bars} bars; the true data are not shown."
+        return f"Release 1 of {problem.n:,} rows in {bars} bars; the true data are not shown."
     off = np.abs(released[0] - true).max()
-    return f"{problem.n:,} rows in {bars} bars: the first release is off by at most {off:,.0f} rows in a bar."
+    return f"{problem.n:,} rows in {bars} bars: release 1 is off by at most {off:,.0f} rows in a bar."
 
 
 def _steps(edges: Floats, values: Floats) -> list[list[float]]:
@@ -112,9 +112,9 @@ def _steps(edges: Floats, values: Floats) -> list[list[float]]:
 def _frame_parameter(count: int) -> list[dict[str, Any]]:
     """The control in the picture that steps through the releases; it needs no server."""
     if count < 2:
-        return [{"name": "frame", "value": 0}]
-    bind = {"input": "range", "min": 0, "max": count - 1, "step": 1, "name": "another release "}
-    return [{"name": "frame", "value": 0, "bind": bind}]
+        return [{"name": "frame", "value": 1}]
+    bind = {"input": "range", "min": 1, "max": count, "step": 1, "name": "release "}
+    return [{"name": "frame", "value": 1, "bind": bind}]
 
 
 def _points(domain: Line, released: Floats, true: Floats | None, *, bars: int) -> dict[str, Records]:
@@ -124,7 +124,7 @@ def _points(domain: Line, released: Floats, true: Floats | None, *, bars: int) -
     truth = [] if true is None else [{"x": x, "y": y, "series": "true"} for x, y in _steps(edges, true[:-1])]
     frames = [
         {"x": x, "y": y, "series": "released", "frame": frame}
-        for frame, row in enumerate(released)
+        for frame, row in enumerate(released, 1)
         for x, y in _steps(edges, row[:-1])
     ]
     return {"truth": truth, "frames": frames}
@@ -157,7 +157,7 @@ def _ticks(domain: Domain, released: Floats, true: Floats | None, *, bars: int) 
     truth = [] if true is None else [{"label": a, "rows": float(b)} for a, b in zip(names, true, strict=True)]
     frames = [
         {"label": name, "rows": float(value), "frame": frame}
-        for frame, row in enumerate(released)
+        for frame, row in enumerate(released, 1)
         for name, value in zip(names, row, strict=True)
     ]
     return {"truth": truth, "frames": frames}

@@ -137,7 +137,13 @@ def worst_error(*, report: ErrorReport, bound_lower: Bound | None, badge: str, d
         "dots": values,
         "impossible": [{"x": 0, "x2": min(bound_lower.value, right)}] if bound_lower is not None else [],
         "vacuous": [{"x": 1, "x2": right}] if right > 1 else [],
-        "promise": [{"x": bound.value, "label": "promised" if bound.applies else "would be promised"}]
+        "promise": [
+            {
+                "x": bound.value,
+                "label": "promised" if bound.applies else "would be promised",
+                "early": bool(bound.value < 0.35 * right),
+            }
+        ]
         if promised and bound.value <= right
         else [],
         "reach": [{"x": float(f"{right:.4g}")}],
@@ -155,18 +161,27 @@ def _worst_body(colours: Palette) -> dict[str, Any]:
     x = {
         "field": "x",
         "type": "quantitative",
-        "title": "worst error over all queries, fraction of n",
+        "title": "worst error over all queries, share of n",
         "scale": {"zero": True, "nice": False},
         "axis": {"format": "~p"},
     }
     count = {
         "field": "y",
         "type": "quantitative",
-        "title": "releases, dots of 2%",
+        "title": "2 in 100 a dot",
         "axis": {"tickMinStep": 1, "grid": False},
     }
     dash = {"field": "label", "scale": {"domain": ["promised", "would be promised"], "range": [[1, 0], [5, 4]]}}
-    text = {"type": "text", "color": colours.theory, "align": "right", "dx": -6, "fontSize": 12}
+    # The label stands on the side of the rule that has room.
+    labels: Records = [
+        {
+            "data": {"name": "promise"},
+            "transform": [{"filter": condition}],
+            "mark": {"type": "text", "color": colours.theory, "fontSize": 12, "align": align, "dx": shift},
+            "encoding": {"x": x, "text": {"field": "label"}, "y": {"value": 8}},
+        }
+        for condition, align, shift in (("datum.early", "left", 6), ("!datum.early", "right", -6))
+    ]
     return {
         "layer": [
             {
@@ -194,11 +209,7 @@ def _worst_body(colours: Palette) -> dict[str, Any]:
                 "mark": {"type": "rule", "color": colours.theory, "strokeWidth": 3},
                 "encoding": {"x": x, "strokeDash": {**dash, "type": "nominal", "legend": None}},
             },
-            {
-                "data": {"name": "promise"},
-                "mark": text,
-                "encoding": {"x": x, "text": {"field": "label"}, "y": {"value": 8}},
-            },
+            *labels,
         ]
     }
 

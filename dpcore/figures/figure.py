@@ -88,6 +88,7 @@ def framed(
         "config": {
             "font": "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
             "view": {"stroke": None},
+            "mark": {"tooltip": None},
             "axis": {
                 "labelColor": colours.ink, "titleColor": colours.ink, "gridColor": colours.grid,
                 "domainColor": colours.quiet, "tickColor": colours.quiet, "labelFontSize": 12, "titleFontSize": 12,
@@ -109,10 +110,13 @@ def shortened(values: NDArray[Any] | list[float]) -> list[float | None]:
 
 
 def percent(value: float) -> str:
-    """A fraction of n with three significant digits."""
-    return f"{100 * value:.3g}%"
+    """A fraction of n with three significant digits; beyond all rows, how many times n."""
+    if value > 1:
+        return f"{value:.3g} times n"
+    return f"{100 * abs(value):.3g}%"
 
 
 def rows(value: float, n: int) -> str:
-    """A fraction of n as a number of people."""
-    return f"{value * n:,.0f} of {n:,} people"
+    """A fraction of n as a number of rows."""
+    count = abs(value) * n
+    return f"{count:,.0f} rows" if count > n else f"{count:,.0f} of {n:,} rows"

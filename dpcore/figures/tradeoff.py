@@ -10,14 +10,15 @@ from dpcore.experiment import Sweep
 from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
-FLOOR = 1e-6
-"""Errors of zero are drawn here: a logarithmic axis has no zero."""
+LEGEND_ROW = 19
+"""Pixels a mechanism takes below the picture."""
 
 
 def tradeoff(
     *,
     sweep: Sweep,
     titles: dict[str, str],
+    weaker: dict[str, str],
     chosen: str,
     epsilon: float,
     alpha: float | None,
@@ -31,6 +32,7 @@ def tradeoff(
     Args:
         sweep: measured errors.
         titles: name of each entry.
+        weaker: what an entry's guarantee has besides epsilon ("δ = 1e-6"), empty where nothing.
         chosen: key of the mechanism on the page.
         epsilon: where the page is now.
         alpha: allowed error, drawn as a rule where given.
@@ -38,7 +40,9 @@ def tradeoff(
         dark: for the dark theme.
     """
     colours = palette(dark=dark)
-    names = [titles[key] for key in sweep.keys]
+    names = [f"{titles[key]} ({weaker[key]})" if weaker[key] else titles[key] for key in sweep.keys]
+    # A logarithmic axis has no zero: an error below half a row is drawn as half a row.
+    floor = 0.5 / sweep.n
     others = iter(colours.others * 3)
     hues = [colours.released if key == chosen else next(others) for key in sweep.keys]
     values: list[dict[str, Any]] = []
@@ -47,11 +51,12 @@ def tradeoff(
             low, middle, high = sweep.worst[row, column]
             if not np.isfinite(middle):
                 continue
-            point = {"epsilon": float(at), "mechanism": titles[key], "chosen": key == chosen}
-            low, middle, high = (float(f"{max(value, FLOOR):.4g}") for value in (low, middle, high))
+            point = {"epsilon": float(at), "mechanism": names[row], "chosen": key == chosen}
+            low, middle, high = (float(f"{max(value, floor):.4g}") for value in (low, middle, high))
             values.append({**point, "kind": "worst error", "error": middle, "low": low, "high": high})
-            typical = float(f"{max(sweep.typical[row, column, 1], FLOOR):.4g}")
-            values.append({**point, "kind": "typical error", "error": typical})
+            if key == chosen:
+                typical = float(f"{max(sweep.typical[row, column, 1], floor):.4g}")
+                values.append({**point, "kind": "typical error", "error": typical})
     x = {
         "field": "epsilon", "type": "quantitative", "title": "← more private     privacy loss ε     more accurate →",
         "scale": {"type": "log", "nice": False},
@@ -106,7 +111,7 @@ def tradeoff(
     promised: Records = []
     if chosen in sweep.keys:
         promised = [
-            {"epsilon": float(at), "error": float(f"{value:.4g}")}
+            {"epsilon": float(at), "error": float(f"{max(value, floor):.4g}")}
             for at, value in zip(sweep.epsilons, sweep.promised[sweep.keys.index(chosen)], strict=True)
             if np.isfinite(value) and value <= 1
         ]
@@ -154,22 +159,28 @@ def tradeoff(
         table["typical error"] += shortened(sweep.typical[index, :, 1])
         table["promised"] += shortened(sweep.promised[index])
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=340, datasets=datasets),
-        sentence=_sentence(sweep, titles, epsilon=epsilon),
+        spec=framed(body, badge=badge, colours=colours, height=360 + LEGEND_ROW * len(names), datasets=datasets),
+        sentence=_sentence(sweep, names, [not weaker[key] for key in sweep.keys], epsilon=epsilon),
         table=table,
         title="Error against privacy loss for each mechanism",
     )
 
 
-def _sentence(sweep: Sweep, titles: dict[str, str], *, epsilon: float) -> str:
-    """Which mechanism errs least here."""
+def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: float) -> str:
+    """Which mechanism errs least here, among those whose guarantee is epsilon alone."""
     column = int(np.argmin(np.abs(np.log(sweep.epsilons / epsilon))))
-    worst = sweep.worst[:, column, 1]
+    worst = np.where(pure, sweep.worst[:, column, 1], np.nan)
     if not np.isfinite(worst).any():
-        return "No mechanism answered here."
+        return "No mechanism with a pure ε guarantee answered here."
     best = int(np.nanargmin(worst))
+    low, high = sweep.epsilons[[0, -1]]
+    place = (
+        f"Near ε = {sweep.epsilons[column]:g}" if low <= epsilon <= high else f"The curves end at ε = {low:g}; there"
+    )
+    if epsilon > high:
+        place = f"The curves end at ε = {high:g}; there"
     return (
-        f"Near ε = {sweep.epsilons[column]:g}, {titles[sweep.keys[best]]} has the smallest worst error of "
-        f"{len(sweep.keys)} mechanisms: {percent(float(worst[best]))} in the median; the dashed orange line is what "
-        "the chosen one promises."
+        f"{place}, {names[best]} has the smallest worst error of the {int(np.isfinite(worst).sum())} mechanisms that "
+        f"promise ε and nothing weaker: {percent(float(worst[best]))} in the median. Orange, dashed: what the chosen "
+        "one promises. Click a point to go to its ε."
     )

@@ -63,8 +63,8 @@ class GaussianHistogram(Mechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the worst "
-            f"{problem.queries.one} by at most {rows:,.0f} rows.",
+            statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the "
+            f"worst {problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
             reference="union bound on exact tails" if cells else "Doob's maximal inequality, sub-Gaussian noise",
             beta=beta,
             rows_needed=math.floor(rows) + 1,

@@ -55,8 +55,8 @@ class IdentityHistogram(Mechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Noise of scale {scale:g} rows in each of {problem.domain.size:,} cells moves the worst "
-            f"{problem.queries.one} by at most {rows:,.0f} rows.",
+            statement=f"Noise of scale {scale:.3g} rows in each of {problem.domain.size:,} cells moves the worst "
+            f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
             reference="union bound" if cells else "Doob's maximal inequality on the running sums of the noise",
             beta=beta,
             rows_needed=math.floor(rows) + 1,

@@ -83,7 +83,8 @@ class AnchoredIntervals(Mechanism):
             value=resolution + sides * noise / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} points resolve the worst {problem.queries.one} to {resolution:.3g} of n, and {d * m:,} "
-            f"noisy answers stray by at most {noise:,} rows, which count {'once' if sides == 1 else 'twice'}.",
+            f"noisy answers stray by at most {noise:,} rows, which count {'once' if sides == 1 else 'twice'}, "
+            f"except with chance {beta:g}.",
             reference="union bound on exact tails, proved beside the mechanism",
             beta=beta,
             assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),

@@ -149,9 +149,10 @@ class PrintedIntervals(Mechanism):
             beta=beta,
             assumptions=tuple(assumptions),
             rows_needed=needed,
-            note=f"Erratum: Theorem 4.3 as printed asks for {printed:,} rows, but its proof needs {needed:,}, "
-            f"36/α² = {36 / self.alpha**2:,.0f} times as many. With {n:,} rows the noise of one answer has scale "
-            f"{scale:.3g} of n, {6 * scale / self.alpha:.3g} times the mass of a block.",
+            note=f"Erratum. Theorem 4.3 as printed asks for (8d/(εα))·ln(8d/(αβ)) = {printed:,} rows, which n = {n:,} "
+            f"{'meets' if n >= printed else 'does not even meet'}. Its proof needs (288d/(εα³))·ln(8d/(αβ)) "
+            f"= {needed:,}, 36/α² = {36 / self.alpha**2:,.0f} times as many. With {n:,} rows the noise of one answer "
+            f"has scale {scale:.3g} of n, {6 * scale / self.alpha:.3g} times the mass of a block.",
         )
 
     def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:

@@ -38,8 +38,10 @@ def brushed_range(event: Any, recipe: Recipe, dataset: Dataset, state: State, re
     answers = queries.answer(release.histogram(), index)[:, 0]
     error = np.abs(answers - truth)
     n = report.problem.n
+    seen = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
     st.markdown(
-        f"**{queries.describe(int(index[0]))}**: true {truth:,.0f} of {n:,} rows, first release {answers[0]:,.0f}; "
+        f"**{queries.describe(int(index[0]))}**: true {truth:,.0f} of {n:,} rows, release 1 {answers[0]:,.0f}; "
         f"half of {BRUSH_TRIALS} releases err by at most {np.median(error):,.0f} rows "
-        f"({100 * np.median(error) / n:.2g}%), 95% by at most {np.quantile(error, 0.95):,.0f}. :blue-badge[simulated]"
+        f"({100 * np.median(error) / n:.3g}%), 95% by at most {np.quantile(error, 0.95):,.0f}. "
+        f":gray-badge[true] :blue-badge[simulated]{seen}"
     )

@@ -31,8 +31,8 @@ def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
     if not fits:
         shown = f"{parameter.label} {parameter.symbol}".strip()
         st.warning(
-            f"The link asks for a {shown} that is not a number between {parameter.low:g} and {parameter.high:g}; "
-            f"showing {st.session_state.get(key, default)!r} instead."
+            f"In the link, {shown} is not a number between {parameter.low:g} and {parameter.high:g}; "
+            f"showing the usual value instead."
         )
 
 
@@ -40,7 +40,7 @@ def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
     """The same for a choice: the control falls back to its default silently."""
     asked = st.query_params.get(key)
     if asked is not None and asked not in options:
-        st.warning(f"The link names an unknown {label}; showing the first one instead.")
+        st.warning(f"The link names an unknown {label}; showing the usual one instead.")
 
 
 def choice(
@@ -73,11 +73,12 @@ def choice(
 
 
 def log_stops(parameter: Parameter) -> list[float]:
-    """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade of the range."""
-    low, high = math.floor(math.log10(parameter.low)), math.ceil(math.log10(parameter.high))
+    """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade, as far as people use it."""
+    lowest, highest = (parameter.stops[0], parameter.stops[-1]) if parameter.stops else (parameter.low, parameter.high)
+    low, high = math.floor(math.log10(lowest)), math.ceil(math.log10(highest))
     marks = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
     values = [float(f"{mark * 10.0**power:.3g}") for power in range(low, high + 1) for mark in marks]
-    return [value for value in values if parameter.low <= value <= parameter.high]
+    return [value for value in values if lowest <= value <= highest]
 
 
 def number(parameter: Parameter, *, key: str, default: float) -> float:

@@ -27,7 +27,7 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     st.download_button(
         "Download a synthetic table (CSV)",
         data=table,
-        file_name=f"synthetic-{recipe.entry_key}.csv",
+        file_name=f"synthetic-{recipe.entry_key}-preview-seed-{recipe.seed}.csv",
         mime="text/csv",
         on_click="ignore",
         help="One previewed release, cleaned up, as rows. Seeded: not a private release.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset, Neighbours, ProvenanceKind, State
+from dpcore.core import Dataset, Entry, Neighbours, Problem, ProvenanceKind, State, exactly
 from dpcore.domains import Line
 from dpcore.experiment import ErrorReport, sweep
 from dpcore.figures.data import histogram
@@ -61,7 +61,8 @@ def _private_parameters(recipe: Recipe) -> str:
 
 
 def _controls() -> Recipe:
-    """Everything that is asked, from the link and the controls."""
+    """Everything that is asked, from the link and the controls; the privacy loss stands first."""
+    privacy = st.container()
     data, question, machine = st.columns(3)
     with data:
         source = pick_source()
@@ -104,8 +105,8 @@ def _controls() -> Recipe:
             seed = st.number_input("Preview seed", 0, 999_999, 1, key="seed", bind="query-params")
     parameters = entry.controls()
     if "epsilon" in parameters:
-        values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
-        st.caption("← more private · more accurate →")
+        with privacy:
+            values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
     most = max(20, MOST_CELLS // domain.size)
     if trials > most:
         st.caption(f"Previewing {most} releases: {domain.size:,} cells each.")
@@ -165,7 +166,13 @@ def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorRepor
             st.caption(f"Grey: impossible to promise. {lower.statement}")
         numbers(figure, title="worst error", key="worst_numbers")
     with right:
-        theorem_card(recipe.entry, report)
+        aim = dict(recipe.values).get("alpha")
+        theorem_card(
+            recipe.entry,
+            report,
+            aim=float(aim) if aim is not None else None,
+            private=recipe.source.provenance.is_private,
+        )
 
 
 def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
@@ -175,33 +182,52 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     entries = serving(problem.queries)
     shared = {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
     trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
-    key = f"sweep|{recipe.source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.beta}|{shared!r}"
+    own = {recipe.entry_key: dict(recipe.values)}
+    fixed = _private_parameters(recipe)
+    key = (
+        f"sweep|{recipe.source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.beta}|{recipe.seed}|{shared!r}|{fixed}"
+    )
     curve = with_progress(
         key,
-        lambda: sweep(entries, dataset, problem, shared=shared, trials=trials, beta=recipe.beta, seed=recipe.seed),
+        lambda: sweep(
+            entries, dataset, problem, shared=shared, own=own, trials=trials, beta=recipe.beta, seed=recipe.seed
+        ),
         label="Measuring every mechanism at every ε.",
     )
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     figure = tradeoff(
         sweep=curve,
         titles={entry.key: entry.title for entry in entries},
+        weaker={entry.key: _besides_epsilon(entry, problem, shared) for entry in entries},
         chosen=recipe.entry_key,
         epsilon=epsilon,
         alpha=shared.get("alpha"),
         badge=badge,
         dark=is_dark(),
     )
-    draw_selectable(figure, key="tradeoff_chart", selection="pick", on_select=_go_to_epsilon)
+    # A new key after each pick: a point that is still selected could not be picked again.
+    chart_key = f"tradeoff_chart_{st.session_state.setdefault('picks', 0)}"
+    draw_selectable(figure, key=chart_key, selection="pick", on_select=_go_to_epsilon)
     numbers(figure, title="trade-off", key="tradeoff_numbers")
 
 
 def _go_to_epsilon() -> None:
     """A click on the trade-off moves the slider there."""
-    picked = st.session_state["tradeoff_chart"].selection.get("pick")
+    picked = st.session_state[f"tradeoff_chart_{st.session_state['picks']}"].selection.get("pick")
     if picked:
         epsilon = picked[0].get("epsilon") if isinstance(picked, list) else picked.get("epsilon", [None])[0]
         if epsilon is not None:
             st.session_state["epsilon"] = float(epsilon)
+            st.session_state["picks"] += 1
+
+
+def _besides_epsilon(entry: Entry, problem: Problem, shared: dict[str, float]) -> str:
+    """What a mechanism's guarantee has besides epsilon, in words; nothing for pure differential privacy."""
+    guarantee = entry.make(**{name: value for name, value in shared.items() if name in entry.controls()}).guarantee(
+        problem
+    )
+    words = f"δ = {exactly(guarantee.delta)}" if guarantee.delta else ""
+    return f"random privacy, γ = {exactly(guarantee.gamma)}" if guarantee.gamma else words
 
 
 def _code(recipe: Recipe) -> None:

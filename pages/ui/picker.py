@@ -12,7 +12,7 @@ from pages.ui.controls import check_choice, check_link, choice
 from pages.ui.session import upload
 
 OWN_FILE = "my-file"
-ROW_CHOICES = (100, 300, 1000, 3000, 7744, 10_000, 30_000, 66_353, 100_000, 300_000, 1_000_000)
+ROW_CHOICES = (100, 300, 1000, 3000, 7744, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
 
 GRID = Parameter(label="grid", symbol="d", low=2, high=14, integer=True)
 

@@ -62,8 +62,8 @@ def picture() -> None:
     )
     typical = float(np.median(report.answered))
     headline.markdown(
-        f"At **ε = {epsilon:g}**, the worst interval answer is off by about **{percent(typical)}**: "
-        f"{rows(typical, ROWS)}. :blue-badge[simulated]"
+        f"At **ε = {epsilon:g}**, the worst answer to “how many lie between a and b?” is off by about "
+        f"**{percent(typical)}**: {rows(typical, ROWS)}. :blue-badge[simulated]"
     )
     badge = f"true: {source.provenance.kind} · released: simulated, {report.sampler} sampler, seed {recipe.seed}"
     dark = is_dark()

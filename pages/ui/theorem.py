@@ -6,17 +6,7 @@ import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Entry
 from dpcore.experiment import ErrorReport
-
-
-def percent(value: float) -> str:
-    """A fraction of n with three significant digits."""
-    return f"{100 * value:.3g}%"
-
-
-def people(value: float, n: int) -> str:
-    """The same as a number of rows."""
-    rows = value * n
-    return f"≈ {rows:,.0f} of {n:,} rows"
+from dpcore.figures.figure import percent, rows
 
 
 def promise(bound: Bound, *, n: int) -> str:
@@ -31,12 +21,15 @@ def promise(bound: Bound, *, n: int) -> str:
         return f"The promise is vacuous here: an error of {percent(bound.value)} is no news.{needed}"
     return (
         f"With probability at least {1 - bound.beta:g}, no query errs by more than "
-        f"**{percent(bound.value)}** ({people(bound.value, n)})."
+        f"**{percent(bound.value)}** (≈ {rows(bound.value, n)})."
     )
 
 
-def theorem_card(entry: Entry, report: ErrorReport) -> None:
-    """Statement, reference, assumptions met or not, the n it needs, and what was observed."""
+def theorem_card(entry: Entry, report: ErrorReport, *, aim: float | None, private: bool) -> None:
+    """Statement, reference, assumptions met or not, the n it needs, and what was observed.
+
+    ``aim`` is the error the mechanism was asked for, where it has such a parameter.
+    """
     bound, n = report.bound, report.problem.n
     with st.container(border=True):
         st.header("What is promised")
@@ -45,14 +38,17 @@ def theorem_card(entry: Entry, report: ErrorReport) -> None:
         for assumption in bound.assumptions:
             st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
         low, high = report.failure_interval
+        seen = " :orange-badge[not protected]" if private else ""
         if len(report.answered) and bound.value < float("inf"):
             st.markdown(
                 f"Observed: {report.failures:,} of {len(report.answered):,} previews erred by more than "
                 f"{percent(bound.value)}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), "
-                f"the theorem allows {bound.beta:g}. :blue-badge[simulated]"
+                f"the theorem allows {bound.beta:g}. :blue-badge[simulated]{seen}"
             )
         if bound.rows_needed and bound.applies and not bound.vacuous:
-            st.markdown(f"The promise needs n = {bound.rows_needed:,} rows to say anything; here n = {n:,}.")
+            enough = "✓ enough" if n >= bound.rows_needed else "✗ **too few**"
+            what = f"To promise α = {aim:g}" if aim is not None else "To say anything"
+            st.markdown(f"{what} it needs n = {bound.rows_needed:,} rows; here n = {n:,}: {enough}.")
         if bound.note:
             st.info(bound.note)
         st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(entry.references)}.")
