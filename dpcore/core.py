@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -400,6 +401,10 @@ class HistogramState(State):
     histogram: Integers
 
 
+NOTHING = -1
+"""The value of a release that refused: no cell."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release(ABC):
     """What came out of a mechanism: T independent releases on a leading axis.
@@ -445,9 +450,13 @@ class DataRelease(Release):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ValueRelease(Release):
-    """One released cell per trial, shape (T,); meaningless where refused."""
+    """One released cell per trial, shape (T,); NOTHING where refused."""
 
     values: Integers
+
+    def __post_init__(self) -> None:
+        # A refusal publishes nothing: whatever was computed on the way to it must not travel with the release.
+        object.__setattr__(self, "values", np.where(self.refused, NOTHING, self.values))
 
     def outcomes(self) -> Floats:
         """The value, one column."""
@@ -463,6 +472,9 @@ class HistogramRelease(DataRelease):
     """A released count per cell, shape (T, size); negative noisy counts are shown as they are."""
 
     counts: Integers
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", np.where(self.refused[:, None], 0, self.counts))
 
     def histogram(self) -> Floats:
         """The released counts as numbers of rows."""
@@ -487,6 +499,10 @@ class PointsRelease(DataRelease):
     points: Integers
     weights: Floats
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", np.where(self.refused[:, None], 0, self.points))
+        object.__setattr__(self, "weights", np.where(self.refused[:, None], 0.0, self.weights))
+
     def histogram(self) -> Floats:
         """Mass per cell times n, shape (T, size)."""
         trials, size = self.trials, self.problem.domain.size
@@ -505,6 +521,20 @@ class PointsRelease(DataRelease):
         )
 
 
+def _on_its_problem(prepare: Callable[..., State]) -> Callable[..., State]:
+    """Wrap prepare(): guarantees that use n are about data with n rows, and neighbours always agree on this check."""
+
+    @functools.wraps(prepare)
+    def checked(self: Mechanism, dataset: Dataset, problem: Problem) -> State:
+        if dataset.domain != problem.domain:
+            raise DataError("The data are on another domain than the problem.")
+        if problem.neighbours is Neighbours.REPLACE_ONE and dataset.n != problem.n:
+            raise DataError("Where rows are replaced, n is public: the problem must name the number of rows.")
+        return prepare(self, dataset, problem)
+
+    return checked
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """A randomised algorithm: frozen parameters, a guarantee, a promise of accuracy, and a run on T trials at once.
@@ -515,6 +545,12 @@ class Mechanism(ABC):
 
     releases: ClassVar[str] = "data"
     """What run() returns: "data" (a DataRelease; the pages that show tables list only these) or "value"."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Have every subclass's prepare() refuse data that are not the problem's, so that none can forget to."""
+        super().__init_subclass__(**arguments)
+        if "prepare" in cls.__dict__:
+            setattr(cls, "prepare", _on_its_problem(cls.__dict__["prepare"]))  # noqa: B010  # a typed method cannot be assigned
 
     def __post_init__(self) -> None:
         for name, parameter in self.parameters().items():

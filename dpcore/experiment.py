@@ -17,6 +17,7 @@ import numpy as np
 from dpcore.core import (
     Booleans,
     Bound,
+    BoundKind,
     DataRelease,
     Dataset,
     Entry,
@@ -238,7 +239,8 @@ def sweep(
                 state = mechanism.prepare(dataset, problem)
             sampler = Preview(seed)
             report = finish(measure(mechanism, dataset, state, sampler, trials=trials, beta=beta, queries_shown=128))
-            promised[row, column] = report.bound.value
+            if report.bound.applies and report.bound.kind is BoundKind.GUARANTEE:
+                promised[row, column] = report.bound.value
             if len(report.answered):
                 worst[row, column] = np.nanquantile(report.worst, (0.05, 0.5, 0.95))
                 typical[row, column] = np.nanquantile(report.typical, (0.05, 0.5, 0.95))

@@ -24,11 +24,15 @@ def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -
         raise ParameterError("Guarantees under different neighbouring relations must be converted before they compose.")
     if not fixed_in_advance and any(guarantee.gamma for guarantee in guarantees):
         raise ParameterError("Random differential privacy composes only for releases fixed in advance.")
+    delta = math.fsum(guarantee.delta for guarantee in guarantees)
+    gamma = math.fsum(guarantee.gamma for guarantee in guarantees)
+    if delta >= 1 or gamma >= 1:
+        raise ParameterError("Delta or gamma would add up to 1 or more: no guarantee is left.")
     blocked = [guarantee.why_not for guarantee in guarantees if not guarantee.releasable]
     return Guarantee(
         epsilon=math.fsum(guarantee.epsilon for guarantee in guarantees),
-        delta=min(math.fsum(guarantee.delta for guarantee in guarantees), math.nextafter(1, 0)),
-        gamma=min(math.fsum(guarantee.gamma for guarantee in guarantees), math.nextafter(1, 0)),
+        delta=delta,
+        gamma=gamma,
         neighbours=guarantees[0].neighbours,
         releasable=not blocked,
         why_not=" ".join(blocked),

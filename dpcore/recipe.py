@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from dpcore.core import Dataset, Entry, Mechanism, Neighbours, Problem, State
+from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, State
 from dpcore.experiment import ErrorReport, measure
 from dpcore.mechanisms import entry
 from dpcore.queries import QUERY_CLASSES
@@ -28,6 +28,7 @@ class Recipe:
         trials: releases to preview.
         beta: failure chance of the promise.
         seed: of the preview.
+        nominal: the public n where rows are added or removed; there the number of rows is itself private.
     """
 
     source: Source
@@ -38,6 +39,7 @@ class Recipe:
     trials: int = 1000
     beta: float = 0.05
     seed: int = 1
+    nominal: int | None = None
 
     @property
     def entry(self) -> Entry:
@@ -51,9 +53,12 @@ class Recipe:
     def problem(self, dataset: Dataset) -> Problem:
         """What is asked of the data."""
         kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
-        return Problem(
-            domain=dataset.domain, queries=kind(domain=dataset.domain), n=dataset.n, neighbours=self.neighbours
-        )
+        n = dataset.n
+        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
+            if self.nominal is None:
+                raise ParameterError("Where rows are added or removed, a public n must be named.")
+            n = self.nominal
+        return Problem(domain=dataset.domain, queries=kind(domain=dataset.domain), n=n, neighbours=self.neighbours)
 
     def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
         """Preview the releases and compare them with the truth; yields the fraction done."""
@@ -71,7 +76,7 @@ class Recipe:
                 "problem = dpcore.Problem(",
                 "    domain=dataset.domain,",
                 f"    queries=dpcore.{kind.__name__}(domain=dataset.domain),",
-                "    n=dataset.n,",
+                f"    n={'dataset.n' if self.nominal is None else self.nominal},",
                 f"    neighbours=dpcore.Neighbours.{self.neighbours.name},",
                 ")",
                 f"mechanism = dpcore.entry({self.entry_key!r}).make({values})",

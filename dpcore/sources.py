@@ -36,6 +36,11 @@ class Source(ABC):
     def column(self) -> str:
         """Name of the column, for tables and axes."""
 
+    @property
+    def public_rows(self) -> int:
+        """A public figure for n: its own where the data are public, a round one where they are not."""
+        return 10_000 if self.provenance.is_private else self.dataset().n
+
     @abstractmethod
     def dataset(self) -> Dataset:
         """The encoded rows."""

@@ -143,7 +143,9 @@ def check_promises(entry: Entry, neighbours: Neighbours, *, seed: int) -> None:
         bound = mechanism.accuracy(problem, 0.2)
         larger = dataclasses.replace(problem, n=max(problem.n, min(bound.rows_needed or 0, 300_000)))
         applied = check_promise(mechanism, larger, seed=seed)
-        assert applied or bound.kind is not BoundKind.GUARANTEE, f"no test met the assumptions of {entry.key}"
+        # Where rows are added or removed, a promise about shares hangs on a public n that nothing can check.
+        unsure = neighbours is Neighbours.ADD_REMOVE_ONE and not bound.applies
+        assert applied or unsure or bound.kind is not BoundKind.GUARANTEE, f"no test met the assumptions of {entry.key}"
 
 
 def check_trials(mechanism: Mechanism, problem: Problem, *, seed: int) -> None:

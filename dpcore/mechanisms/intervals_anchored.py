@@ -78,7 +78,7 @@ class AnchoredIntervals(Mechanism):
         noise = laplace_quantile(min(1.0, 2 * beta / (d * m)), scale=d * m / self.epsilon) - 1
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
         resolution = sides / (2 * m)
-        known = Assumption(text="the public n is the number of rows", met=True)
+        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + sides * noise / n,
             kind=BoundKind.GUARANTEE,

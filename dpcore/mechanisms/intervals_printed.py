@@ -138,7 +138,8 @@ class PrintedIntervals(Mechanism):
             Assumption(text=f"tie-breaking bits leave at most {most:,} rows (α²/36 of n) at one position", met=apart),
         ]
         if problem.neighbours is Neighbours.ADD_REMOVE_ONE:
-            assumptions.append(Assumption(text="the public n is the number of rows", met=True))
+            text = "the public n is the number of rows, which nothing here can check"
+            assumptions.append(Assumption(text=text, met=False))
         scale = d * self.blocks / (self.epsilon * n)
         return Bound(
             value=self.alpha,

@@ -107,7 +107,7 @@ class RecursiveIntervals(Mechanism):
         loss = 2 * self.sensitivity(problem) * self.levels / self.epsilon * math.log(candidates / beta)
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
         resolution, rounding, rows = sides / (2 * pieces), sides * growth / (2 * s), sides * growth * loss / 2
-        known = Assumption(text="the public n is the number of rows", met=True)
+        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         room = self.alpha - resolution - rounding
         return Bound(
             value=resolution + rounding + rows / problem.n,

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
+    Assumption,
     Booleans,
     Bound,
     BoundKind,
@@ -98,6 +99,9 @@ class ProjectedHistogram(Mechanism):
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
+            assumptions=()
+            if problem.neighbours is Neighbours.REPLACE_ONE
+            else (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),),
             note="For all data at once. The typical error grows with the number of cells that get noise.",
         )
 

@@ -97,11 +97,13 @@ def stability(
 
 
 def rank_errors(histogram: Integers, cells: Integers, *, domain: Domain, quantile: float = 0.5) -> Floats:
-    """How far released cells (T,) lie from the quantile, in rows between, as a fraction of the fitting rows: (T,)."""
+    """How far released cells (T,) lie from the quantile, in rows between, as a fraction of all rows: (T,)."""
     sums = np.concatenate([[0], np.cumsum(histogram[: domain.ordered])])
     target = rank(int(sums[-1]), quantile=quantile)
     inside = np.clip(cells, 0, domain.ordered - 1)
-    errors: Floats = np.maximum(np.maximum(target - sums[inside + 1], sums[inside] + 1 - target), 0) / max(sums[-1], 1)
+    errors: Floats = np.maximum(np.maximum(target - sums[inside + 1], sums[inside] + 1 - target), 0) / max(
+        int(histogram.sum()), 1
+    )
     return errors
 
 

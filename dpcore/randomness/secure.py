@@ -28,6 +28,11 @@ MOST_ROWS_DRAWN = 1 << 30
 """Rows a release may draw into its subsamples: about two minutes."""
 
 
+def rounded_up(scale: float) -> float:
+    """A scale a few roundings wider, so that epsilons split and divided in floating point never add up to more."""
+    return scale * (1 + 2**-48)
+
+
 def _opendp() -> Any:
     """OpenDP with the constructors we rely on switched on."""
     import opendp.prelude as dp
@@ -58,7 +63,7 @@ class Secure(Sampler):
     def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
         """See Sampler."""
         check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
-        return self._add(counts, kind="laplace", scale=sensitivity / epsilon, trials=trials)
+        return self._add(counts, kind="laplace", scale=rounded_up(sensitivity / epsilon), trials=trials)
 
     def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
         """See Sampler."""
@@ -91,7 +96,7 @@ class Secure(Sampler):
             dp.vector_domain(dp.atom_domain(T=WHOLE)),
             dp.linf_distance(T=WHOLE),
             measure,
-            scale=2 * sensitivity / epsilon,
+            scale=rounded_up(2 * sensitivity / epsilon),
         )
         rows = np.broadcast_to(scores, (trials, scores.shape[1]))
         open_to = np.broadcast_to(np.True_ if allowed is None else allowed, rows.shape)

@@ -94,6 +94,15 @@ def _controls() -> Recipe:
                     "cannot be told.",
                 )
             )
+            nominal = None
+            if neighbours is Neighbours.ADD_REMOVE_ONE:
+                nominal = int(
+                    st.number_input(
+                        "Public n", 1, 10**9, source.public_rows, key=f"nominal-{source.key}",
+                        help="Here the number of rows is itself private, so shares are of a number you name: a round "
+                        "figure that was public before.",
+                    )
+                )  # fmt: skip
             trials = st.select_slider(
                 "Previewed releases", [100, 200, 500, 1000, 2000, MOST_TRIALS], value=1000, key="trials",
                 bind="query-params",
@@ -119,6 +128,7 @@ def _controls() -> Recipe:
         trials=min(int(trials), most),
         beta=float(beta),
         seed=int(seed),
+        nominal=nominal,
     )
 
 

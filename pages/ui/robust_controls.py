@@ -30,7 +30,9 @@ class Asked:
     seed: int
 
     def problem(self, n: int) -> Problem:
-        """The public problem for so many rows."""
+        """The public problem for so many rows; where rows come and go, their number is private and a public one serves."""
+        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
+            n = self.source.public_rows
         domain = self.source.domain
         queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
         return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
