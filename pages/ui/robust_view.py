@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Problem
+from dpcore.core import Dataset, Guarantee, Neighbours, Problem
 from dpcore.domains import Line
 from dpcore.figures.figure import Figure
 from dpcore.figures.outcomes import answers, in_100, outcomes
@@ -154,12 +154,14 @@ def _code(asked: Asked) -> None:
         return
     queries = "Thresholds" if isinstance(asked.source.domain, Line) else "Cells"
     values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
+    # Where rows come and go their number is private, and a public one is named.
+    rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
     lines = [
         "import dpcore",
         *asked.source.code(),
         "",
         "problem = dpcore.Problem(",
-        f"    domain=dataset.domain, queries=dpcore.{queries}(domain=dataset.domain), n=dataset.n,",
+        f"    domain=dataset.domain, queries=dpcore.{queries}(domain=dataset.domain), n={rows},",
         f"    neighbours=dpcore.Neighbours.{asked.neighbours.name},",
         ")",
         f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
