@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from dpcore.core import Domain, Floats, Integers, Problem
 from dpcore.domains import Line
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
+from dpcore.figures.data_body import on_a_line, on_labels, playback
+from dpcore.figures.figure import Figure, Records, framed, palette, shortened, significant
+from dpcore.figures.labels import MOST_LABELS, fullest, group_names, grouped
 from dpcore.synthetic import clean_counts
 
 MOST_BARS = 64
-MOST_LABELS = 40
-
-
-def _bars(domain: Domain) -> tuple[Integers, int]:
-    """Bar of each fitting cell, and the number of bars: equal runs of cells on a line, or the first labels."""
-    count = domain.ordered
-    if isinstance(domain, Line):
-        width = -(-count // MOST_BARS)
-        return np.arange(count) // width, -(-count // width)
-    bars = min(count, MOST_LABELS)
-    return np.minimum(np.arange(count), bars - 1), bars
+MOST_FRAMES = 20
+"""Releases that can be played."""
 
 
 def binned(counts: Floats, domain: Domain) -> Floats:
-    """Rows per bar, the missing cell apart in a last column: (F, size) to (F, bars + 1)."""
-    bar, bars = _bars(domain)
-    out = np.zeros((len(counts), bars + 1))
-    for column in range(bars):
-        out[:, column] = counts[:, : domain.ordered][:, bar == column].sum(axis=1)
-    out[:, bars] = counts[:, domain.ordered :].sum(axis=1)
-    return out
+    """Rows per bar, the missing cell apart in a last column: (F, size) to (F, bars + 1).
+
+    Bars are equal runs of cells on a line; of categories, the first labels, the last bar holding all further ones.
+    """
+    if isinstance(domain, Line):
+        first = np.arange(0, domain.ordered, -(-domain.ordered // MOST_BARS))
+    else:
+        first = np.arange(min(domain.ordered, MOST_LABELS))
+    bars = np.add.reduceat(counts[:, : domain.ordered].astype(np.float64), first, axis=1)
+    return np.concatenate([bars, counts[:, domain.ordered :].sum(axis=1, keepdims=True)], axis=1)
 
 
 def histogram(
@@ -45,137 +42,97 @@ def histogram(
     brush: bool = False,
     clean: bool = False,
 ) -> Figure:
-    """True rows per bar in dark, one release in blue; a slider in the picture steps through other releases.
+    """True rows per bar in dark, one release in blue; controls in the picture step through or play other releases.
+
+    Nothing moves until the reader asks for it.
 
     Args:
         problem: the public problem.
         truth: true rows per cell (size,), None where they may not be shown.
-        frames: released rows per cell (F, size); NaN where refused.
+        frames: released rows per cell (F, size); NaN where refused. The first MOST_FRAMES are shown.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.
         brush: whether a range can be drawn on it; the selection is called "brush".
         clean: whether to post-process the releases to whole non-negative counts that add up to n.
     """
     domain, colours = problem.domain, palette(dark=dark)
-    frames = frames[np.isfinite(frames).all(axis=1)]
-    if clean and len(frames):
-        frames = clean_counts(frames, total=problem.n).astype(np.float64)
-    released = binned(frames, domain)
-    true = binned(truth[None, :].astype(np.float64), domain)[0] if truth is not None else None
-    _, bars = _bars(domain)
+    frames = frames[:MOST_FRAMES].astype(np.float64)
+    refused = ~np.isfinite(frames).all(axis=1)
+    frames[refused] = np.nan
+    if clean and not refused.all():
+        frames[~refused] = clean_counts(frames[~refused], total=problem.n)
+    true = None if truth is None else truth[None, :].astype(np.float64)
     if isinstance(domain, Line):
-        body = _on_a_line(domain, colours=colours, brush=brush, frames=len(released))
-        datasets = _points(domain, released, true, bars=bars)
+        names, bars = _bars_on_a_line(domain)
+        released = binned(frames, domain)[:, : len(names)]
+        rows = None if true is None else binned(true, domain)[0, : len(names)]
+        body, height = on_a_line(domain, colours=colours, brush=brush), 300
     else:
-        body = _on_labels(domain, colours=colours, frames=len(released))
-        datasets = _ticks(domain, released, true, bars=bars)
-    table: dict[str, list[Any]] = {"from": _names(domain, bars)}
-    if true is not None:
-        table["true rows"] = true.tolist()
-    if len(released):
-        table["release 1"] = shortened(released[0])
+        order_by = true[0] if true is not None else frames[~refused][0] if not refused.all() else np.zeros(domain.size)
+        kept = fullest(order_by[: domain.ordered])
+        names, released = group_names(domain, kept), grouped(frames, domain, kept)
+        rows = None if true is None else grouped(true, domain, kept)[0]
+        bars = [{"label": name, "place": place} for place, name in enumerate(names)]
+        body, height = on_labels(colours, brush=brush), 110 + 20 * len(bars)
+    body["params"] = playback(len(frames))
+    table: dict[str, list[Any]] = {"rows where": names}
+    if rows is not None:
+        table["true rows"] = rows.astype(int).tolist()
+    if not refused.all():
+        table[f"release {int(np.argmin(refused)) + 1}"] = shortened(released[~refused][0])
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=280, datasets=datasets),
-        sentence=_sentence(problem, released, true, bars=bars),
+        spec=framed(
+            body, badge=badge, colours=colours, height=height, datasets=_datasets(bars, rows, released, refused)
+        ),
+        sentence=_sentence(problem, released, rows, refused),
         table=table,
         title="True and released data",
     )
 
 
-def _names(domain: Domain, bars: int) -> list[str]:
-    """One name per bar, the missing cell last."""
-    if isinstance(domain, Line):
-        step = -(-domain.ordered // bars)
-        names = [f"{domain.low + bar * step * domain.width:g}" for bar in range(bars)]
-    else:
-        names = [domain.describe(cell) for cell in range(bars)]
-        if domain.ordered > bars:
-            names[-1] = f"{names[-1]} and {domain.ordered - bars} more"
-    return [*names, "missing"]
+def _bars_on_a_line(domain: Line) -> tuple[list[str], Records]:
+    """Names and ends of bars that touch, and one apart for missing values."""
+    step = -(-domain.ordered // MOST_BARS)
+    edges = np.minimum(domain.low + np.arange(0, domain.ordered + step, step) * domain.width, domain.high)
+    names = [f"{start:.5g} to {end:.5g}" for start, end in itertools.pairwise(edges)]
+    bars: Records = [{"x": start, "x2": end, "apart": False} for start, end in itertools.pairwise(edges.tolist())]
+    if domain.missing:
+        names.append(domain.describe(domain.ordered))
+        bars.append({"x": domain.high, "x2": domain.high, "apart": True})
+    return names, bars
 
 
-def _sentence(problem: Problem, released: Floats, true: Floats | None, *, bars: int) -> str:
-    """What the picture shows."""
-    if not len(released):
+def _datasets(bars: Records, true: Floats | None, released: Floats, refused: Any) -> dict[str, Records]:
+    """A row per bar with its true count and that of every release (f1, f2, …); what to say of each release."""
+    columns: dict[str, list[Any]] = {} if true is None else {"true": true.astype(int).tolist()}
+    for number, row in enumerate(released, start=1):
+        # Whole counts stay exact, so that they still add up; only fractions of synthetic rows are shortened.
+        whole = np.array_equal(row, np.rint(row))
+        columns[f"f{number}"] = row.astype(int).tolist() if whole else shortened(row)
+    counts = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    rows: Records = [{**bar, **count} for bar, count in zip(bars, counts or [{}] * len(bars), strict=True)]
+    if rows and "x" in rows[0]:
+        # A step line holds its last value to the end of the last bar.
+        last = next(row for row in reversed(rows) if not row["apart"])
+        rows.append({**last, "x": last["x2"], "end": True})
+    of = f"of {len(refused)}" if len(refused) > 1 else "shown"
+    said: Records = [
+        {"frame": number, "text": f"release {number} {of}" + (": refused to answer" if no else "")}
+        for number, no in enumerate(refused.tolist(), start=1)
+    ]
+    # The axis must not jump from release to release: it reaches as far as any of them.
+    everything = released if true is None else np.vstack([released, true[None, :]])
+    ends = [0.0, 1.0] if not np.isfinite(everything).any() else [np.nanmin(everything), np.nanmax(everything)]
+    return {"bars": rows, "said": said, "reach": [{"rows": end} for end in shortened(ends)]}
+
+
+def _sentence(problem: Problem, released: Floats, true: Floats | None, refused: Any) -> str:
+    """What the picture shows, without anybody's labels: a sentence is printed where markup is read."""
+    bars = f"{problem.n:,} rows in {released.shape[1]} {'bar' if released.shape[1] == 1 else 'bars'}"
+    if refused.all():
         return "No release to show: every previewed run refused to answer."
     if true is None:
-        return f"Release 1 of {problem.n:,} rows in {bars} bars; the true data are not shown."
-    off = np.abs(released[0] - true).max()
-    return f"{problem.n:,} rows in {bars} bars: release 1 is off by at most {off:,.0f} rows in a bar."
-
-
-def _steps(edges: Floats, values: Floats) -> list[list[float]]:
-    """Corner points of a step line, the last value held to the right end."""
-    return [[float(f"{x:.6g}"), float(f"{y:.5g}")] for x, y in zip(edges, [*values, values[-1]], strict=True)]
-
-
-def _frame_parameter(count: int) -> list[dict[str, Any]]:
-    """The control in the picture that steps through the releases; it needs no server."""
-    if count < 2:
-        return [{"name": "frame", "value": 1}]
-    bind = {"input": "range", "min": 1, "max": count, "step": 1, "name": "release "}
-    return [{"name": "frame", "value": 1, "bind": bind}]
-
-
-def _points(domain: Line, released: Floats, true: Floats | None, *, bars: int) -> dict[str, Records]:
-    """Step lines: the truth, and every frame of the release."""
-    step = -(-domain.ordered // bars)
-    edges = np.minimum(domain.low + np.arange(bars + 1) * step * domain.width, domain.high)
-    truth = [] if true is None else [{"x": x, "y": y, "series": "true"} for x, y in _steps(edges, true[:-1])]
-    frames = [
-        {"x": x, "y": y, "series": "released", "frame": frame}
-        for frame, row in enumerate(released, 1)
-        for x, y in _steps(edges, row[:-1])
-    ]
-    return {"truth": truth, "frames": frames}
-
-
-def _on_a_line(domain: Line, *, colours: Palette, brush: bool, frames: int) -> dict[str, Any]:
-    """Step lines over the data's unit."""
-    title = f"value ({domain.unit})" if domain.unit else "value"
-    scale = {"domain": [domain.low, domain.high], "nice": False}
-    x = {"field": "x", "type": "quantitative", "title": title, "scale": scale}
-    y = {"field": "y", "type": "quantitative", "title": "rows in a bar"}
-    series = {"domain": ["true", "released"], "range": [colours.true, colours.released]}
-    colour = {"field": "series", "type": "nominal", "scale": series}
-    area = {"type": "area", "interpolate": "step-after", "opacity": 0.25, "line": {"strokeWidth": 1.5}}
-    truth: dict[str, Any] = {"data": {"name": "truth"}, "mark": area, "encoding": {"x": x, "y": y, "color": colour}}
-    if brush:
-        truth["params"] = [{"name": "brush", "select": {"type": "interval", "encodings": ["x"]}}]
-    release = {
-        "data": {"name": "frames"},
-        "transform": [{"filter": "datum.frame == frame"}],
-        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
-        "encoding": {"x": x, "y": y, "color": colour},
-    }
-    return {"params": _frame_parameter(frames), "layer": [truth, release]}
-
-
-def _ticks(domain: Domain, released: Floats, true: Floats | None, *, bars: int) -> dict[str, Records]:
-    """Rows by label: the truth, and every frame of the release. Labels are data, never part of an expression."""
-    names = _names(domain, bars)
-    truth = [] if true is None else [{"label": a, "rows": float(b)} for a, b in zip(names, true, strict=True)]
-    frames = [
-        {"label": name, "rows": float(value), "frame": frame}
-        for frame, row in enumerate(released, 1)
-        for name, value in zip(names, row, strict=True)
-    ]
-    return {"truth": truth, "frames": frames}
-
-
-def _on_labels(domain: Domain, *, colours: Palette, frames: int) -> dict[str, Any]:
-    """Bars for the truth, ticks for a release."""
-    y = {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 140}}
-    x = {"field": "rows", "type": "quantitative", "title": "rows"}
-    truth = {
-        "data": {"name": "truth"},
-        "mark": {"type": "bar", "color": colours.true, "opacity": 0.35},
-        "encoding": {"y": y, "x": x},
-    }
-    release = {
-        "data": {"name": "frames"},
-        "transform": [{"filter": "datum.frame == frame"}],
-        "mark": {"type": "tick", "color": colours.released, "thickness": 3},
-        "encoding": {"y": y, "x": x},
-    }
-    return {"params": _frame_parameter(frames), "layer": [truth, release]}
+        return f"Release {int(np.argmin(refused)) + 1} of {bars}; the true data are not shown."
+    off = significant(float(np.abs(released[~refused][0] - true).max()))
+    text = f"{bars}: release {int(np.argmin(refused)) + 1} is off by at most {off} rows in a bar"
+    return f"{text}; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else f"{text}."

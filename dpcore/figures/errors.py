@@ -6,240 +6,183 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Bound, BoundKind
+from dpcore.core import Bound, BoundKind, Floats
 from dpcore.domains import Line
 from dpcore.experiment import ErrorReport
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, rows, shortened
+from dpcore.figures.band_body import LEVELS, along_a_line, along_labels
+from dpcore.figures.dotplot import DOTS, axis_for, dots, hatching
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, rows, shortened, significant
+from dpcore.figures.interval_map import interval_map
+from dpcore.figures.labels import drawable, fullest
+from dpcore.figures.worst_body import worst_body
 from dpcore.queries import Intervals
 
-DOTS = 50
+MOST_POINTS = 128
+"""Queries of a band: more would not be seen."""
 
 
 def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
-    """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval."""
+    """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval.
+
+    Args:
+        report: measured errors.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+    """
     if not len(report.answered):
-        return _nothing(badge=badge, dark=dark)
-    if isinstance(report.problem.queries, Intervals):
-        return _interval_map(report, badge=badge, dark=dark)
-    colours, domain, n = palette(dark=dark), report.problem.domain, report.problem.n
+        return _nothing(badge=badge, dark=dark, title="Error of every query")
+    domain, queries, n = report.problem.domain, report.problem.queries, report.problem.n
+    if isinstance(queries, Intervals) and isinstance(domain, Line):
+        return interval_map(report, queries, domain, badge=badge, dark=dark)
+    colours = palette(dark=dark)
+    described = [queries.describe(int(index)) for index in report.indices]
     if isinstance(domain, Line):
-        position: list[Any] = shortened(domain.low + (report.indices + 1) * domain.width)
-        x: dict[str, Any] = {"field": "x", "type": "quantitative", "title": f"query: {report.problem.queries.one}"}
-        x["scale"] = {"domain": [domain.low, domain.high], "nice": False}
+        shown = np.unique(np.linspace(0, len(report.indices) - 1, min(len(report.indices), MOST_POINTS)).round())
+        chosen = shown.astype(np.int64)
+        # A threshold is at its cell's upper end, a cell at its middle.
+        offset = 0.5 if queries.key == "cells" else 1.0
+        at: list[Any] = shortened(domain.low + (report.indices[chosen] + offset) * domain.width)
+        body = along_a_line(domain, one=queries.one, n=n, colour=colours.released)
+        height = 300
     else:
-        position = [domain.describe(int(index)) for index in report.indices]
-        x = {"field": "x", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 90}}
-    columns = dict(zip(("q05", "q25", "q50", "q75", "q95"), (shortened(row) for row in report.band), strict=True))
-    values = [{"x": place, **{name: column[i] for name, column in columns.items()}} for i, place in enumerate(position)]
-    y_title = "error, fraction of n"
-
-    mark = "area" if isinstance(domain, Line) else "bar"
-
-    def band(low: str, high: str, opacity: float) -> dict[str, Any]:
-        return {
-            "mark": {"type": mark, "opacity": opacity, "color": colours.released},
-            "encoding": {
-                "x": x, "y": {"field": low, "type": "quantitative", "title": y_title, "axis": {"format": "~p"}},
-                "y2": {"field": high},
-            },
-        }  # fmt: skip
-
-    median = {
-        "mark": {"type": "line" if isinstance(domain, Line) else "tick", "color": colours.released, "strokeWidth": 1.5},
-        "encoding": {"x": x, "y": {"field": "q50", "type": "quantitative"}},
-    }
-    body = {"data": {"name": "queries"}, "layer": [band("q05", "q95", 0.25), band("q25", "q75", 0.4), median]}
-    spec = framed(body, badge=badge, colours=colours, height=280, datasets={"queries": values})
+        chosen = fullest(report.truth)
+        at = drawable(described[index] for index in chosen)
+        body = along_labels(n=n, colour=colours.released)
+        height = 110 + 20 * len(chosen)
+    columns: dict[str, list[Any]] = {"x": at, **{
+        name: shortened(level) for name, level in zip(LEVELS, report.band[:, chosen], strict=True)
+    }}  # fmt: skip
+    columns["place"] = list(range(len(chosen)))
+    values = [dict(zip(columns, value, strict=True)) for value in zip(*columns.values(), strict=True)]
+    spec = framed(body, badge=badge, colours=colours, height=height, datasets={"queries": values})
     widest = int(np.argmax(np.abs(report.band[[0, -1]]).max(axis=0)))
     reach = float(np.abs(report.band[[0, -1], widest]).max())
+    # A category's name is what somebody typed, and a sentence is printed where markup is read.
+    which = f" ({described[widest]})" if isinstance(domain, Line) else ""
     sentence = (
-        f"In 90 of 100 releases, the hardest {report.problem.queries.one} shown "
-        f"({report.problem.queries.describe(int(report.indices[widest]))}) errs by at most {percent(reach)} "
-        f"({rows(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} releases."
+        f"In 90 of 100 releases, the hardest {queries.one} shown{which} errs by at most {percent(reach)} "
+        f"({rows(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} releases, "
+        "the line is the median."
     )
-    described = [report.problem.queries.describe(int(index)) for index in report.indices]
     table: dict[str, list[Any]] = {"query": described, "true answer": shortened(report.truth)}
-    for level, row in zip(("5%", "25%", "median", "75%", "95%"), report.band, strict=True):
-        table[f"error, {level}"] = shortened(row)
+    for name, level in zip(("5%", "25%", "median", "75%", "95%"), report.band, strict=True):
+        table[f"error, {name}"] = shortened(level)
+    table["rows, 95%"] = shortened(report.band[-1] * n)
     return Figure(spec=spec, sentence=sentence, table=table, title="Error of every query")
 
 
-def _interval_map(report: ErrorReport, *, badge: str, dark: bool) -> Figure:
-    """Where intervals err: start against end, darker where 95% of releases err by less than a larger number."""
-    colours, domain, n = palette(dark=dark), report.problem.domain, report.problem.n
-    queries = report.problem.queries
-    if not isinstance(queries, Intervals) or not isinstance(domain, Line):
-        return _nothing(badge=badge, dark=dark)
-    first, last = queries.ends(report.indices)
-    size = np.abs(report.band[[0, -1]]).max(axis=0)
-    starts = np.unique(first)
-    half = (domain.ordered / max(1, len(starts)) / 2) * domain.width
-    start, end = domain.low + first * domain.width, domain.low + (last + 1) * domain.width
-    values = [
-        {"a": a, "a2": a2, "b": b, "b2": b2, "error": error, "from": left, "to": right}
-        for a, a2, b, b2, error, left, right in zip(
-            shortened(start - half), shortened(start + half), shortened(end - half), shortened(end + half),
-            shortened(size), shortened(start), shortened(end), strict=True,
-        )
-    ]  # fmt: skip
-    scale = {"domain": [domain.low, domain.high], "nice": False, "clamp": True}
-    body = {
-        "data": {"name": "intervals"},
-        "mark": {"type": "rect"},
-        "encoding": {
-            "x": {"field": "a", "type": "quantitative", "title": "interval starts at", "scale": scale},
-            "x2": {"field": "a2"},
-            "y": {"field": "b", "type": "quantitative", "title": "and ends at", "scale": scale},
-            "y2": {"field": "b2"},
-            "color": {
-                "field": "error", "type": "quantitative", "title": "90% of errors below",
-                "scale": {"scheme": "blues", "reverse": dark, "zero": True},
-                "legend": {"format": "~p", "title": "90% of releases err by less than", "orient": "bottom"},
-            },
-            "tooltip": [
-                {"field": "from", "title": "from"}, {"field": "to", "title": "to"},
-                {"field": "error", "title": "error", "format": ".3p"},
-            ],
-        },
-    }  # fmt: skip
-    spec = framed(body, badge=badge, colours=colours, height=280, datasets={"intervals": values})
-    worst = int(np.argmax(size))
-    sentence = (
-        f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}) errs by "
-        f"at most {percent(float(size[worst]))} ({rows(float(size[worst]), n)}); short intervals are at the diagonal."
-    )
-    table: dict[str, list[Any]] = {
-        "from": shortened(start), "to": shortened(end), "true answer": shortened(report.truth),
-        "90% of errors below": shortened(size),
-    }  # fmt: skip
-    return Figure(spec=spec, sentence=sentence, table=table, title="Error of every query")
+def typical_failure(answered: Floats) -> tuple[float, float]:
+    """An error that about 16 in 100 releases exceed, and how many in 100 do.
+
+    Sixteen is one side of a normal curve beyond one standard deviation. Where too many releases are equal, the
+    largest error that some exceed; where all are, the error and 0.
+    """
+    ordered = np.sort(answered)
+    level = float(ordered[len(ordered) - 1 - round(0.16 * len(ordered))])
+    smaller = ordered[ordered < ordered[-1]]
+    if len(smaller) and level == ordered[-1]:
+        level = float(smaller[-1])
+    return level, 100 * float((answered > level).mean())
+
+
+def _in_100(share: float) -> str:
+    """A percentage of releases: a whole number, unless it is less than one."""
+    return significant(share) if share < 1 else f"{share:.0f}"
 
 
 def worst_error(*, report: ErrorReport, bound_lower: Bound | None, badge: str, dark: bool) -> Figure:
-    """The possible/impossible map at one setting: observed errors as dots, promise, lower bound, vacuous region."""
-    answered = report.answered
+    """The possible/impossible map at one setting: observed errors as dots, promise, lower bound, vacuous region.
+
+    Args:
+        report: measured errors.
+        bound_lower: an error no mechanism can stay below, None where no theorem speaks.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+    """
+    answered, bound, n = report.answered, report.bound, report.problem.n
     if not len(answered):
-        return _nothing(badge=badge, dark=dark)
-    colours, n, bound = palette(dark=dark), report.problem.n, report.bound
-    dots = np.quantile(answered, (np.arange(DOTS) + 0.5) / DOTS)
-    promised = bound.kind is not BoundKind.ORDER_ONLY and np.isfinite(bound.value)
-    right = max(float(answered.max()), bound.value if promised and bound.value < 4 * answered.max() else 0.0) * 1.08
-    if right <= 0:
-        right = 1 / n
-    bins = 25
-    column = np.minimum((dots / right * bins).astype(int), bins - 1)
-    height = np.zeros(bins, dtype=int)
-    values = []
-    for dot, place in zip(dots, column, strict=True):
-        height[place] += 1
-        values.append({"x": float(f"{(place + 0.5) * right / bins:.4g}"), "y": int(height[place]), "error": float(dot)})
+        return _nothing(badge=badge, dark=dark, title="Worst error, promised and observed")
+    colours = palette(dark=dark)
+    lower = bound_lower.value if bound_lower is not None and bound_lower.applies else 0.0
+    promised = [bound.value] if 0 < bound.value < np.inf else []
+    axis = axis_for(answered, [*promised, lower])
+    level, beyond = typical_failure(answered)
+    values, tallest = dots(answered, axis, threshold=level)
+    # The upper third is for words.
+    top = 1.7 * max(tallest, 10)
+    sure = bound.kind is not BoundKind.ORDER_ONLY and bound.applies
+    name = "promised" if sure else "order only" if bound.kind is BoundKind.ORDER_ONLY else "would be promised"
     datasets: dict[str, Records] = {
         "dots": values,
-        "impossible": [{"x": 0, "x2": min(bound_lower.value, right)}] if bound_lower is not None else [],
-        "vacuous": [{"x": 1, "x2": right}] if right > 1 else [],
+        "hatches": hatching(axis, until=lower, top=top) if lower > 0 else [],
+        "impossible": [{"x": axis.left, "x2": min(lower, axis.right)}] if lower > 0 else [],
+        "vacuous": [{"x": 1.0, "x2": axis.right}] if axis.right > 1 else [],
         "promise": [
-            {
-                "x": bound.value,
-                "label": "promised" if bound.applies else "would be promised",
-                "early": bool(bound.value < 0.35 * right),
-            }
-        ]
-        if promised and bound.value <= right
-        else [],
-        "reach": [{"x": float(f"{right:.4g}")}],
-    }
+            {"x": value, "label": f"{name} {percent(value)}", "sure": sure,
+             "right": bool(axis.along(np.array([value]))[0] < 0.45)}
+            for value in promised
+        ],
+        "typical": [{"text": f"○ about {_in_100(beyond)} in 100 err by more than {percent(level)}"}] if beyond else [],
+        "refused": _refused(report),
+        "reach": [{"x": axis.left, "y": 0.0}, {"x": axis.right, "y": top}],
+    }  # fmt: skip
     return Figure(
-        spec=framed(_worst_body(colours), badge=badge, colours=colours, height=200, datasets=datasets),
-        sentence=_worst_sentence(report, promised=promised),
-        table={"releases out of 100": [2.0] * DOTS, "worst error": shortened(dots)},
+        spec=framed(worst_body(colours, n=n, log=axis.log), badge=badge, colours=colours, height=300,
+                    datasets=datasets),
+        sentence=_worst_sentence(report, level=level, beyond=beyond, lower=lower),
+        table={"releases out of 100": [100 / DOTS] * DOTS, "worst error": [value["error"] for value in values],
+               "rows": shortened([value["error"] * n for value in values])},
         title="Worst error, promised and observed",
-    )
+    )  # fmt: skip
 
 
-def _worst_body(colours: Palette) -> dict[str, Any]:
-    """Regions, then dots, then the promise; the axis reaches as far as the data sets say."""
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "title": "worst error over all queries, share of n",
-        "scale": {"zero": True, "nice": False},
-        "axis": {"format": "~p"},
-    }
-    count = {
-        "field": "y",
-        "type": "quantitative",
-        "title": "2 in 100 a dot",
-        "axis": {"tickMinStep": 1, "grid": False},
-    }
-    dash = {"field": "label", "scale": {"domain": ["promised", "would be promised"], "range": [[1, 0], [5, 4]]}}
-    # The label stands on the side of the rule that has room.
-    labels: Records = [
-        {
-            "data": {"name": "promise"},
-            "transform": [{"filter": condition}],
-            "mark": {"type": "text", "color": colours.theory, "fontSize": 12, "align": align, "dx": shift},
-            "encoding": {"x": x, "text": {"field": "label"}, "y": {"value": 8}},
-        }
-        for condition, align, shift in (("datum.early", "left", 6), ("!datum.early", "right", -6))
-    ]
-    return {
-        "layer": [
-            {
-                "data": {"name": "impossible"},
-                "mark": {"type": "rect", "color": colours.impossible, "opacity": 0.35},
-                "encoding": {"x": x, "x2": {"field": "x2"}},
-            },
-            {
-                "data": {"name": "vacuous"},
-                "mark": {"type": "rect", "color": colours.grid},
-                "encoding": {"x": x, "x2": {"field": "x2"}},
-            },
-            {
-                "data": {"name": "dots"},
-                "mark": {"type": "circle", "color": colours.released, "size": 46, "opacity": 1},
-                "encoding": {
-                    "x": x,
-                    "y": count,
-                    "tooltip": [{"field": "error", "title": "worst error", "format": ".3p"}],
-                },
-            },
-            {"data": {"name": "reach"}, "mark": {"type": "rule", "opacity": 0}, "encoding": {"x": x}},
-            {
-                "data": {"name": "promise"},
-                "mark": {"type": "rule", "color": colours.theory, "strokeWidth": 3},
-                "encoding": {"x": x, "strokeDash": {**dash, "type": "nominal", "legend": None}},
-            },
-            *labels,
-        ]
-    }
+def _refused(report: ErrorReport) -> Records:
+    """Refusals, said apart: no error belongs to them."""
+    count = int(report.refused.sum())
+    return [{"text": f"⊥ {count:,} of {report.trials:,} refused"}] if count else []
 
 
-def _worst_sentence(report: ErrorReport, *, promised: bool) -> str:
-    """Observed, promised, refused, in one or two sentences."""
+def _worst_sentence(report: ErrorReport, *, level: float, beyond: float, lower: float) -> str:
+    """Observed, promised, refused, impossible, in one sentence."""
     n, bound, answered = report.problem.n, report.bound, report.answered
-    level = float(np.quantile(answered, 0.84))
-    text = f"About 16 in 100 releases err by more than {percent(level)} ({rows(level, n)}) on their worst query"
+    size = f"{percent(level)} ({rows(level, n)})"
+    text = f"{report.guarantee.sentence()}: every release errs by {size} on its worst query"
+    if beyond:
+        text = (
+            f"{report.guarantee.sentence()}: about {_in_100(beyond)} in 100 releases err by more than {size} on "
+            "their worst query"
+        )
     if report.refused.any():
-        text += f"; {report.refused.sum():,} of {report.trials:,} refused to answer"
-    if not promised:
-        return f"{text}; no error is promised."
+        text += f"; {report.refused.sum():,} of {report.trials:,} refused to answer and are not counted"
+    if lower > 0:
+        text += f"; no mechanism can promise less than {percent(lower)}"
+    if not bound.value < np.inf:
+        return f"{text}; the theorem gives an order of size, no number."
+    if bound.vacuous:
+        needed = "" if bound.rows_needed is None else f": it would need n of at least {bound.rows_needed:,}"
+        return f"{text}; the promise, {percent(bound.value)}, is vacuous here{needed}."
     low, high = report.failure_interval
-    if bound.value > 1:
-        return f"{text}; the promise, {percent(bound.value)}, is vacuous here."
-    condition = "the promise" if bound.applies else "what would be promised at a larger n"
+    condition = "the promise" if bound.applies else "what would be promised if every assumption held"
+    if bound.kind is BoundKind.ORDER_ONLY:
+        condition = "the theorem's order of size"
     return (
         f"{text}; {condition}, {percent(bound.value)}, was exceeded in {report.failures:,} of {len(answered):,} "
-        f"({percent(low)} to {percent(high)}; allowed {percent(bound.beta)})."
+        f"({percent(low)} to {percent(high)} with 95% confidence; allowed {percent(bound.beta)})."
     )
 
 
-def _nothing(*, badge: str, dark: bool) -> Figure:
+def _nothing(*, badge: str, dark: bool, title: str) -> Figure:
     """The picture of no answer at all."""
     colours = palette(dark=dark)
-    body = {"data": {"values": [{"text": "every release refused"}]}, "mark": {"type": "text", "color": colours.ink}}
-    body["encoding"] = {"text": {"field": "text"}}
+    mark = {"type": "text", "color": colours.ink, "fontSize": 14}
+    body = {
+        "data": {"name": "refused"}, "mark": mark, "encoding": {"text": {"field": "text"}},
+    }  # fmt: skip
+    said = "Every previewed release refused to answer."
+    datasets: dict[str, Records] = {"refused": [{"text": said}]}
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=120),
-        sentence="Every previewed release refused to answer.",
-        table={},
+        spec=framed(body, badge=badge, colours=colours, height=120, datasets=datasets),
+        sentence=said,
+        table={"outcome": ["refused"]},
+        title=title,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 """The specification's name, which Vega-Lite wants; nothing is fetched from it."""
+BADGE_WIDTH = 64
+"""Letters in a line of the badge: as many as a phone shows."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,15 +45,16 @@ class Palette:
     theory: str
     impossible: str
     others: tuple[str, ...]
+    paper: str
 
 
 LIGHT = Palette(
     ink="#1b1e23", quiet="#5a616b", grid="#e3e6eb", true="#2b2f36", released="#1b68cb", theory="#b85c00",
-    impossible="#7a808a", others=("#00806b", "#a8418f", "#6a51c7", "#8a6d00", "#2a8fae", "#8c4a2f"),
+    impossible="#7a808a", others=("#00806b", "#a8418f", "#6a51c7", "#8a6d00", "#2a8fae", "#8c4a2f"), paper="#ffffff",
 )  # fmt: skip
 DARK = Palette(
     ink="#e9ecf0", quiet="#a5acb8", grid="#262c36", true="#d5d9e0", released="#6aa9f5", theory="#f59a3c",
-    impossible="#8d95a1", others=("#3cc2a5", "#e38fcd", "#ab9bf2", "#d9bc4a", "#7cd0e8", "#d79a7d"),
+    impossible="#8d95a1", others=("#3cc2a5", "#e38fcd", "#ab9bf2", "#d9bc4a", "#7cd0e8", "#d79a7d"), paper="#030508",
 )  # fmt: skip
 
 
@@ -82,8 +86,8 @@ def framed(
         "background": "transparent",
         "autosize": {"type": "fit", "contains": "padding"},
         "title": {
-            "text": badge, "anchor": "start", "color": colours.quiet, "fontSize": 11, "fontWeight": "normal",
-            "limit": 700,
+            "text": textwrap.wrap(badge, BADGE_WIDTH) or [""], "anchor": "start", "color": colours.quiet,
+            "fontSize": 11, "fontWeight": "normal", "limit": 700,
         },
         "config": {
             "font": "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
@@ -106,7 +110,27 @@ def framed(
 
 def shortened(values: NDArray[Any] | list[float]) -> list[float | None]:
     """Numbers with four significant digits, null where there is none."""
-    return [float(f"{value:.4g}") if math.isfinite(value) else None for value in np.asarray(values, dtype=float)]
+    array = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(array)
+    size = np.where(finite & (array != 0), np.abs(array), 1.0)
+    # One of the two is 1 and the other a whole power of ten: the division rounds as reading the decimal number would.
+    digits = 3 - np.floor(np.log10(size))
+    up, down = 10.0 ** np.clip(digits, 0, 300), 10.0 ** np.clip(-digits, 0, 300)
+    short = np.rint(np.where(finite, array, 0.0) * up / down) * down / up
+    return [number if known else None for number, known in zip(short.tolist(), finite.tolist(), strict=True)]
+
+
+def significant(value: float) -> str:
+    """A number with three significant digits, written out: 1,230 and 0.0000123."""
+    if not math.isfinite(value):
+        return "no value" if math.isnan(value) else "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    places = 2 - math.floor(math.log10(abs(value)))
+    if not -13 < places < 10:
+        return f"{value:.2e}"
+    text = f"{round(value, places):,.{max(0, places)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(value: float) -> str:
@@ -120,3 +144,17 @@ def rows(value: float, n: int) -> str:
     """A fraction of n as a number of rows."""
     count = abs(value) * n
     return f"{count:,.0f} rows" if count > n else f"{count:,.0f} of {n:,} rows"
+
+
+def haloed(layer: dict[str, Any], colours: Palette) -> list[dict[str, Any]]:
+    """A layer of text twice, the first time as an outline in the page's colour: readable across lines."""
+    outline = {"stroke": colours.paper, "strokeWidth": 4, "strokeJoin": "round", "color": colours.paper}
+    return [{**layer, "mark": {**layer["mark"], **outline}}, layer]
+
+
+def rows_axis(n: int, *, orient: str) -> dict[str, Any]:
+    """A second axis beside one of fractions, in rows; the whole number n is all that enters its expression."""
+    return {
+        "orient": orient, "title": "rows", "grid": False, "tickCount": 5, "labelOverlap": True,
+        "labelExpr": f"format(datum.value * {int(n)}, ',.3~r')",
+    }  # fmt: skip
