@@ -11,7 +11,7 @@ import enum
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -576,6 +576,14 @@ class Mechanism(ABC):
     @abstractmethod
     def prepare(self, dataset: Dataset, problem: Problem) -> State:
         """Whatever can be computed once from the private data without knowing epsilon."""
+
+    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Roughly how long a preview takes: before its first release, and for each; 0 where nobody has to wait."""
+        return 0.0, 0.0
+
+    def warm_up(self, state: Any) -> Iterator[None]:
+        """What has to be done before the first release at this epsilon, pausing now and then; run() does it too."""
+        return iter(())
 
     @abstractmethod
     def run(self, state: Any, sampler: Any, trials: int = 1) -> Release:

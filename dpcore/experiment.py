@@ -38,6 +38,8 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles over trials that bands show: a 90% band, a 50% band and the median."""
 BLOCK_CELLS = 1 << 20
 """Cells (trials x size) made at once: what fits in the cache matters more than fewer blocks."""
+BLOCK_SECONDS = 1.0
+"""Time between two signs of progress, and for one mechanism at one epsilon of a sweep."""
 FRAMES = 20
 """Releases kept whole, for hypothetical-outcome frames."""
 
@@ -132,7 +134,10 @@ def measure(
     queries, n = problem.queries, problem.n
     indices = queries.batch(queries_shown)
     true_histogram = dataset.histogram[None, :]
-    block = max(1, min(trials, BLOCK_CELLS // problem.domain.size))
+    _, each = mechanism.preview_seconds(problem)
+    block = max(1, min(trials, BLOCK_CELLS // problem.domain.size, int(BLOCK_SECONDS / each) if each else trials))
+    for _ in mechanism.warm_up(state):
+        yield 0.0
     errors = np.empty((trials, len(indices)), dtype=np.float32)
     worst, refused = np.empty(trials), np.empty(trials, dtype=np.bool_)
     frames: Floats = np.empty((0, problem.domain.size))
@@ -190,6 +195,7 @@ class Sweep:
         worst: 5%, 50% and 95% of the worst error over trials, (K, E, 3); NaN where refused.
         typical: the same of the mean absolute error over a batch, (K, E, 3).
         promised: the promised worst error, (K, E); inf where there is none.
+        left_out: entries that take too long on this problem.
     """
 
     n: int
@@ -198,6 +204,7 @@ class Sweep:
     worst: Floats
     typical: Floats
     promised: Floats
+    left_out: tuple[str, ...] = ()
 
 
 EPSILON_GRID: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -217,6 +224,8 @@ def sweep(
 ) -> Generator[float, None, Sweep]:
     """Measure every entry at every epsilon; yields the fraction done after each cell.
 
+    Entries that would take longer than BLOCK_SECONDS at one epsilon are left out.
+
     Args:
         entries: mechanisms that serve the problem's queries.
         dataset: the true data.
@@ -228,13 +237,22 @@ def sweep(
         seed: of the previews.
         epsilons: the grid.
     """
-    shape = (len(entries), len(epsilons))
+
+    def made(entry: Entry, **values: Any) -> Mechanism:
+        given = {name: value for name, value in shared.items() if name in entry.controls()}
+        return entry.make(**{**given, **(own or {}).get(entry.key, {}), **values})
+
+    kept: list[Entry] = []
+    for entry in entries:
+        before, each = made(entry).preview_seconds(problem)
+        if before + trials * each <= BLOCK_SECONDS:
+            kept.append(entry)
+    shape = (len(kept), len(epsilons))
     worst, typical, promised = np.full((*shape, 3), np.nan), np.full((*shape, 3), np.nan), np.full(shape, math.inf)
-    for row, entry in enumerate(entries):
+    for row, entry in enumerate(kept):
         state: State | None = None
         for column, epsilon in enumerate(epsilons):
-            values: dict[str, Any] = {name: value for name, value in shared.items() if name in entry.controls()}
-            mechanism = entry.make(**{**values, **(own or {}).get(entry.key, {}), "epsilon": epsilon})
+            mechanism = made(entry, epsilon=epsilon)
             if state is None:
                 state = mechanism.prepare(dataset, problem)
             sampler = Preview(seed)
@@ -247,9 +265,10 @@ def sweep(
             yield (row * len(epsilons) + column + 1) / (shape[0] * shape[1])
     return Sweep(
         n=problem.n,
-        keys=tuple(entry.key for entry in entries),
+        keys=tuple(entry.key for entry in kept),
         epsilons=np.array(epsilons, dtype=np.float64),
         worst=worst,
         typical=typical,
         promised=promised,
+        left_out=tuple(entry.key for entry in entries if entry not in kept),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 from dpcore.core import Dataset, Entry, Neighbours, Problem, ProvenanceKind, State, exactly
@@ -24,6 +26,10 @@ from pages.ui.theorem import theorem_card
 
 MOST_CELLS = 1 << 24
 """Trials x cells of one preview; more would keep a person waiting."""
+MOST_SECONDS = 10.0
+"""Time for the previewed releases of a slow mechanism."""
+FEWEST = 20
+"""Releases previewed however long they take."""
 
 
 def explore() -> None:
@@ -41,6 +47,7 @@ def explore() -> None:
         hide_toolbars()
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
+    recipe = _in_time(recipe, problem)
     state = remembered(
         f"state|{source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.entry_key}|{_private_parameters(recipe)}",
         lambda: recipe.mechanism().prepare(dataset, problem),
@@ -132,6 +139,16 @@ def _controls() -> Recipe:
     )
 
 
+def _in_time(recipe: Recipe, problem: Problem) -> Recipe:
+    """The same with fewer releases where so many would take too long."""
+    before, each = recipe.mechanism().preview_seconds(problem)
+    if before + recipe.trials * each <= MOST_SECONDS:
+        return recipe
+    trials = min(recipe.trials, max(FEWEST, int((MOST_SECONDS - before) / each)))
+    st.caption(f"Previewing {trials} releases: this mechanism is slow on {problem.domain.size:,} cells.")
+    return dataclasses.replace(recipe, trials=trials)
+
+
 def _badge(recipe: Recipe, report: ErrorReport) -> str:
     """What the numbers are: drawn into every picture, so that a screenshot keeps it."""
     provenance = recipe.source.provenance
@@ -219,6 +236,9 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     chart_key = f"tradeoff_chart_{st.session_state.setdefault('picks', 0)}"
     draw_selectable(figure, key=chart_key, selection="pick", on_select=_go_to_epsilon)
     numbers(figure, title="trade-off", key="tradeoff_numbers")
+    if curve.left_out:
+        slow = ", ".join(entry.title for entry in entries if entry.key in curve.left_out)
+        st.caption(f"Left out, because it takes more than a second at each ε here: {slow}.")
 
 
 def _go_to_epsilon() -> None:
