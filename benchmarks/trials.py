@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, entry
 from dpcore.generators import generate
+from dpcore.mechanisms.intervals_printed import recommended_tie_bits
 
 TRIALS, BITS, ROWS, ALPHA = 1000, 10, 10_000, 0.1
 
@@ -64,18 +65,23 @@ def main() -> None:
     records = generate("bimodal", n=ROWS, size=2**BITS, seed=1)
     dataset = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="benchmark"))
     problem = Problem(domain=domain, queries=Intervals(domain=domain), n=ROWS)
+    # Tie-breaking bits count in the depth of every search, the peers' too.
+    depth = BITS + recommended_tie_bits(ALPHA)
     levels = math.ceil(math.log2(math.ceil(2 / ALPHA)))
     # (values, comparisons of a peer's loop in one trial, noise scale); a histogram is one call.
     loops = {
         "identity": (None, 2.0),
-        "intervals-printed": (BITS * math.ceil(8 / ALPHA), BITS * math.ceil(8 / ALPHA)),
+        "intervals-printed": (depth * math.ceil(8 / ALPHA), depth * math.ceil(8 / ALPHA)),
         "intervals-anchored": (BITS * math.ceil(2 / ALPHA), BITS * math.ceil(2 / ALPHA)),
         # A noisy max per level: noise on every one of 1,025 cuts, in one vector call where the peer has one.
         "intervals-recursive": (None, 4.0 * levels),
     }
     for key, (draws, scale) in loops.items():
         found = entry(key)
-        mechanism = found.make(**({"alpha": ALPHA} if "alpha" in found.controls() else {}))
+        mechanism = found.make(
+            **({"alpha": ALPHA} if "alpha" in found.controls() else {}),
+            **({"tie_bits": depth - BITS} if "tie_bits" in found.controls() else {}),
+        )
         state = mechanism.prepare(dataset, problem)
         runs: dict[str, Callable[[], object]] = {
             "ours": lambda m=mechanism, s=state: m.run(s, Preview(1), trials=TRIALS)

@@ -87,21 +87,25 @@ def distance(law: Law, other: Law) -> float:
 
 def telling_case(entry: Entry, problem: Problem) -> tuple[Mechanism, Dataset, Law, int]:
     """The mechanism at the epsilon where its control differs most, data, the exact law, and draws that show it."""
-    dataset = dataset_of(problem, np.arange(problem.n) * problem.domain.size // problem.n)
-    best: tuple[float, Mechanism, Law] | None = None
-    for values in ({}, *({"epsilon": epsilon} for epsilon in TELLING_EPSILONS)):
-        mechanism = tiny_mechanism(entry, **values)
-        law, other = (
-            Enumerate(window=window_for(problem)).law(m, m.prepare(dataset, problem))
-            for m in (mechanism, louder(mechanism))
-        )
-        found = distance(law, other)
-        if best is None or found > best[0]:
-            best = found, mechanism, law
+    steps, size = np.arange(problem.n), problem.domain.size
+    spreads = (steps * size // problem.n, steps**2 * size // problem.n**2)  # even, and lopsided: ties tell nothing
+    best: tuple[float, Mechanism, Dataset, Law] | None = None
+    for dataset in (dataset_of(problem, rows) for rows in spreads):
+        for values in ({}, *({"epsilon": epsilon} for epsilon in TELLING_EPSILONS)):
+            mechanism = tiny_mechanism(entry, **values)
+            law, other = (
+                Enumerate(window=window_for(problem)).law(m, m.prepare(dataset, problem))
+                for m in (mechanism, louder(mechanism))
+            )
+            found = distance(law, other)
+            if best is None or found > best[0]:
+                best = found, mechanism, dataset, law
     assert best is not None
     draws = int(np.clip(400 / max(best[0], 1e-9), 4_000, 10**7))
-    assert draws <= 400_000, f"no epsilon tells {entry.key} from its control: choose other tiny parameters"
-    return best[1], dataset, best[2], draws
+    assert draws <= 400_000, (
+        f"no epsilon tells {entry.key} from its control: choose other values in tiny=, or other tiny_size, tiny_rows"
+    )
+    return best[1], best[2], best[3], draws
 
 
 def check_law(entry: Entry, problem: Problem, sampler: Sampler, *, seed: int) -> None:

@@ -129,7 +129,7 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     if parameter.choices:
         titles = {option: option.replace("_", " ") for option in parameter.choices}
         return choice(label, titles, key=key, default=str(default), help_text=shown)
-    if parameter.integer:
+    if parameter.integer and not parameter.log:
         check_link(key, parameter=parameter, default=default)
         return int(
             st.slider(
@@ -139,7 +139,8 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     if parameter.log and name == "delta":
         return _power_of_ten(parameter, key=key, default=float(default), label=label)
     if parameter.log:
-        return number(parameter, key=key, default=float(default))
+        value = number(parameter, key=key, default=float(default))
+        return round(value) if parameter.integer else value
     check_link(key, parameter=parameter, default=default)
     return float(
         st.slider(label, parameter.low, parameter.high, float(default), key=key, help=shown, bind="query-params")

@@ -30,7 +30,7 @@ class Asked:
     seed: int
 
     def problem(self, n: int) -> Problem:
-        """The public problem for so many rows; where rows come and go, their number is private and a public one serves."""
+        """The public problem for so many rows; where rows come and go, for a public number of them."""
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             n = self.source.public_rows
         domain = self.source.domain
