@@ -1,11 +1,11 @@
-"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [upload] [repaint] [sessions]`."""
+"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [upload] [repaint] [sessions]`."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-ALL = ("noise", "trials", "upload", "repaint", "sessions")
+ALL = ("noise", "trials", "net", "upload", "repaint", "sessions")
 
 chosen = sys.argv[1:] or list(ALL)
 unknown = sorted(set(chosen) - set(ALL))
