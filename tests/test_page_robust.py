@@ -155,7 +155,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert "runs refuse" not in texts(app) + str([each.value for each in app.header])
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert len(charts(app)) == 3 + SALARY_CHARTS
-    assert "not protected: made by the data's steward" in texts(app)
+    assert "not protected" in texts(app) and "steward" in texts(app)
 
 
 @pytest.mark.parametrize("link", [{}, {"data": "adult.sex", "robust": "subsample_commonest"}], ids=str)
@@ -166,4 +166,4 @@ def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
-    assert "refuse; ε = 1.0, δ = " in printed.getvalue()
+    assert "refuse; ε = 1, δ = " in printed.getvalue()
