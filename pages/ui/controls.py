@@ -97,8 +97,8 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
             st.number_input(
                 f"Exact {parameter.symbol or parameter.label}",
                 value=default,
-                min_value=parameter.low,
-                max_value=parameter.high,
+                min_value=float(parameter.low),
+                max_value=float(parameter.high),
                 step=None,
                 format="%g",
                 key=key,
