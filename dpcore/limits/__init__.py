@@ -16,5 +16,7 @@ the truth is a separate function, because whoever attacks does not know it.
     distributional    a mechanism that is differentially private and betrays its population
     odds              what an ε means to someone who already suspects you
     low_bits          the attack on floating-point Laplace noise
+    shattering        VC and fat-shattering dimensions of a class given as a matrix, with the set that shows them
+    named_classes     classes whose dimension has a closed form
     applicable        the bound on the worst error that a problem's promises must respect
 """

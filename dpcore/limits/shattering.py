@@ -1,0 +1,222 @@
+"""How rich a class of questions is: its VC dimension and its fat-shattering dimension, with the set that shows it.
+
+Questions shatter a set of points if every subset of it is exactly what some question takes of the set. The largest
+number of points they shatter is the class's VC dimension d: with d points hidden halves can be read off any accurate
+release (vc.py), and some proportion of d·ln(universe) rows is enough to answer all questions privately. For questions
+that weigh points with numbers between 0 and 1, every shattered point x has a level r_x, and a question takes x if it
+weighs it at r_x + γ or more and leaves it at r_x - γ or less; in between it does neither. On questions that answer yes
+or no, both are the same for every scale γ up to one half.
+
+A set can only be shattered if all its subsets are. So the search grows sets point by point, keeps the questions sorted
+by the subset they take, and gives up a branch as soon as a subset is taken by none or too few questions are left for a
+larger set than the best one found: each further point doubles the subsets. It is exact. Where it would take too long it
+stops and says between which numbers the dimension lies: what it found is shattered, and what it left open bounds the
+rest.
+
+Numbers are compared as the decimals they are written as: 0.3 lies 0.2 above 0.1, which in binary it does not.
+
+Notation (paper): scale = γ; levels = r; d = dimension. Queries are rows of a matrix, points its columns.
+
+References:
+    Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), section 3; Roth (2010), section 2, for levels.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpcore.core import Booleans, Floats, Integers, ParameterError
+
+MOST_STEPS = 20_000_000
+"""Sets of up to 1,024 questions split before the search stops: about two seconds."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shattering:
+    """A dimension, or what is known of it, and a set that shows the lower end.
+
+    Attributes:
+        at_least: points shattered.
+        at_most: no more than so many are.
+        points: columns of a shattered set, (at_least,).
+        levels: r of each of them, (at_least,).
+        queries: the row that takes each subset of them, (2^at_least,); subset s has points[i] if bit i of s is set.
+    """
+
+    at_least: int
+    at_most: int
+    points: Integers
+    levels: Floats
+    queries: Integers
+
+    @property
+    def exact(self) -> bool:
+        """Whether the dimension is known."""
+        return self.at_least == self.at_most
+
+    def sentence(self) -> str:
+        """The dimension in words."""
+        if self.exact:
+            return f"The dimension is {self.at_least}."
+        return (
+            f"The dimension is at least {self.at_least}, which the set shows, and at most {self.at_most}: "
+            "the class is too large to search it all."
+        )
+
+
+def vc_dimension(matrix: ArrayLike, *, most_steps: int = MOST_STEPS) -> Shattering:
+    """VC dimension of yes-or-no questions, a 0/1 matrix (queries, points).
+
+    >>> vc_dimension([[0, 0], [0, 1], [1, 0], [1, 1]]).at_least
+    2
+
+    Raises:
+        ParameterError: entries other than 0 and 1, or no matrix.
+    """
+    entries = _checked(matrix)
+    if not np.isin(entries, (0.0, 1.0)).all():
+        raise ParameterError("Yes-or-no questions are rows of zeros and ones; for other weights name a scale.")
+    return _search(entries, gap=Fraction(1), most_steps=most_steps)
+
+
+def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int = MOST_STEPS) -> Shattering:
+    """Fat-shattering dimension at a scale, of a matrix (queries, points) of weights in [0, 1].
+
+    >>> fat_shattering_dimension([[0.1], [0.3]], scale=0.1).levels
+    array([0.2])
+
+    Raises:
+        ParameterError: weights outside [0, 1], no matrix, or a scale that is not above 0 and at most 1/2.
+    """
+    if not 0 < scale <= 0.5:
+        raise ParameterError(f"The scale must lie above 0 and be at most 1/2, got {scale!r}.")
+    return _search(_checked(matrix), gap=2 * Fraction(repr(float(scale))), most_steps=most_steps)
+
+
+def _checked(matrix: ArrayLike) -> Floats:
+    """The matrix as numbers, if it is one."""
+    try:
+        entries = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ParameterError("A class is a matrix of numbers: a row for each question, a column for each point.") from (
+            problem
+        )
+    if entries.ndim != 2 or 0 in entries.shape:
+        raise ParameterError("A class is a matrix with a row for each question and a column for each point.")
+    if not ((entries >= 0) & (entries <= 1)).all():
+        raise ParameterError("Weights must be numbers between 0 and 1.")
+    return entries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """A point with a level: the questions that take it and those that leave it, as bits of a whole number."""
+
+    point: int
+    level: Fraction
+    takes: int
+    leaves: int
+
+    @property
+    def balance(self) -> int:
+        """The fewer of the two."""
+        return min(self.takes.bit_count(), self.leaves.bit_count())
+
+
+def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
+    """Every useful cut, most even first; of cuts that no set of questions tells apart, one.
+
+    A level only matters by which questions take and which leave the point. For the questions that take it, the best
+    level is the lowest: one gap above it they are left, so it lies half a gap above the largest weight left.
+    """
+    found: dict[frozenset[int], Cut] = {}
+    for point, column in enumerate(entries.T):
+        weights = np.unique(column).tolist()
+        exact = [Fraction(repr(weight)) for weight in weights]
+        takers: dict[int, Cut] = {}
+        for weight, low in zip(weights, exact, strict=True):
+            above = bisect_left(exact, low + gap)
+            if above < len(exact):  # of the lows with the same questions above, the last leaves most
+                takes, leaves = _bits(column >= weights[above]), _bits(column <= weight)
+                takers[takes] = Cut(point=point, level=low + gap / 2, takes=takes, leaves=leaves)
+        for cut in takers.values():
+            found.setdefault(frozenset((cut.takes, cut.leaves)), cut)
+    return sorted(found.values(), key=lambda cut: (-cut.balance, cut.point, cut.level))
+
+
+def _bits(chosen: Booleans) -> int:
+    """A whole number with a bit set for each question chosen."""
+    return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
+
+
+@dataclass
+class Search:
+    """Depth-first search for the largest shattered set."""
+
+    steps: int
+    words: int
+    best: tuple[Cut, ...] = ()
+    parts: list[int] = field(default_factory=list)
+    open: int = 0
+
+    def grow(self, chosen: tuple[Cut, ...], parts: list[int], others: list[Cut]) -> None:
+        """Look for larger sets than the best among ``chosen`` and others; parts[s] are the questions that take s."""
+        if len(chosen) > len(self.best) or not self.parts:
+            self.best, self.parts = chosen, parts
+        room = min(part.bit_count() for part in parts).bit_length() - 1
+        for place, cut in enumerate(others):
+            left = len({other.point for other in others[place:]})
+            reach = len(chosen) + min(room, left)
+            if reach <= len(self.best):
+                return
+            if self.steps <= 0:
+                self.open = max(self.open, reach)
+                return
+            split = _split(parts, cut)
+            if split is not None:
+                following = [other for other in others[place + 1 :] if other.point != cut.point]
+                self.steps -= (1 + len(following)) * len(split) * self.words
+                self.grow((*chosen, cut), split, [other for other in following if _split(split, other) is not None])
+
+
+def _split(parts: list[int], cut: Cut) -> list[int] | None:
+    """The questions of every subset without and then with the cut's point, or None if a subset is taken by none."""
+    taken = []
+    for part in parts:
+        taken.append(part & cut.takes)
+        if not (taken[-1] and part & cut.leaves):
+            return None
+    return [part & cut.leaves for part in parts] + taken
+
+
+def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
+    """The dimension for weights that are apart by at least the gap."""
+    distinct, where = np.unique(entries, axis=0, return_index=True)
+    search = Search(steps=most_steps, words=1 + len(distinct) // 1024)
+    search.grow((), [(1 << len(distinct)) - 1], _cuts(distinct, gap=gap))
+    rows = [int(where[(part & -part).bit_length() - 1]) for part in search.parts]
+    return Shattering(
+        at_least=len(search.best),
+        at_most=max(len(search.best), search.open),
+        points=np.array([cut.point for cut in search.best], dtype=np.int64),
+        levels=np.array([float(cut.level) for cut in search.best]),
+        queries=np.array(rows, dtype=np.int64),
+    )
+
+
+def shatters(matrix: Any, found: Shattering, *, scale: float = 0.5) -> bool:
+    """Whether the set and levels of a Shattering are shattered by the questions it names, by the definition alone."""
+    entries = _checked(matrix)
+    margin, dimension = Fraction(repr(float(scale))), len(found.points)
+    for subset, query in enumerate(found.queries.tolist()):
+        for bit, (point, level) in enumerate(zip(found.points.tolist(), found.levels.tolist(), strict=True)):
+            weight, at = Fraction(repr(float(entries[query, point]))), Fraction(repr(level))
+            if not (weight >= at + margin if subset >> bit & 1 else weight <= at - margin):
+                return False
+    return len(found.queries) == 2**dimension and len(set(found.points.tolist())) == dimension
