@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.core import (
     Dataset,
@@ -102,7 +104,11 @@ class Finding:
 
 
 def divergences(
-    mechanism: Mechanism, problem: Problem, *, window: tuple[int, int] | None = None
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
 ) -> Iterator[tuple[Pair, float]]:
     """Every neighbouring pair and the larger of its two hockey-stick divergences at the guarantee's epsilon.
 
@@ -110,29 +116,37 @@ def divergences(
         mechanism: what is audited; its own run() is enumerated.
         problem: a tiny one; n is the number of rows (nominal under ADD_REMOVE_ONE).
         window: noisy values told apart, by default -4 .. n + 4.
+        universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
     """
+    records = np.arange(problem.domain.size) if universe is None else universe
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
     sampler = Enumerate(window=window or (-4, problem.n + 4))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(rows: tuple[int, ...]) -> Law:
         if rows not in laws:
-            dataset = Dataset(problem.domain, np.array(rows, dtype=np.int64), provenance)
+            dataset = Dataset(problem.domain, records[list(rows)], provenance)
             laws[rows] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
         return laws[rows]
 
     factor = np.exp(mechanism.guarantee(problem).epsilon)
-    for pair in neighbouring_pairs(size=problem.domain.size, rows=problem.n, neighbours=problem.neighbours):
+    for pair in neighbouring_pairs(size=len(records), rows=problem.n, neighbours=problem.neighbours):
         p, q = aligned(law(pair.one), law(pair.other))
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 
-def exact_delta(mechanism: Mechanism, problem: Problem, *, window: tuple[int, int] | None = None) -> Finding:
+def exact_delta(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
+) -> Finding:
     """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions.
 
     Args: see divergences.
     """
-    found = list(divergences(mechanism, problem, window=window))
+    found = list(divergences(mechanism, problem, window=window, universe=universe))
     pair, delta = max(found, key=lambda each: each[1])
     return Finding(delta=delta, pair=pair, pairs=len(found))
 
@@ -143,6 +157,7 @@ def exact_gamma(
     *,
     masses: list[Floats],
     window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
 ) -> Floats:
     """Chance that n + 1 rows drawn from each of ``masses`` (size,) give a pair whose divergence exceeds delta.
 
@@ -152,5 +167,6 @@ def exact_gamma(
     Args: see divergences.
     """
     delta = mechanism.guarantee(problem).delta
-    bad = [pair for pair, found in divergences(mechanism, problem, window=window) if found > delta + ROUNDING]
+    every = divergences(mechanism, problem, window=window, universe=universe)
+    bad = [pair for pair, found in every if found > delta + ROUNDING]
     return np.array([sum(pair.chance(mass) for pair in bad) for mass in masses], dtype=np.float64)

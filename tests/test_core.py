@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import dpcore
 from dpcore import (
@@ -31,6 +32,7 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Dataset,
+    Domain,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -252,3 +254,40 @@ def test_previews_differ_and_repeat() -> None:
     one, again, other = (mechanism.run(state, Preview(seed), 50).counts for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Domain):
+    """Rows of two numbers: nothing to count cells of."""
+
+    title = "two numbers"
+    listed = False
+    missing: bool = False
+
+    @property
+    def size(self) -> int:
+        return 2**64
+
+    def points(self) -> list[str]:
+        return []
+
+    def describe(self, cell: int) -> str:
+        return str(cell)
+
+    def checked(self, records: NDArray[Any]) -> NDArray[Any]:
+        if records.ndim != 2 or records.shape[1] != 2:
+            raise DataError("Records must be two numbers per row.")
+        return records
+
+
+def test_a_domain_of_more_cells_than_can_be_counted_keeps_rows_but_no_histogram() -> None:
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="pairs")
+    dataset = Dataset(Pairs(), np.array([[0.5, 1.5], [2.0, 3.0]]), provenance)
+    assert dataset.n == 2
+    with pytest.raises(ParameterError, match="too many cells"):
+        dataset.histogram  # noqa: B018  # reading it is what must fail
+    for wrong in (np.zeros(3), np.zeros((3, 1))):
+        with pytest.raises(DataError, match="two numbers"):
+            Dataset(Pairs(), wrong, provenance)
+    with pytest.raises(DataError, match="no rows"):
+        Dataset(Pairs(), np.zeros((0, 2)), provenance)

@@ -1,0 +1,131 @@
+"""A mechanism, and its line in the catalogue."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from dpcore.core.basics import DataError, ParameterError
+from dpcore.core.parameters import Parameter
+from dpcore.core.problem import Dataset, Domain, Problem, Queries
+from dpcore.core.promises import Bound, Guarantee, Neighbours
+from dpcore.core.release import Release, State
+
+
+def _on_its_problem(prepare: Callable[..., State]) -> Callable[..., State]:
+    """Wrap prepare(): guarantees that use n are about data with n rows, and neighbours always agree on this check."""
+
+    @functools.wraps(prepare)
+    def checked(self: Mechanism, dataset: Dataset, problem: Problem) -> State:
+        if dataset.domain != problem.domain:
+            raise DataError("The data are on another domain than the problem.")
+        if problem.neighbours is Neighbours.REPLACE_ONE and dataset.n != problem.n:
+            raise DataError("Where rows are replaced, n is public: the problem must name the number of rows.")
+        return prepare(self, dataset, problem)
+
+    return checked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A randomised algorithm: frozen parameters, a guarantee, a promise of accuracy, and a run on T trials at once.
+
+    A subclass is a frozen, keyword-only dataclass whose fields are declared with param(). It never sees a random
+    generator, only a sampler, so that what a run spends can be added up and every coin can be enumerated.
+    """
+
+    releases: ClassVar[str] = "data"
+    """What run() returns: "data" (a DataRelease; the pages that show tables list only these) or "value"."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Have every subclass's prepare() refuse data that are not the problem's, so that none can forget to."""
+        super().__init_subclass__(**arguments)
+        if "prepare" in cls.__dict__:
+            setattr(cls, "prepare", _on_its_problem(cls.__dict__["prepare"]))  # noqa: B010  # a typed method cannot be assigned
+
+    def __post_init__(self) -> None:
+        for name, parameter in self.parameters().items():
+            value = getattr(self, name)
+            parameter.check(name=name, value=value)
+            if not (parameter.boolean or parameter.choices):
+                # 3.0, 3 and numpy's 3 are one whole number: links, sentences and array shapes need Python's own.
+                object.__setattr__(self, name, int(value) if parameter.integer else float(value))
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """The declared parameters by field name, in the order they are shown."""
+        return {f.name: f.metadata["parameter"] for f in dataclasses.fields(cls) if "parameter" in f.metadata}
+
+    @abstractmethod
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """The privacy promise of one release."""
+
+    @abstractmethod
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """The promised worst error over problem.queries, failing with probability at most beta over the coins."""
+
+    @abstractmethod
+    def prepare(self, dataset: Dataset, problem: Problem) -> State:
+        """Whatever can be computed once from the private data without knowing epsilon."""
+
+    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Roughly how long a preview takes: before its first release, and for each; 0 where nobody has to wait."""
+        return 0.0, 0.0
+
+    def warm_up(self, state: Any) -> Iterator[None]:
+        """What has to be done before the first release at this epsilon, pausing now and then; run() does it too."""
+        return iter(())
+
+    @abstractmethod
+    def run(self, state: Any, sampler: Any, trials: int = 1) -> Release:
+        """T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the catalogue: a mechanism a user would name, with the parameters that make it that one.
+
+    Attributes:
+        key: short name used in links.
+        mechanism: the class.
+        presets: parameter values fixed by this entry (they get no control).
+        title: the name on the screen.
+        story: one or two sentences a newcomer understands.
+        domains: the domain classes it serves.
+        queries: the query classes it serves.
+        references: authors, year, theorem.
+        tiny: parameter values for the exact privacy check on a tiny universe, where the defaults need too many coins.
+        tiny_size: cells of that universe.
+        tiny_rows: its rows.
+    """
+
+    key: str
+    mechanism: type[Mechanism]
+    title: str
+    story: str
+    domains: tuple[type[Domain], ...]
+    queries: tuple[type[Queries], ...]
+    references: tuple[str, ...]
+    presets: Mapping[str, Any] = field(default_factory=dict)
+    tiny: Mapping[str, Any] = field(default_factory=dict)
+    tiny_size: int = 3
+    tiny_rows: int = 3
+
+    def serves(self, queries: Queries) -> bool:
+        """Whether the mechanism can release data for this query class on its domain."""
+        return isinstance(queries, self.queries) and isinstance(queries.domain, self.domains)
+
+    def controls(self) -> dict[str, Parameter]:
+        """The parameters a user may set: all but the presets."""
+        return {name: p for name, p in self.mechanism.parameters().items() if name not in self.presets}
+
+    def make(self, **values: Any) -> Mechanism:
+        """The mechanism with these parameter values; unknown names raise ParameterError."""
+        unknown = set(values) - set(self.controls())
+        if unknown:
+            raise ParameterError(f"{self.title} has no parameter {', '.join(sorted(unknown))}.")
+        return self.mechanism(**{**self.presets, **values})

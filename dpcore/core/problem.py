@@ -1,0 +1,191 @@
+"""What a record can be, the private data, and what is asked of them."""
+
+from __future__ import annotations
+
+import enum
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core.basics import DataError, Floats, Integers, ParameterError
+from dpcore.core.promises import Neighbours
+
+
+class Domain(ABC):
+    """A public description of what a record can be: ``size`` cells, numbered from 0.
+
+    Records that do not fit (missing, unparsable, out of bounds when not clamped) go to one reserved last cell and
+    stay in n: dropping them would make n differ between neighbours.
+    """
+
+    title: ClassVar[str]
+    listed: ClassVar[bool] = True
+    """Whether the cells are few enough to be numbered and counted; else a record is a row of numbers."""
+    missing: bool
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of cells, the reserved one included."""
+
+    def checked(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Records as a data set on this domain keeps them: here one cell per row, (n,).
+
+        Raises:
+            DataError: they are of another shape or kind, or out of range; the message shows none of them.
+        """
+        if records.ndim != 1 or not np.issubdtype(records.dtype, np.integer):
+            raise DataError("Records must be one whole number per row: the cell each row falls in.")
+        if len(records) and (int(records.min()) < 0 or int(records.max()) >= self.size):
+            raise DataError(f"Every record must be a cell between 0 and {self.size - 1}.")
+        return records.astype(np.int64, copy=False)
+
+    @property
+    def ordered(self) -> int:
+        """Number of cells that hold fitting records: all but the reserved one."""
+        return self.size - int(self.missing)
+
+    @property
+    def depth(self) -> int:
+        """Comparisons a binary search over the cells needs: the paper's d."""
+        return max(1, math.ceil(math.log2(self.size)))
+
+    @abstractmethod
+    def points(self) -> list[str] | Floats:
+        """One label (categories) or midpoint (numbers, shape (ordered,)) per fitting cell."""
+
+    @abstractmethod
+    def describe(self, cell: int) -> str:
+        """The cell in words."""
+
+
+class ProvenanceKind(enum.StrEnum):
+    """Where data come from, which decides what may be shown of them."""
+
+    GENERATED = "generated"
+    BUNDLED = "bundled sample"
+    STAND_IN = "public stand-in"
+    PRIVATE = "private"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where a data set comes from; ``key`` identifies it in links and captions (never a value of it)."""
+
+    kind: ProvenanceKind
+    title: str
+    source: str = ""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything computed from the data needs a guarantee before others may see it."""
+        return self.kind is ProvenanceKind.PRIVATE
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Encoded records on a domain. Private: ``repr`` shows no values.
+
+    Attributes:
+        domain: what a record can be.
+        records: what ``domain.checked`` made of them: the cell of each row, (n,), or a row of numbers each, (n, d).
+        provenance: where the rows come from.
+    """
+
+    domain: Domain
+    records: NDArray[Any]
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        if self.records.size == 0:
+            raise DataError("The data set has no rows.")
+        object.__setattr__(self, "records", self.domain.checked(self.records))
+        if self.domain.listed:
+            histogram = np.bincount(self.records, minlength=self.domain.size).astype(np.int64)
+            histogram.setflags(write=False)
+            object.__setattr__(self, "_histogram", histogram)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.records)
+
+    @property
+    def histogram(self) -> Integers:
+        """Rows in each cell, shape (domain.size,), read-only.
+
+        Raises:
+            ParameterError: the domain's cells are not listed.
+        """
+        if not self.domain.listed:
+            raise ParameterError(f"{type(self.domain).__name__} has too many cells to count rows in each.")
+        histogram: Integers = self.__dict__["_histogram"]
+        return histogram
+
+    def __repr__(self) -> str:
+        return f"<Dataset: {self.provenance.kind}, {type(self.domain).__name__}>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries(ABC):
+    """A class of counting queries on a domain: each query is the fraction of rows inside a set of cells."""
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    one: ClassVar[str]
+    """One query of the class in words, for "the error of one …"."""
+    domains: ClassVar[tuple[type[Domain], ...]]
+    domain: Domain
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Number of queries in the class."""
+
+    @property
+    @abstractmethod
+    def vc_dimension(self) -> int:
+        """Vapnik-Chervonenkis dimension of the class."""
+
+    @abstractmethod
+    def describe(self, index: int) -> str:
+        """Query number ``index`` in words."""
+
+    @abstractmethod
+    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
+        """Answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
+
+    @abstractmethod
+    def max_error(self, difference: NDArray[Any]) -> Floats:
+        """Largest absolute answer over the whole class on each row of differences (T, size), in closed form: (T,)."""
+
+    @abstractmethod
+    def batch(self, most: int) -> Integers:
+        """Indices of at most ``most`` fixed, evenly spread queries, for plots; shape (Q,)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What a guarantee and a promise are about: public, and the same for neighbouring data sets.
+
+    Attributes:
+        domain: what a record can be.
+        queries: the class whose answers matter.
+        n: number of rows; under ADD_REMOVE_ONE a public nominal size, the same for both neighbours.
+        neighbours: the relation.
+    """
+
+    domain: Domain
+    queries: Queries
+    n: int
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ParameterError(f"n must be at least 1, got {self.n}.")
+        if self.queries.domain != self.domain:
+            raise ParameterError("The queries are about another domain.")

@@ -1,0 +1,116 @@
+"""What is promised: who is protected from whom, how private, and how accurate."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from dpcore.core.basics import ParameterError
+
+
+class Neighbours(enum.StrEnum):
+    """Which pairs of data sets a guarantee speaks about."""
+
+    REPLACE_ONE = "replace_one"
+    """One of the n rows changes value; n is public."""
+    ADD_REMOVE_ONE = "add_remove_one"
+    """One row is added or removed; ``Problem.n`` is then a public nominal size, not the number of rows."""
+
+    @property
+    def words(self) -> str:
+        """The relation in words."""
+        return "replace one row" if self is Neighbours.REPLACE_ONE else "add or remove one row"
+
+    @property
+    def histogram_shift(self) -> tuple[int, ...]:
+        """How far a histogram's cells move between neighbours, cell by moved cell."""
+        return (1, 1) if self is Neighbours.REPLACE_ONE else (1,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A privacy promise: (epsilon, delta), failing with probability gamma over the draw of the data, for one relation.
+
+    ``releasable`` is False for approximate samplers, asymptotic promises and previews; ``why_not`` then says why.
+    """
+
+    epsilon: float
+    neighbours: Neighbours
+    delta: float = 0.0
+    gamma: float = 0.0
+    releasable: bool = True
+    why_not: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= 0:
+            raise ParameterError(f"epsilon must be at least 0, got {self.epsilon!r}.")
+        for name in ("delta", "gamma"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ParameterError(f"{name} must be at least 0 and below 1, got {getattr(self, name)!r}.")
+        if not self.releasable and not self.why_not:
+            raise ParameterError("A guarantee that cannot be released must say why.")
+
+    def sentence(self) -> str:
+        """The guarantee in one line, epsilon and delta printed exactly."""
+        parts = [f"ε = {exactly(self.epsilon)}"]
+        if self.delta:
+            parts.append(f"δ = {exactly(self.delta)}")
+        if self.gamma:
+            parts.append(f"γ = {exactly(self.gamma)}")
+        return ", ".join(parts) + f" ({self.neighbours.words})"
+
+
+def exactly(number: float) -> str:
+    """A number with all its digits and no more: 1, 0.1, 1e-6."""
+    return repr(float(number)).removesuffix(".0").replace("e-0", "e-")
+
+
+class BoundKind(enum.StrEnum):
+    """What a theorem's number is worth."""
+
+    GUARANTEE = "guarantee"
+    ORDER_ONLY = "order only"
+    LOWER = "lower bound"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """One condition of a theorem and whether it is met here."""
+
+    text: str
+    met: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A number a theorem gives about a problem: with probability at least 1 - beta, the worst error is at most value.
+
+    Attributes:
+        value: largest error over the query class, as a fraction of n; math.inf where the theorem says nothing.
+        kind: whether it is a guarantee, an order of magnitude, or a lower bound.
+        statement: the theorem in one sentence, with this problem's numbers.
+        reference: authors, year, theorem.
+        beta: failure probability over the mechanism's coins.
+        assumptions: each with whether it is met.
+        rows_needed: the n at which the promise would hold (None: no such n or not known).
+        note: what a reader must know besides: an erratum, a looser constant.
+    """
+
+    value: float
+    kind: BoundKind
+    statement: str
+    reference: str
+    beta: float = 0.0
+    assumptions: tuple[Assumption, ...] = ()
+    rows_needed: int | None = None
+    note: str = ""
+
+    @property
+    def applies(self) -> bool:
+        """Whether every assumption is met."""
+        return all(assumption.met for assumption in self.assumptions)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the number says nothing: an error of 1 or more is true of any release whose answers lie in [0, 1]."""
+        return not self.value < 1

@@ -1,0 +1,151 @@
+"""What a mechanism keeps of the data, and what it lets out."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from dpcore.core.basics import Booleans, Floats, Integers
+from dpcore.core.problem import Problem
+from dpcore.core.promises import Guarantee
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class State:
+    """What prepare() computed from private data, free of epsilon; owned by one session."""
+
+    problem: Problem
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: private>"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HistogramState(State):
+    """The state of mechanisms that need only counts: rows per cell, shape (size,)."""
+
+    histogram: Integers
+
+
+NOTHING = -1
+"""The value of a release that refused: no cell."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release(ABC):
+    """What came out of a mechanism: T independent releases on a leading axis.
+
+    Attributes:
+        problem: the public problem.
+        guarantee: the privacy promise of *each* of the T releases.
+        sampler: name of the sampler that drew it.
+        refused: shape (T,), True where the mechanism answered nothing.
+    """
+
+    problem: Problem
+    guarantee: Guarantee
+    sampler: str
+    refused: Booleans
+
+    @property
+    def trials(self) -> int:
+        """Number of independent releases, T."""
+        return len(self.refused)
+
+    @abstractmethod
+    def outcomes(self) -> Floats:
+        """Everything each release publishes, one row per trial, shape (T, anything)."""
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DataRelease(Release):
+    """Synthetic data: anything that can be asked of the data can be asked of it."""
+
+    @abstractmethod
+    def histogram(self) -> Floats:
+        """The released data as rows per cell, shape (T, size); NaN where refused."""
+
+    def answer(self, indices: Integers) -> Floats:
+        """Answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
+        return self.problem.queries.answer(self.histogram(), indices) / self.problem.n
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ValueRelease(Release):
+    """One released cell per trial, shape (T,); NOTHING where refused."""
+
+    values: Integers
+
+    def __post_init__(self) -> None:
+        # A refusal publishes nothing: whatever was computed on the way to it must not travel with the release.
+        object.__setattr__(self, "values", np.where(self.refused, NOTHING, self.values))
+
+    def outcomes(self) -> Floats:
+        """The value, one column."""
+        return self.values.astype(np.float64)[:, None]
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        return dataclasses.replace(self, refused=self.refused[start:stop], values=self.values[start:stop])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HistogramRelease(DataRelease):
+    """A released count per cell, shape (T, size); negative noisy counts are shown as they are."""
+
+    counts: Integers
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", np.where(self.refused[:, None], 0, self.counts))
+
+    def histogram(self) -> Floats:
+        """The released counts as numbers of rows."""
+        return np.where(self.refused[:, None], np.nan, self.counts)
+
+    def outcomes(self) -> Floats:
+        """The counts."""
+        return self.counts.astype(np.float64)
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        return dataclasses.replace(self, refused=self.refused[start:stop], counts=self.counts[start:stop])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PointsRelease(DataRelease):
+    """A small synthetic database: cells (T, m) and the fraction of the mass at each (T, m), rows summing to at most 1.
+
+    A weight of 0 marks an unused place, so that trials with fewer points share one array.
+    """
+
+    points: Integers
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", np.where(self.refused[:, None], 0, self.points))
+        object.__setattr__(self, "weights", np.where(self.refused[:, None], 0.0, self.weights))
+
+    def histogram(self) -> Floats:
+        """Mass per cell times n, shape (T, size)."""
+        trials, size = self.trials, self.problem.domain.size
+        flat = (np.arange(trials)[:, None] * size + self.points).ravel()
+        mass = np.bincount(flat, weights=self.weights.ravel() * self.problem.n, minlength=trials * size)
+        return np.where(self.refused[:, None], np.nan, mass.reshape(trials, size))
+
+    def outcomes(self) -> Floats:
+        """Points, then weights."""
+        return np.concatenate([self.points.astype(np.float64), self.weights], axis=1)
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        return dataclasses.replace(
+            self, refused=self.refused[start:stop], points=self.points[start:stop], weights=self.weights[start:stop]
+        )
