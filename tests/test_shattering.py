@@ -116,6 +116,50 @@ def test_fat_shattering_by_brute_force(rows: list[list[int]], twentieths: int) -
     check_witness(matrix, found, scale=scale)
 
 
+@pytest.mark.parametrize("scale", [0.25, 0.5])
+def test_every_class_of_weights_0_half_and_1_on_two_points(scale: float) -> None:
+    weights = [(a / 2, b / 2) for a in range(3) for b in range(3)]
+    for size in range(1, 10):
+        for matrix in combinations(weights, size):
+            found = fat_shattering_dimension(matrix, scale=scale)
+            exact = [[Fraction(weight) for weight in row] for row in matrix]
+            assert found.exact and found.at_least == brute_fat(exact, Fraction(scale)), matrix
+            check_witness(matrix, found, scale=scale)
+
+
+def test_points_that_mirror_or_copy_each_other_by_brute_force(seed: int) -> None:
+    # Their cuts have the same two sides, and only one of each is searched.
+    generator = np.random.Generator(np.random.SFC64(seed))
+    for _ in range(60):
+        base = generator.integers(0, 5, (7, 2))
+        columns = np.column_stack([base[:, 0], 4 - base[:, 0], np.minimum(base[:, 0], 2), base[:, 1]])
+        matrix = columns[:, generator.permutation(4)] / 4
+        found = fat_shattering_dimension(matrix, scale=0.25)
+        exact = [[Fraction(weight) for weight in row] for row in matrix.tolist()]
+        assert found.at_least == brute_fat(exact, Fraction(1, 4))
+
+
+def test_points_taken_alike_but_left_otherwise_are_two() -> None:
+    # The first column is taken where the second is, but leaves one question undecided.
+    matrix = [[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.5, 0.0, 0.0]]
+    found = fat_shattering_dimension(matrix, scale=0.5)
+    assert found.at_least == 2 and set(found.points.tolist()) == {1, 2}
+
+
+def test_the_witness_is_exact_for_weights_of_seventeen_digits(seed: int) -> None:
+    # A level of so many digits need not be a double, and rounded it would fail its own definition.
+    generator = np.random.Generator(np.random.SFC64(seed))
+    rounded = 0
+    for _ in range(100):
+        matrix = generator.random((12, 4))
+        found = fat_shattering_dimension(matrix, scale=0.07)
+        check_witness(matrix, found, scale=0.07)
+        rounded += any(Fraction(float(level)) != level for level in found.levels)
+    assert rounded > 50
+    tight = [[0.1234567890123457], [0.3234567890123457]]
+    check_witness(tight, fat_shattering_dimension(tight, scale=0.1), scale=0.1)
+
+
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=20))
 def test_yes_or_no_questions_have_one_dimension_at_every_scale(rows: list[list[int]]) -> None:
     wanted = vc_dimension(rows).at_least

@@ -45,14 +45,14 @@ class Shattering:
         at_least: points shattered.
         at_most: no more than so many are.
         points: columns of a shattered set, (at_least,).
-        levels: r of each of them, (at_least,).
+        levels: r of each of them, exactly: halfway between what is left and what is taken, (at_least,).
         queries: the row that takes each subset of them, (2^at_least,); subset s has points[i] if bit i of s is set.
     """
 
     at_least: int
     at_most: int
     points: Integers
-    levels: Floats
+    levels: tuple[Fraction, ...]
     queries: Integers
 
     @property
@@ -89,7 +89,7 @@ def fat_shattering_dimension(matrix: ArrayLike, *, scale: float, most_steps: int
     """Fat-shattering dimension at a scale, of a matrix (queries, points) of weights in [0, 1].
 
     >>> fat_shattering_dimension([[0.1], [0.3]], scale=0.1).levels
-    array([0.2])
+    (Fraction(1, 5),)
 
     Raises:
         ParameterError: weights outside [0, 1], no matrix, or a scale that is not above 0 and at most 1/2.
@@ -130,10 +130,12 @@ class Cut:
 
 
 def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
-    """Every useful cut, most even first; of cuts that no set of questions tells apart, one.
+    """Every useful cut, most even first.
 
-    A level only matters by which questions take and which leave the point. For the questions that take it, the best
-    level is the lowest: one gap above it they are left, so it lies half a gap above the largest weight left.
+    A level only matters by which questions take and which leave the point: those from one weight up, and those down
+    to the largest weight that is a gap below it. Halfway between the two serves, and is where one would look for it.
+    Of cuts with the same two sides (or the sides swapped) one is enough, whatever their points: no shattered set uses
+    two of them, nor two that one point has, since no question is above the higher and below the lower.
     """
     found: dict[frozenset[int], Cut] = {}
     for point, column in enumerate(entries.T):
@@ -144,7 +146,7 @@ def _cuts(entries: Floats, *, gap: Fraction) -> list[Cut]:
             above = bisect_left(exact, low + gap)
             if above < len(exact):  # of the lows with the same questions above, the last leaves most
                 takes, leaves = _bits(column >= weights[above]), _bits(column <= weight)
-                takers[takes] = Cut(point=point, level=low + gap / 2, takes=takes, leaves=leaves)
+                takers[takes] = Cut(point=point, level=(low + exact[above]) / 2, takes=takes, leaves=leaves)
         for cut in takers.values():
             found.setdefault(frozenset((cut.takes, cut.leaves)), cut)
     return sorted(found.values(), key=lambda cut: (-cut.balance, cut.point, cut.level))
@@ -170,19 +172,30 @@ class Search:
         if len(chosen) > len(self.best) or not self.parts:
             self.best, self.parts = chosen, parts
         room = min(part.bit_count() for part in parts).bit_length() - 1
+        left = _points_left(others)
         for place, cut in enumerate(others):
-            left = len({other.point for other in others[place:]})
-            reach = len(chosen) + min(room, left)
+            reach = len(chosen) + min(room, left[place])
             if reach <= len(self.best):
                 return
             if self.steps <= 0:
                 self.open = max(self.open, reach)
                 return
             split = _split(parts, cut)
+            self.steps -= len(parts) * self.words
             if split is not None:
                 following = [other for other in others[place + 1 :] if other.point != cut.point]
-                self.steps -= (1 + len(following)) * len(split) * self.words
+                self.steps -= len(following) * len(split) * self.words
                 self.grow((*chosen, cut), split, [other for other in following if _split(split, other) is not None])
+
+
+def _points_left(cuts: list[Cut]) -> list[int]:
+    """How many different points the cuts from each place on have."""
+    seen: set[int] = set()
+    left = []
+    for cut in reversed(cuts):
+        seen.add(cut.point)
+        left.append(len(seen))
+    return left[::-1]
 
 
 def _split(parts: list[int], cut: Cut) -> list[int] | None:
@@ -205,7 +218,7 @@ def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
         at_least=len(search.best),
         at_most=max(len(search.best), search.open),
         points=np.array([cut.point for cut in search.best], dtype=np.int64),
-        levels=np.array([float(cut.level) for cut in search.best]),
+        levels=tuple(cut.level for cut in search.best),
         queries=np.array(rows, dtype=np.int64),
     )
 
@@ -215,8 +228,8 @@ def shatters(matrix: Any, found: Shattering, *, scale: float = 0.5) -> bool:
     entries = _checked(matrix)
     margin, dimension = Fraction(repr(float(scale))), len(found.points)
     for subset, query in enumerate(found.queries.tolist()):
-        for bit, (point, level) in enumerate(zip(found.points.tolist(), found.levels.tolist(), strict=True)):
-            weight, at = Fraction(repr(float(entries[query, point]))), Fraction(repr(level))
-            if not (weight >= at + margin if subset >> bit & 1 else weight <= at - margin):
+        for bit, (point, level) in enumerate(zip(found.points.tolist(), found.levels, strict=True)):
+            weight = Fraction(repr(float(entries[query, point])))
+            if not (weight >= level + margin if subset >> bit & 1 else weight <= level - margin):
                 return False
     return len(found.queries) == 2**dimension and len(set(found.points.tolist())) == dimension
