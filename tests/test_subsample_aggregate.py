@@ -216,6 +216,35 @@ def test_agreement_is_what_it_says(seed: int) -> None:
     assert_other_law(np.array([answered, 20_000 - answered]), np.array([chance - 0.05, 1.05 - chance]))
 
 
+def test_fewest_subsamples_are_enough_and_a_few_less_are_not() -> None:
+    """Also where no number is enough, which is decided at the largest number at once: then none that is tried is."""
+    for n, rows, epsilon, delta in ((10_000, 25, 1.0, 1e-6), (2000, 5, 0.3, 1e-4), (10_000, 25, 0.1, 1e-6)):
+
+        def chance(subsamples: int, n: int = n, rows: int = rows, epsilon: float = epsilon, d: float = delta) -> float:
+            plan = calibrated_plan(epsilon=epsilon, delta=d, n=n, rows=rows, subsamples=subsamples)
+            return answer_chance(plan, epsilon=epsilon, agreement=0.75)
+
+        fewest = fewest_subsamples(epsilon=epsilon, delta=delta, n=n, rows=rows)
+        if fewest is None:
+            assert all(chance(4**power) < 0.95 for power in range(3, 11))
+        else:
+            assert chance(fewest) >= 0.95 > chance(round(fewest / 1.05))
+    assert fewest is None
+
+
+def test_votes_of_many_subsamples_are_read_off_at_enough_places() -> None:
+    """64,000,000 votes, against the whole law; the control, half the noise, is told apart."""
+    plan = paper_plan(epsilon=1.0, n=10_000, rows=25)
+    for agreement in (0.5, 0.52, 0.62, 0.626, 0.7, 0.999, 1.0):
+        first, chances = binomial_law(draws=plan.subsamples, chance=agreement)
+        votes = np.arange(first, first + len(chances))
+        released = laplace_tail(plan.threshold - votes, scale=plan.cap) * (2 * votes > plan.subsamples)
+        found = answer_chance(plan, epsilon=1.0, agreement=agreement)
+        assert found == pytest.approx(float(chances @ released), abs=1e-6)
+    louder = answer_chance(plan, epsilon=2.0, agreement=0.62)
+    assert abs(louder - answer_chance(plan, epsilon=1.0, agreement=0.62)) > 1e-3
+
+
 def data_of(domain: Domain, counts: list[int]) -> Dataset:
     return Dataset(domain, np.repeat(np.arange(len(counts)), counts), MADE)
 
