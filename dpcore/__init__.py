@@ -11,13 +11,13 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grid, Line
 from dpcore.mechanisms import catalogue, entry, serving
-from dpcore.queries import Cells, Intervals, Thresholds
+from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Account, Enumerate, Preview, Secure
 
 __all__ = [
-    "Account", "Categories", "Cells", "DataError", "Dataset", "Entry", "Enumerate", "Guarantee", "Intervals", "Line",
-    "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind", "Secure", "Thresholds",
-    "catalogue", "entry", "serving",
+    "Account", "Categories", "Cells", "DataError", "Dataset", "Entry", "Enumerate", "Grid", "Guarantee", "Intervals",
+    "Line", "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind", "Rectangles",
+    "Secure", "Thresholds", "catalogue", "entry", "serving",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -83,6 +83,61 @@ class Line(Domain):
         if self.missing:
             encoded[~fits] = self.ordered
         return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(Domain):
+    """Two numbers: every pair of a cell of one line and a cell of another, numbered row by row of the first.
+
+    A pair of which either number has no cell goes to one reserved last cell.
+
+    Attributes:
+        first: the line whose cells are the rows; drawn from left to right.
+        second: the line whose cells follow each other inside a row; drawn from bottom to top.
+        names: what the two numbers are called.
+        missing: whether there is a reserved cell; it follows from the lines.
+    """
+
+    title: ClassVar[str] = "two numbers"
+    first: Line = Line(bits=5)
+    second: Line = Line(bits=5)
+    names: tuple[str, str] = ("first number", "second number")
+    missing: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.first.bits + self.second.bits > MOST_BITS:
+            raise ParameterError(f"Both lines' bits together must be at most {MOST_BITS}.")
+        object.__setattr__(self, "missing", self.first.missing or self.second.missing)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Ordered cells of the first and of the second line."""
+        return self.first.ordered, self.second.ordered
+
+    @property
+    def size(self) -> int:
+        """All pairs of ordered cells, and one more where a number may be missing."""
+        return self.first.ordered * self.second.ordered + int(self.missing)
+
+    def points(self) -> Floats:
+        """Midpoints of each pair of ordered cells, shape (ordered, 2)."""
+        pairs = np.meshgrid(self.first.points(), self.second.points(), indexing="ij")
+        return np.stack([pair.reshape(-1) for pair in pairs], axis=1)
+
+    def describe(self, cell: int) -> str:
+        """Both half-open ranges."""
+        if cell >= self.ordered:
+            return "missing or out of bounds"
+        row, column = divmod(cell, self.second.ordered)
+        return f"{self.first.describe(row)} × {self.second.describe(column)}"
+
+    def encode(self, first: Floats, second: Floats) -> Integers:
+        """Cell of each pair of numbers (n,) and (n,), shape (n,)."""
+        rows, columns = self.first.encode(first), self.second.encode(second)
+        if len(rows) != len(columns):
+            raise ParameterError(f"Both columns need as many numbers, got {len(rows):,} and {len(columns):,}.")
+        fits = (rows < self.first.ordered) & (columns < self.second.ordered)
+        return np.where(fits, rows * self.second.ordered + columns, self.ordered).astype(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)

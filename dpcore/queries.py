@@ -2,11 +2,13 @@
 
 Worst errors over a whole class are closed forms, so they are exact however large the class is; plots use a fixed
 batch. A difference of histograms D - D' enters as ``difference`` (T, size); its cumulative sums G (with G_0 = 0)
-give thresholds max |G| and intervals max G - min G (Blum, Ligett and Roth 2013, section 4).
+give thresholds max |G| and intervals max G - min G (Blum, Ligett and Roth 2013, section 4). A rectangle is an interval
+of what two edges of the first line leave between them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Domain, Floats, Integers, ParameterError, Queries
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grid, Line
+
+TRIALS_AT_ONCE = 128
+"""Trials whose rectangles are searched together: their running sums stay in the processor's cache."""
+EXACT_IN_SHORT = 1 << 21
+"""Sums and differences of four whole numbers below it are exact in half the memory."""
 
 
 def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
@@ -140,13 +147,99 @@ class Intervals(Queries):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rectangles(Queries):
+    """How many rows lie in a rectangle? One query per interval of the first line with one of the second.
+
+    Query number i·(intervals of the second line) + j asks interval i of the first line with interval j of the second.
+    """
+
+    key: ClassVar[str] = "rectangles"
+    title: ClassVar[str] = "Rectangles: how many between a and b, and between c and d?"
+    one: ClassVar[str] = "rectangle"
+    domains: ClassVar[tuple[type[Domain], ...]] = (Grid,)
+    domain: Grid
+
+    @property
+    def sides(self) -> tuple[Intervals, Intervals]:
+        """The intervals along the first and along the second line."""
+        return Intervals(domain=self.domain.first), Intervals(domain=self.domain.second)
+
+    @property
+    def count(self) -> int:
+        """All pairs of intervals."""
+        return self.sides[0].count * self.sides[1].count
+
+    @property
+    def vc_dimension(self) -> int:
+        """4, the points furthest left, right, down and up; on a side of two cells left and right are one."""
+        return sum(min(3, cells) for cells in self.domain.shape) - 2
+
+    def ends(self, indices: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+        """First and last cell along the first line, first and last along the second, all included."""
+        across, up = self.sides
+        i, j = np.divmod(indices, up.count)
+        return *across.ends(i), *up.ends(j)
+
+    def index(self, across: tuple[int, int], up: tuple[int, int]) -> int:
+        """Number of the rectangle of these first and last cells along either line, all included."""
+        return self.sides[0].index(*across) * self.sides[1].count + self.sides[1].index(*up)
+
+    def describe(self, index: int) -> str:
+        """Both intervals in words."""
+        across, up = self.sides
+        return f"{across.describe(index // up.count)} × {up.describe(index % up.count)}"
+
+    def _corners(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sums over the cells below and left of each corner of the grid, shape (T, rows + 1, columns + 1)."""
+        rows, columns = self.domain.shape
+        sums = np.zeros((len(values), rows + 1, columns + 1), dtype=values.dtype)
+        inside = sums[:, 1:, 1:]
+        np.cumsum(values[:, : rows * columns].reshape(-1, rows, columns), axis=2, out=inside)
+        np.cumsum(inside, axis=1, out=inside)
+        return sums
+
+    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
+        """Sums of the cells of each query, shape (T, Q)."""
+        sums = self._corners(np.asarray(histogram, dtype=np.float64))
+        left, right, low, high = self.ends(indices)
+        right, high = right + 1, high + 1
+        answers: Floats = sums[:, right, high] - sums[:, left, high] - sums[:, right, low] + sums[:, left, low]
+        return answers
+
+    def max_error(self, difference: NDArray[Any]) -> Floats:
+        """Over all pairs of edges of the shorter side, max G - min G of the running sums between them, shape (T,)."""
+        worst = np.zeros(len(difference))
+        sideways = self.domain.first.ordered > self.domain.second.ordered
+        for start in range(0, len(difference), TRIALS_AT_ONCE):
+            found = worst[start : start + TRIALS_AT_ONCE]
+            sums = self._corners(difference[start : start + TRIALS_AT_ONCE])
+            # Trials last, so that every step works on whole rows of memory.
+            sums = np.ascontiguousarray(sums.transpose((2, 1, 0) if sideways else (1, 2, 0)))
+            if (np.abs(sums) < EXACT_IN_SHORT).all() and (sums == np.rint(sums)).all():
+                sums = sums.astype(np.float32)
+            strips = np.empty(sums[1:].shape, dtype=sums.dtype)
+            for edge in range(len(sums) - 1):
+                strip = np.subtract(sums[edge + 1 :], sums[edge], out=strips[edge:])
+                np.maximum(found, (strip.max(axis=1) - strip.min(axis=1)).max(axis=0), out=found)
+        return worst
+
+    def batch(self, most: int) -> Integers:
+        """Spread intervals of the first line with spread intervals of the second."""
+        across, up = self.sides
+        some = across.batch(math.isqrt(most))
+        others = up.batch(most // len(some))
+        some = across.batch(most // len(others))
+        return (some[:, None] * up.count + others[None, :]).reshape(-1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cells(Queries):
     """How many rows are in one cell? One query per fitting cell; the class that serves categories."""
 
     key: ClassVar[str] = "cells"
     title: ClassVar[str] = "Cells: how many in each bar?"
     one: ClassVar[str] = "cell"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Categories)
+    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Grid, Categories)
     domain: Domain
 
     @property
@@ -182,7 +275,7 @@ class Cells(Queries):
         return _spread(self.count, most)
 
 
-QUERY_CLASSES: tuple[type[Queries], ...] = (Thresholds, Intervals, Cells)
+QUERY_CLASSES: tuple[type[Queries], ...] = (Thresholds, Intervals, Rectangles, Cells)
 """The classes a page offers, in the order it offers them."""
 
 

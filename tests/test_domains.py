@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpcore import Categories, Line, ParameterError
+from dpcore import Categories, Grid, Line, ParameterError
 
 anything = st.floats(allow_nan=True, allow_infinity=True)
 bounds = st.floats(-1e300, 1e300)
@@ -131,3 +131,35 @@ def test_categories_that_make_no_sense() -> None:
     for names in ((), ("a", "a")):
         with pytest.raises(ParameterError):
             Categories(labels=names)
+
+
+@given(lines(), lines(), st.lists(st.tuples(anything, anything), min_size=1))
+def test_a_pair_has_the_cell_of_both_its_numbers(one: Line, other: Line, pairs: list[tuple[float, float]]) -> None:
+    assume(one.bits + other.bits <= 16)
+    grid = Grid(first=one, second=other)
+    assert grid.size == one.ordered * other.ordered + (one.missing or other.missing)
+    first, second = (np.array(numbers) for numbers in zip(*pairs, strict=True))
+    for cell, row, column in zip(
+        grid.encode(first, second).tolist(), one.encode(first).tolist(), other.encode(second).tolist(), strict=True
+    ):
+        if row == one.ordered or column == other.ordered:
+            assert cell == grid.ordered == grid.size - 1
+        else:
+            assert divmod(cell, other.ordered) == (row, column)
+
+
+def test_midpoints_of_a_grid_find_their_cells_and_each_reads_differently() -> None:
+    grid = Grid(first=Line(low=-3, high=5, bits=3), second=Line(low=0, high=1, bits=2, missing=True))
+    np.testing.assert_array_equal(grid.encode(*grid.points().T), np.arange(grid.ordered))
+    assert len({grid.describe(cell) for cell in range(grid.size)}) == grid.size
+    assert grid.shape == (8, 4) and grid.listed
+    assert repr(grid).startswith("Grid(first=Line(")
+    same: Grid = eval(repr(grid), {"Grid": Grid, "Line": Line})  # the code on a page is made of it
+    assert same == grid and hash(same) == hash(grid)
+
+
+def test_grids_that_make_no_sense() -> None:
+    with pytest.raises(ParameterError, match="together"):
+        Grid(first=Line(bits=9), second=Line(bits=8))
+    with pytest.raises(ParameterError, match="as many"):
+        Grid().encode(np.zeros(2), np.zeros(3))
