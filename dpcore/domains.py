@@ -176,3 +176,44 @@ class Categories(Domain):
         unknown = (codes < 0) | (codes >= len(self.labels))
         encoded: Integers = np.where(unknown, len(self.labels) if self.missing else 0, codes)
         return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Domain):
+    """One of a declared list of labels and a number: the first label's cells in order, then the next label's.
+
+    A row without a fitting label or number falls in one last cell.
+    """
+
+    title: ClassVar[str] = "a number and its group"
+    missing: bool = field(default=True, init=False)
+    labels: tuple[str, ...] = ("no", "yes")
+    line: Line = field(default_factory=Line)
+
+    def __post_init__(self) -> None:
+        Categories(labels=self.labels)
+        if self.size > 2**MOST_BITS:
+            raise ParameterError(f"{len(self.labels)} labels of {self.line.ordered:,} cells each are too many.")
+
+    @property
+    def size(self) -> int:
+        """The line's cells for each label, and the last one."""
+        return len(self.labels) * self.line.ordered + 1
+
+    def points(self) -> list[str]:
+        """Label and range of each cell."""
+        return [self.describe(cell) for cell in range(self.ordered)]
+
+    def describe(self, cell: int) -> str:
+        """Label and range."""
+        if cell >= self.ordered:
+            return "anything else"
+        label, place = divmod(cell, self.line.ordered)
+        return f"{self.labels[label]}, {self.line.describe(place)}"
+
+    def encode(self, codes: Integers, numbers: Floats) -> Integers:
+        """Cell of each row, shape (n,), from label codes 0..k-1 (anything else does not fit) and numbers."""
+        labels, cells = Categories(labels=self.labels).encode(codes), self.line.encode(numbers)
+        fits = (labels < len(self.labels)) & (cells < self.line.ordered)
+        encoded: Integers = np.where(fits, labels * self.line.ordered + cells, self.ordered)
+        return encoded

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Domain, Floats, Integers, ParameterError, Queries
-from dpcore.domains import Categories, Grid, Line
+from dpcore.domains import Categories, Grid, Grouped, Line
 
 TRIALS_AT_ONCE = 128
 """Trials whose rectangles are searched together: their running sums stay in the processor's cache."""
@@ -239,7 +239,7 @@ class Cells(Queries):
     key: ClassVar[str] = "cells"
     title: ClassVar[str] = "Cells: how many in each bar?"
     one: ClassVar[str] = "cell"
-    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Grid, Categories)
+    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Grid, Categories, Grouped)
     domain: Domain
 
     @property

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpcore import Categories, Grid, Line, ParameterError
+from dpcore.domains import Grouped
 
 anything = st.floats(allow_nan=True, allow_infinity=True)
 bounds = st.floats(-1e300, 1e300)
@@ -163,3 +164,16 @@ def test_grids_that_make_no_sense() -> None:
         Grid(first=Line(bits=9), second=Line(bits=8))
     with pytest.raises(ParameterError, match="as many"):
         Grid().encode(np.zeros(2), np.zeros(3))
+
+
+def test_a_group_and_a_number_share_a_cell() -> None:
+    domain = Grouped(labels=("a", "b"), line=Line(low=0, high=4, bits=2, missing=True))
+    assert (domain.size, domain.ordered, domain.missing) == (9, 8, True)
+    codes, numbers = np.array([0, 1, 1, 2, -1, 0]), np.array([0.5, 0.5, 9.0, 1.0, 1.0, np.nan])
+    assert domain.encode(codes, numbers).tolist() == [0, 4, 7, 8, 8, 8]
+    assert domain.points()[4] == domain.describe(4) == "b, 0 to 1" and domain.describe(8) == "anything else"
+    assert len(domain.points()) == domain.ordered
+    with pytest.raises(ParameterError, match="too many"):
+        Grouped(labels=tuple(f"{i}" for i in range(100)), line=Line(bits=10))
+    with pytest.raises(ParameterError, match="listed once"):
+        Grouped(labels=("a", "a"))
