@@ -34,6 +34,7 @@ from dpcore.core import (
 )
 from dpcore.limits import halves, median, minimax, vc, walk
 from dpcore.limits.chance import after_steps, binomial_interval, replacement_steps, surprise
+from dpcore.limits.group_counts import SUBSET_SUMS
 from dpcore.queries import classes_for
 from dpcore.randomness import Sampler
 
@@ -72,7 +73,7 @@ CONTROL = Entry(
     queries=(dpcore.Thresholds, dpcore.Intervals, dpcore.Cells), references=(),
 )  # fmt: skip
 
-RELEASING = [entry for entry in dpcore.catalogue() if entry.mechanism.releases == "data"]
+RELEASING = [entry for entry in (*dpcore.catalogue(), SUBSET_SUMS) if entry.mechanism.releases == "data"]
 ENTRIES = pytest.mark.parametrize("entry", RELEASING, ids=lambda entry: entry.key)
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.limits import halves, vc
+from dpcore.limits.group_counts import SUBSET_SUMS
+from dpcore.randomness import Preview
+from pages.ui.limits_runs import fitting, release_half
 from pages.ui.limits_view import LESSONS
 
 MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
@@ -65,6 +70,34 @@ def test_publishing_true_counts_is_caught() -> None:
     assert not opened(lesson="vc", vc_shown="true", vc_mechanism="identity").warning
 
 
-def test_ten_thousand_people() -> None:
-    app = opened(lesson="vc", vc_shown="true", vc_points="10000", vc_epsilon="10")
-    assert not app.error and "of the 5,000 secret points" in texts(app)
+@pytest.mark.parametrize("mechanism", ["net", "subset-sums", "intervals-recursive"])
+def test_other_releases_are_attacked(mechanism: str) -> None:
+    app = opened(lesson="vc", vc_shown="true", vc_points="16", vc_epsilon="10", vc_mechanism=mechanism)
+    assert not app.error and not app.warning and len(charts(app)) == 4
+    assert "of the 8 secret points" in texts(app)
+
+
+def test_every_release_that_fits_is_attacked_at_once() -> None:
+    app = opened(lesson="vc", vc_shown="true", vc_points="8", vc_all="true")
+    assert not app.error and "Subset sums" in str(charts(app)[1].proto)
+
+
+@pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
+def test_ten_thousand_people(mechanism: str) -> None:
+    app = opened(lesson="vc", vc_shown="true", vc_points="10000", vc_epsilon="10", vc_mechanism=mechanism)
+    assert not app.error and not app.warning and "of the 5,000 secret points" in texts(app)
+
+
+def test_ten_thousand_people_are_reconstructed_at_once() -> None:
+    # What the page does with one release.
+    truth = halves.random_half(Preview(1), points=10_000)[0]
+    assert "net" not in fitting(10_000) and {"net", "subset-sums", "intervals-recursive"} <= set(fitting(64))
+    for entry in (fitting(10_000)["identity"], SUBSET_SUMS, None):
+        release = release_half(entry, truth, repeats=1, epsilon=10.0, sampler=Preview(2), trials=1)
+        taken = []
+        for _ in range(5):
+            start = time.perf_counter()
+            found = vc.reconstruct(release)
+            taken.append(time.perf_counter() - start)
+        assert min(taken) < 0.1, taken
+        assert halves.recovered(found, truth)[0] > 0.5

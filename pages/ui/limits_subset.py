@@ -150,6 +150,7 @@ class Measured:
 
 def measure(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generator[float, None, Measured]:
     """All noises in one least-squares fit, then fewer and fewer questions."""
+    yield 0.0
     groups, people = masks.shape
     sampler, root = Preview(seed + 3), math.sqrt(people)
     errors = sorted({round(multiple * root) for multiple in MULTIPLES} | {error})

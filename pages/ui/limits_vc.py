@@ -58,7 +58,7 @@ def lesson() -> None:
         key="vc_run",
     )  # fmt: skip
     everyone = points <= ALL_COMPARED and st.toggle(
-        "Attack every mechanism that fits (takes a few seconds)", key="vc-all", bind="query-params"
+        "Attack every mechanism that fits (up to a minute)", key="vc-all", bind="query-params"
     )
     keys = [chosen] + [key for key in (*entries, NOISE_FREE) if key != chosen and (everyone or key == NOISE_FREE)]
     seen = with_progress(
