@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from dpcore.core import Booleans, Integers
 from dpcore.privacy import gaussian_delta, zcdp_delta
 from dpcore.randomness.candidates import Net
+from dpcore.randomness.gates import Gate
 from dpcore.randomness.sampler import Sampler, Statistic
 
 
@@ -97,6 +98,13 @@ class Account(Sampler):
         """See Sampler."""
         self.charges.append(Charge("choose_multiset", epsilon=epsilon))
         return self._inner.choose_multiset(net, epsilon=epsilon, sensitivity=sensitivity, trials=trials, rule=rule)
+
+    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
+        """See Sampler. One charge for the gate's whole life, however much is asked of it."""
+        self.charges.append(Charge("sparse_gate", epsilon=epsilon))
+        return self._inner.sparse_gate(
+            epsilon=epsilon, sensitivity=sensitivity, updates=updates, trials=trials, answers=answers
+        )
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""

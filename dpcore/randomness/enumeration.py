@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, Mechanism, ParameterError, State
 from dpcore.randomness.candidates import Net
+from dpcore.randomness.gates import EnumeratedGate, Gate, GateBudget, gate_budget
 from dpcore.randomness.laws import clamped_law, compositions, exponential_law, laplace_tail
 from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed, cut_scores
 
@@ -82,7 +83,7 @@ class Enumerate(Sampler):
         self._chance = self._chance[path] * chances[path, which]
         raise _Branched
 
-    def _independent(self, laws: Floats, symbols: NDArray[Any]) -> NDArray[Any]:
+    def independent(self, laws: Floats, symbols: NDArray[Any]) -> NDArray[Any]:
         """Draw k independent coordinates from laws (paths or 1, k, S) over symbols (S,): (paths, k)."""
 
         def branch() -> tuple[NDArray[Any], Floats]:
@@ -101,12 +102,12 @@ class Enumerate(Sampler):
         """See Sampler."""
         check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
         laws = clamped_law(counts, window=self._window, kind="laplace", scale=sensitivity / epsilon)
-        return self._independent(laws, np.arange(self._window[0], self._window[1] + 1))
+        return self.independent(laws, np.arange(self._window[0], self._window[1] + 1))
 
     def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
         """See Sampler."""
         laws = clamped_law(counts, window=self._window, kind="gaussian", scale=sigma)
-        return self._independent(laws, np.arange(self._window[0], self._window[1] + 1))
+        return self.independent(laws, np.arange(self._window[0], self._window[1] + 1))
 
     def at_least(
         self, values: Integers, threshold: NDArray[Any] | int, *, epsilon: float, sensitivity: float, trials: int
@@ -115,7 +116,7 @@ class Enumerate(Sampler):
         check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
         needed = np.broadcast_to(threshold, np.broadcast_shapes(np.shape(threshold), values.shape)) - values
         yes = laplace_tail(needed, scale=sensitivity / epsilon)
-        reached: Booleans = self._independent(np.stack([1 - yes, yes], axis=-1), np.array([False, True]))
+        reached: Booleans = self.independent(np.stack([1 - yes, yes], axis=-1), np.array([False, True]))
         return reached
 
     def choose(
@@ -133,7 +134,7 @@ class Enumerate(Sampler):
         check_choice(rule=rule, allowed=allowed)
         open_to = np.ones(scores.shape, dtype=np.bool_) if allowed is None else allowed
         laws = exponential_law(scores, open_to, rate=epsilon / (2 * sensitivity), rule=rule)
-        return self._independent(laws[:, None, :], np.arange(scores.shape[1]))[:, 0]
+        return self.independent(laws[:, None, :], np.arange(scores.shape[1]))[:, 0]
 
     def choose_cut(
         self, cumulative: Integers, low: Integers, high: Integers, *, epsilon: float, sensitivity: float, trials: int
@@ -159,6 +160,16 @@ class Enumerate(Sampler):
         )
         return drawn
 
+    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
+        """See Sampler. The noise on the threshold is summed out, not walked."""
+        check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        budget = gate_budget(epsilon=epsilon, updates=updates, answers=answers)
+        return self.gate(budget, sensitivity=sensitivity, trials=trials)
+
+    def gate(self, budget: GateBudget, *, sensitivity: int, trials: int) -> Gate:
+        """A gate at any split, right or wrong; audits plant wrong ones."""
+        return EnumeratedGate(self.independent, self._window, budget, sensitivity=sensitivity, trials=trials)
+
     def split(self, counts: Integers) -> Integers:
         """See Sampler. Exact binomial chances."""
         from scipy.special import gammaln
@@ -168,11 +179,11 @@ class Enumerate(Sampler):
         c = counts[..., None].astype(np.float64)
         with np.errstate(invalid="ignore"):
             logs = gammaln(c + 1) - gammaln(heads + 1.0) - gammaln(np.maximum(c - heads, 0) + 1) - c * np.log(2)
-        return self._independent(np.where(heads <= c, np.exp(logs), 0.0), heads)
+        return self.independent(np.where(heads <= c, np.exp(logs), 0.0), heads)
 
     def integers(self, high: int, *, columns: int, trials: int) -> Integers:
         """See Sampler."""
-        return self._independent(np.full((1, columns, high), 1 / high), np.arange(high))
+        return self.independent(np.full((1, columns, high), 1 / high), np.arange(high))
 
     def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
         """See Sampler. Exact multinomial chances of every way to share the votes out."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.candidates import Net
+from dpcore.randomness.gates import DrawnGate, Gate, gate_budget
 from dpcore.randomness.laws import gaussian_masses
 from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed
 
@@ -168,6 +169,11 @@ class Preview(Sampler):
             return net.draw(self._generator, rate=rate, trials=trials)
         listed = check_listed(net)
         return listed.points[listed.draw(self._generator, rate=rate, rule=rule, trials=trials)].astype(np.int64)
+
+    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
+        """See Sampler."""
+        budget = gate_budget(epsilon=epsilon, updates=updates, answers=answers)
+        return DrawnGate(self, budget, sensitivity=sensitivity, trials=trials)
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""

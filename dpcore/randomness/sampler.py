@@ -15,12 +15,17 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.candidates import Candidates, Net
+from dpcore.randomness.gates import Gate
 
 RULES = ("exponential", "permute_and_flip")
 
 
 class Statistic(Protocol):
     """A question with few possible answers, asked of subsamples of the data."""
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are."""
 
     def answer(self, counts: Integers) -> Integers:
         """The answer on each subsample's histogram: (S, cells) to (S,)."""
@@ -96,6 +101,14 @@ class Sampler(ABC):
         """One of a net's small databases by its whole-number score, weights as in choose: points in order, (T, m).
 
         Exponential mechanism on nets of any size; permute-and-flip on those that can be listed.
+        """
+
+    @abstractmethod
+    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
+        """A sparse vector: any number of comparisons, at most ``updates`` positive, for one charge of epsilon.
+
+        ``answers`` is the share of epsilon kept for a noisy count after each positive one. Questions may depend on all
+        that was answered before; ``sensitivity`` is how far a neighbour moves any one value (randomness.gates).
         """
 
     @abstractmethod

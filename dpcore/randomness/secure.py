@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Integers, ParameterError
 from dpcore.randomness.candidates import Net
+from dpcore.randomness.gates import DrawnGate, Gate, gate_budget
 from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed, cut_scores
 
 WHOLE = "i64"
@@ -139,6 +140,11 @@ class Secure(Sampler):
         told: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity, "trials": trials, "rule": rule}
         return listed.points[self.choose(listed.scores[None, :], **told)].astype(np.int64)
 
+    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
+        """See Sampler."""
+        budget = gate_budget(epsilon=epsilon, updates=updates, answers=answers)
+        return DrawnGate(self, budget, sensitivity=sensitivity, trials=trials)
+
     def split(self, counts: Integers) -> Integers:
         """See Sampler. Heads among fresh random bits."""
         heads = [int.from_bytes(os.urandom((c + 7) // 8)) & ((1 << c) - 1) for c in counts.reshape(-1).tolist()]
@@ -162,8 +168,8 @@ class Secure(Sampler):
             places = (cells + len(counts) * np.arange(height)[:, None]).reshape(-1)
             answers.append(statistic.answer(np.bincount(places, minlength=height * len(counts)).reshape(height, -1)))
         trial = np.repeat(np.arange(trials), times)
-        possible = len(statistic.law(counts, rows=rows))
-        return np.bincount(trial * possible + np.concatenate(answers), minlength=trials * possible).reshape(trials, -1)
+        tally = np.bincount(trial * statistic.answers + np.concatenate(answers), minlength=trials * statistic.answers)
+        return tally.reshape(trials, -1)
 
 
 def _uniform(high: int, size: int) -> Integers:
