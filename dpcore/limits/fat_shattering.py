@@ -123,18 +123,23 @@ def constants(
     neighbours: Neighbours,
     beta: float = 0.0,
     delta: float = 0.0,
+    repeats: int = 1,
 ) -> Constants:
-    """All three, for d points; the first two are for β = δ = 0 and the largest spread, γ."""
+    """All three, for d points; the first two are for β = δ = 0 and the largest spread, γ.
+
+    With ``repeats`` rows for each point errors grow by that factor, and so does the distance of the two data sets.
+    """
     check_loss(epsilon=epsilon, delta=delta)
     check_points(points)
     if not (0 < scale <= 0.5 and 0 <= spread < 2 * scale):
         raise ParameterError("The scale must lie in (0, 1/2] and the spread from 0 to below twice the scale.")
-    steps = replacement_steps(neighbours)
+    steps, loss = replacement_steps(neighbours, rows=repeats), repeats * epsilon
     share = wrong_share(epsilon=epsilon, steps=steps, beta=beta, delta=delta)
+    rows = repeats * points / 4
     return Constants(
-        paper=scale * points / 4 * math.exp(-epsilon) / (1 + math.exp(-epsilon)),
-        corrected=scale * points / 4 * math.exp(-steps * epsilon) / (1 + math.exp(-steps * epsilon)),
-        best=(2 * scale - spread) * points / 4 * share,
+        paper=scale * rows * math.exp(-loss) / (1 + math.exp(-loss)),
+        corrected=scale * rows * math.exp(-steps * epsilon) / (1 + math.exp(-steps * epsilon)),
+        best=(2 * scale - spread) * rows * share,
     )
 
 
@@ -147,16 +152,19 @@ def error_bound(
     neighbours: Neighbours,
     beta: float = 0.0,
     delta: float = 0.0,
+    repeats: int = 1,
 ) -> Bound:
-    """Theorem 2 with a proved constant, as a fraction of the n = d/2 rows."""
+    """Theorem 2 with a proved constant, as a fraction of the n = repeats · d/2 rows."""
     known = constants(
-        points=points, scale=scale, spread=spread, epsilon=epsilon, neighbours=neighbours, beta=beta, delta=delta
-    )
+        points=points, scale=scale, spread=spread, epsilon=epsilon, neighbours=neighbours, beta=beta, delta=delta,
+        repeats=repeats,
+    )  # fmt: skip
+    rows = repeats * points // 2
     return Bound(
-        value=known.best / (points / 2),
+        value=known.best / rows,
         kind=BoundKind.LOWER,
         statement=f"Whoever answers queries that shatter {points:,} points at scale {scale:g}, with privacy loss "
-        f"{epsilon:g}, errs by at least {known.best:.3g} of {points // 2:,} rows on one of them.",
+        f"{epsilon:g}, errs by at least {known.best:.3g} of {rows:,} rows on one of them.",
         reference="Roth (2010), Theorem 2, with constants",
         beta=beta,
         assumptions=(

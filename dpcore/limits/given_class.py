@@ -1,0 +1,50 @@
+"""A class of questions that somebody wrote down: text, one line for each question, one number for each point.
+
+No sentence about what is wrong with it repeats what stands in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from dpcore.core import DataError, Floats
+
+MOST_QUESTIONS, MOST_POINTS = 512, 32
+"""A larger class would be searched in part only, and could not be drawn."""
+MOST_BYTES = 200_000
+MOST_LETTERS = 24
+"""Of a number; seventeen digits tell any two apart."""
+NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
+
+
+def read_class(content: str | bytes) -> Floats:
+    """The matrix (questions, points) that a text holds; numbers stand between commas, semicolons, tabs or blanks.
+
+    Raises:
+        DataError: no text, no numbers, rows of different lengths, a weight outside [0, 1], or too many of them.
+    """
+    if len(content) > MOST_BYTES:
+        raise DataError(f"This is more than {MOST_BYTES // 1000:,} thousand letters: a small class has a few hundred.")
+    if isinstance(content, bytes):
+        try:
+            content = content.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            raise DataError("This is not a text file with numbers in it.") from problem
+    rows = [re.findall(r"[^\s,;]+", line) for line in content.splitlines()]
+    rows = [row for row in rows if row]
+    if not rows:
+        raise DataError("Write at least one line of numbers: a line for each question, a number for each point.")
+    if len(rows) > MOST_QUESTIONS or len(rows[0]) > MOST_POINTS:
+        raise DataError(
+            f"There is room for {MOST_QUESTIONS} questions on {MOST_POINTS} points; these are {len(rows):,} on "
+            f"{len(rows[0]):,}."
+        )
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise DataError(f"Question {number} has {len(row):,} numbers, the first one has {len(rows[0])}.")
+        for place, cell in enumerate(row, start=1):
+            if len(cell) > MOST_LETTERS or not NUMBER.fullmatch(cell) or float(cell) > 1:
+                raise DataError(f"Question {number}, point {place}: this is not a decimal number between 0 and 1.")
+    return np.array(rows, dtype=np.float64)
