@@ -22,9 +22,11 @@ from dpcore.core import (
     ProvenanceKind,
     Queries,
 )
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grid, Grouped, Line
+from dpcore.linear_queries import generated
 from dpcore.queries import classes_for
 from dpcore.randomness import Sampler
+from dpcore.randomness.gates import Gate
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="contract")
 MOST_OUTCOMES = 10_000
@@ -36,9 +38,11 @@ def dataset_of(problem: Problem, rows: Any) -> Dataset:
 
 
 def tiny_domains(entry: Entry) -> list[Domain]:
-    """Lines of one and two bits and lists of one and two labels, with and without a missing cell, smallest first."""
+    """Lines of one and two bits, lists of one and two labels and four pairs, with and without a missing cell."""
     domains: list[Domain] = [Line(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
     domains += [Categories(labels=("a", "b")[:k], missing=missing) for k, missing in ((1, True), (2, False), (2, True))]
+    domains.append(Grouped(labels=("a", "b"), line=Line(bits=1)))
+    domains += [Grid(first=Line(bits=1, missing=missing), second=Line(bits=1)) for missing in (False, True)]
     return sorted((d for d in domains if isinstance(d, entry.domains)), key=lambda d: d.size)
 
 
@@ -57,6 +61,8 @@ def relations(entry: Entry) -> list[Neighbours]:
 def served(entry: Entry, domain: Domain) -> list[Queries]:
     """The query classes of a domain that an entry serves."""
     classes: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)]
+    if isinstance(domain, Line | Categories):
+        classes.append(generated("bumps", queries=4, domain=domain, seed=4))
     return [queries for queries in classes if entry.serves(queries)]
 
 
@@ -119,8 +125,31 @@ def ordinary_data(problem: Problem) -> list[Dataset]:
 
 def ordinary_problems(entry: Entry, neighbours: Neighbours, *, n: int = 400) -> list[Problem]:
     """A problem of the size a reader meets for every query class an entry serves."""
-    domain: Domain = Line(bits=5) if issubclass(Line, entry.domains) else Categories(labels=tuple("abcdefgh"))
-    return [Problem(domain=domain, queries=q, n=n, neighbours=neighbours) for q in served(entry, domain)]
+    usual: list[Domain] = [Line(bits=5), Categories(labels=tuple("abcdefgh")), Grouped(labels=("a", "b", "c"))]
+    domains = [domain for domain in usual if isinstance(domain, entry.domains)][:1]
+    pairs = Grid(first=Line(bits=3, missing=True), second=Line(bits=2))
+    domains += [pairs] if isinstance(pairs, entry.domains) else []
+    return [Problem(domain=d, queries=q, n=n, neighbours=neighbours) for d in domains for q in served(entry, d)]
+
+
+class ClampedGate:
+    """An open gate whose answers are clamped to a window where any is given."""
+
+    def __init__(self, inner: Gate, window: tuple[int, int]) -> None:
+        self._inner, self._window = inner, window
+
+    @property
+    def closed(self) -> Booleans:
+        """See Gate."""
+        return self._inner.closed
+
+    def above(self, values: Integers, threshold: int) -> Booleans:
+        """See Gate."""
+        return self._inner.above(values, threshold)
+
+    def answer(self, counts: Integers) -> Integers:
+        """See Gate."""
+        return np.clip(self._inner.answer(counts), *self._window)
 
 
 class Clamped(Sampler):
@@ -154,6 +183,10 @@ class Clamped(Sampler):
     def choose_multiset(self, net: Any, **told: Any) -> Integers:
         """See Sampler."""
         return self._inner.choose_multiset(net, **told)
+
+    def sparse_gate(self, **told: Any) -> Gate:
+        """See Sampler."""
+        return ClampedGate(self._inner.sparse_gate(**told), self._window)
 
     def split(self, counts: Integers) -> Integers:
         """See Sampler."""

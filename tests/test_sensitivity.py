@@ -6,6 +6,7 @@ draws are compared themselves, on neighbouring data, draw by draw, with the same
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from dpcore import (
 from dpcore.core import Booleans, Guarantee, HistogramRelease, Integers, PointsRelease, ValueRelease
 from dpcore.randomness import Preview
 from dpcore.randomness.sampler import cut_scores
+from tests.problems import dataset_of, ordinary_problems, relations
 
 SCRIPTED = ("noisy_counts", "at_least", "choose", "choose_cut")
 
@@ -164,25 +166,20 @@ def test_a_refusal_carries_nothing(kind: str) -> None:
             assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
-@pytest.mark.parametrize("found", catalogue(), ids=lambda found: found.key)
-def test_data_of_another_size_or_domain_are_refused(found: Entry) -> None:
-    domain = Line(bits=2) if Line in found.domains else None
-    if domain is None:
-        from dpcore import Categories
+TABLES = [found for found in catalogue() if found.mechanism.releases in {"data", "value"}]
 
-        other_domain: Any = Categories(labels=("a", "b", "c"))
-    else:
-        other_domain = domain
-    kind = next(kind for kind in (Thresholds, Cells) if issubclass(kind, found.queries))
-    public = Provenance(kind=ProvenanceKind.GENERATED, title="test")
-    dataset = Dataset(other_domain, np.array([0, 1, 1]), public)
+
+@pytest.mark.parametrize("found", TABLES, ids=lambda found: found.key)
+def test_data_of_another_size_or_domain_are_refused(found: Entry) -> None:
+    problem = ordinary_problems(found, relations(found)[0], n=4)[0]
     mechanism = found.make(**found.tiny)
+    replaced = replace(problem, neighbours=Neighbours.REPLACE_ONE)
     with pytest.raises(DataError, match="number of rows"):
-        mechanism.prepare(dataset, Problem(domain=other_domain, queries=kind(domain=other_domain), n=4))
-    wider = Line(bits=5)
-    if Line in found.domains:
-        with pytest.raises(DataError, match="another domain"):
-            mechanism.prepare(dataset, Problem(domain=wider, queries=kind(domain=wider), n=3))
+        mechanism.prepare(dataset_of(problem, [0, 1, 1]), replaced)
+    other = Line(bits=3)
+    dataset = Dataset(other, np.array([0, 1, 1, 2]), dataset_of(problem, [0]).provenance)
+    with pytest.raises(DataError, match="another domain"):
+        mechanism.prepare(dataset, problem)
 
 
 def test_a_halved_sensitivity_would_be_seen(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.concentration import worst_error_gaussian
+from dpcore.concentration import worst_error_argument, worst_error_gaussian
 from dpcore.core import (
     Bound,
     BoundKind,
@@ -34,9 +34,10 @@ from dpcore.core import (
     delta_param,
     epsilon_param,
 )
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grid, Line
+from dpcore.linear_queries import LinearQueries
 from dpcore.privacy import gaussian_sigma
-from dpcore.queries import Cells, Intervals, Thresholds
+from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Sampler
 
 
@@ -59,13 +60,12 @@ class GaussianHistogram(Mechanism):
         """Exact tails for cells; Doob's maximal inequality with the sub-Gaussian moment for sums of cells."""
         sigma = self.sigma(problem)
         rows = worst_error_gaussian(problem.queries, sigma=sigma, beta=beta)
-        cells = isinstance(problem.queries, Cells)
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the "
             f"worst {problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
-            reference="union bound on exact tails" if cells else "Doob's maximal inequality, sub-Gaussian noise",
+            reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,
         )
@@ -97,8 +97,8 @@ ENTRIES = (
         mechanism=GaussianHistogram,
         title="Gaussian histogram",
         story="Add bell-shaped noise to every cell: lighter tails, for a small chance δ of a larger leak.",
-        domains=(Line, Categories),
-        queries=(Thresholds, Intervals, Cells),
+        domains=(Line, Grid, Categories),
+        queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Canonne, Kamath and Steinke (2020)", "Balle and Wang (2018)"),
         tiny={"delta": 0.01},
     ),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.concentration import worst_error_laplace
+from dpcore.concentration import worst_error_argument, worst_error_laplace
 from dpcore.core import (
     Bound,
     BoundKind,
@@ -32,8 +32,9 @@ from dpcore.core import (
     Problem,
     epsilon_param,
 )
-from dpcore.domains import Categories, Line
-from dpcore.queries import Cells, Intervals, Thresholds
+from dpcore.domains import Categories, Grid, Line
+from dpcore.linear_queries import LinearQueries
+from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Sampler
 
 
@@ -51,13 +52,12 @@ class IdentityHistogram(Mechanism):
         """Union bound for cells; Doob's maximal inequality over the running sums for thresholds and intervals."""
         scale = sum(problem.neighbours.histogram_shift) / self.epsilon
         rows = worst_error_laplace(problem.queries, scale=scale, beta=beta)
-        cells = isinstance(problem.queries, Cells)
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:.3g} rows in each of {problem.domain.size:,} cells moves the worst "
             f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
-            reference="union bound" if cells else "Doob's maximal inequality on the running sums of the noise",
+            reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,
         )
@@ -89,8 +89,8 @@ ENTRIES = (
         mechanism=IdentityHistogram,
         title="Identity histogram",
         story="Add noise to every cell and publish them all. Simple, and best when you look at single cells.",
-        domains=(Line, Categories),
-        queries=(Thresholds, Intervals, Cells),
+        domains=(Line, Grid, Categories),
+        queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
         references=("Dwork, McSherry, Nissim and Smith (2006)", "Ghosh, Roughgarden and Sundararajan (2009)"),
     ),
 )
