@@ -1,0 +1,98 @@
+"""What the halfspace release keeps of the data, what it lets out, and how that answers a direction."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from dpcore.core import Floats, Integers, Release, State
+from dpcore.halfspaces.counting import Signs, distinct_side_counts, side_counts
+from dpcore.halfspaces.directions import nearest
+from dpcore.sphere import BLOCK, Halfspaces
+
+REMEMBERED = 32
+"""Sets of counts a state keeps."""
+
+
+def side_answers(counts: Integers, signs: Signs, net: Floats, towards: Floats, *, n: int) -> Floats:
+    """Answers, as fractions of n, that counts give for directions.
+
+    Args:
+        counts: rows with <Ax, u> > 0, noisy or not, (T or 1, m, k).
+        signs: the matrices, (T, m, t, d); m = 0 where nothing is projected.
+        net: the directions u, (k, t).
+        towards: directions asked, (Q, d).
+        n: number of rows, public.
+
+    Returns:
+        answers (T, Q).
+    """
+    trials = max(len(counts), len(signs))
+    answers = np.empty((trials, len(towards)))
+    if signs.shape[1] == 0:
+        place, sign = nearest(towards, net)
+        answers[:] = np.where(sign > 0, counts[:, 0, place], n - counts[:, 0, place])
+        return answers / n
+    step = max(1, BLOCK // (signs.shape[1] * len(towards) * len(net)))
+    for start in range(0, trials, step):
+        block = signs[start : start + step].astype(np.float64)
+        place, sign = nearest(np.swapaxes(block @ towards.T, -1, -2), net)
+        held = counts[start : start + step] if len(counts) > 1 else counts
+        found = np.take_along_axis(np.broadcast_to(held, (*place.shape[:2], len(net))), place, axis=2)
+        answers[start : start + step] = np.where(sign > 0, found, n - found).mean(axis=1)
+    return answers / n
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HalfspaceRelease(Release):
+    """A projected halfspace data structure (Definition 6.5).
+
+    Attributes:
+        signs: the matrices as +1 and -1, (T, m, t, d); m = 0 where nothing is projected.
+        counts: a noisy number of rows for each matrix and each measured direction, (T, m, k), m = 1 for the identity.
+        net: the measured directions, one of each opposite pair, (k, t); the same for every release.
+    """
+
+    signs: Signs
+    counts: Integers
+    net: Floats
+
+    def answer(self, towards: Floats) -> Floats:
+        """Answers as fractions of n to directions (Q, d), shape (T, Q)."""
+        queries = self.problem.queries
+        assert isinstance(queries, Halfspaces)
+        return side_answers(self.counts, self.signs, self.net, queries.sphere.unit(towards), n=self.problem.n)
+
+    def outcomes(self) -> Floats:
+        """The matrices, then the counts."""
+        parts = [each.reshape(self.trials, -1).astype(np.float64) for each in (self.signs, self.counts)]
+        return np.concatenate(parts, axis=1)
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        kept = {name: getattr(self, name)[start:stop] for name in ("refused", "signs", "counts")}
+        return dataclasses.replace(self, **kept)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SphereState(State):
+    """The rows, and the counts already made of them: they do not depend on epsilon."""
+
+    records: Floats
+    counted: dict[bytes, Integers] = field(default_factory=dict)
+
+    def counts(self, signs: Signs, net: Floats) -> Integers:
+        """Rows with <Ax, u> > 0 for signs (T, m, t, d) and a net (k, t): (T, m, k), or (1, 1, k) for the identity."""
+        key = hashlib.blake2b(repr((signs.shape, net.shape)).encode() + signs.tobytes()).digest()
+        if key not in self.counted:
+            while len(self.counted) >= REMEMBERED:
+                self.counted.pop(next(iter(self.counted)))
+            if signs.shape[1]:
+                self.counted[key] = distinct_side_counts(self.records, signs, net)
+            else:
+                self.counted[key] = side_counts(self.records, np.eye(net.shape[1], dtype=np.int8)[None], net)[None]
+        return self.counted[key]

@@ -1,0 +1,135 @@
+"""What the halfspace release promises holds, where it promises anything; and its parts of error are as predicted."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.core import BoundKind, Floats, Neighbours, Problem
+from dpcore.mechanisms.halfspaces import HalfspaceCounts
+from dpcore.randomness import Preview
+from dpcore.sphere import Halfspaces
+from tests.halfspaces import dataset_of, problem_of
+from tests.statistics import assert_chance_at_most, binomial_tail
+
+TRIALS, BETA = 2_000, 0.2
+
+
+def with_margin(dimensions: int, n: int, *, margin: float, seed: int) -> Floats:
+    """Rows on two caps, none nearer than margin to the plane of the first axis."""
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(20 * n, dimensions))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows[np.abs(rows[:, 0]) > margin][:n]
+
+
+def towards_with_margin(queries: Halfspaces, records: Floats, *, seed: int) -> Floats:
+    """Directions around the first axis and its opposite that have the queries' margin."""
+    generator = np.random.default_rng(seed)
+    near = np.eye(records.shape[1])[0] + 0.3 * generator.normal(size=(400, records.shape[1]))
+    towards = queries.sphere.unit(np.concatenate([near, -near]))
+    kept = towards[queries.margins(records, towards) >= queries.margin]
+    assert len(kept) > 20
+    return kept
+
+
+CASES = [(2, 2, 4, 0.45), (2, 3, 12, 0.2), (3, 3, 16, 0.45), (3, 4, 46, 0.3), (4, 4, 60, 0.4)]
+
+
+@pytest.mark.parametrize(("dimensions", "projected", "directions", "margin"), CASES)
+@pytest.mark.parametrize("epsilon", [0.2, 2.0])
+def test_promised_failure_rate(
+    dimensions: int, projected: int, directions: int, margin: float, epsilon: float, seed: int
+) -> None:
+    n = 300
+    problem = problem_of(dimensions, n, margin=margin)
+    assert isinstance(problem.queries, Halfspaces)
+    dataset = dataset_of(problem, with_margin(dimensions, n, margin=margin + 0.15, seed=seed))
+    mechanism = HalfspaceCounts(epsilon=epsilon, projected=projected, directions=directions)
+    bound = mechanism.accuracy(problem, BETA)
+    assert bound.kind is BoundKind.GUARANTEE
+    assert bound.applies, bound.assumptions
+    assert bound.rows_needed == pytest.approx(bound.value * n + 1)
+    towards = towards_with_margin(problem.queries, dataset.records, seed=seed)
+    truth = problem.queries.truth(dataset.records, towards)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
+    # The worst over the directions asked; the promise covers more, so the control looks at all counts.
+    errors = np.abs(release.answer(towards) - truth).max(axis=1)
+    assert_chance_at_most(int((errors > bound.value + 1e-12).sum()), trials=TRIALS, chance=BETA)
+    exact = mechanism.prepare(dataset, problem).counts(release.signs, release.net)
+    worst = np.abs(release.counts - exact).max(axis=(1, 2)) / n
+    failures = int((worst > bound.value + 1e-12).sum())
+    assert_chance_at_most(failures, trials=TRIALS, chance=BETA)
+    assert binomial_tail(int((worst > bound.value / 2).sum()), trials=TRIALS, chance=BETA) < 1e-6
+
+
+@pytest.mark.parametrize(("dimensions", "projected", "directions", "margin"), CASES)
+def test_beyond_the_net_s_reach_no_row_is_on_another_side(
+    dimensions: int, projected: int, directions: int, margin: float, seed: int
+) -> None:
+    """Without noise the answers are exact; with a smaller margin some are not."""
+    problem = problem_of(dimensions, 400)
+    queries = problem.queries
+    assert isinstance(queries, Halfspaces)
+    mechanism = HalfspaceCounts(epsilon=20.0, projected=projected, directions=directions)
+    generator = np.random.default_rng(seed)
+    towards = generator.normal(size=(200, dimensions))
+    reach = math.sin(mechanism.reach(problem))
+    wrong = 0
+    for y in queries.sphere.unit(towards):
+        rows = queries.sphere.checked(generator.normal(size=(400, dimensions)))
+        problem_here = dataclasses.replace(problem, queries=Halfspaces(domain=queries.sphere, margin=margin))
+        state = mechanism.prepare(dataset_of(problem_here, rows), problem_here)
+        net = mechanism.net(problem_here)
+        place = int(np.abs(y @ net.T).argmax())
+        side = (rows @ net[place] > 0) if y @ net[place] > 0 else (rows @ net[place] <= 0)
+        differs = side != (rows @ y > 0)
+        assert not (differs & (np.abs(rows @ y) > reach + 1e-5)).any()
+        wrong += int((differs & (np.abs(rows @ y) > 0.3 * reach)).sum())
+        assert state.problem == problem_here
+    assert wrong > 0
+
+
+def test_where_nothing_is_promised_it_says_so() -> None:
+    order = HalfspaceCounts(projected=2).accuracy(problem_of(10, 1000, margin=0.5), 0.05)
+    assert order.kind is BoundKind.ORDER_ONLY and order.value == math.inf and order.vacuous
+    assert "0.75 of Gaussian projections to 2 dimensions" in order.statement
+    narrow = HalfspaceCounts(projected=3).accuracy(problem_of(3, 1000, margin=0.1), 0.05)
+    assert not narrow.applies and narrow.rows_needed is not None
+    unknown = HalfspaceCounts(projected=3, directions=46).accuracy(
+        problem_of(3, 1000, Neighbours.ADD_REMOVE_ONE, margin=0.5), 0.05
+    )
+    assert [each.met for each in unknown.assumptions] == [True, False]
+
+
+def mean_answer(mechanism: HalfspaceCounts, problem: Problem, rows: Floats, y: Floats, *, seed: int) -> float:
+    """The mean released answer over many matrices."""
+    dataset = dataset_of(problem, rows)
+    state = mechanism.prepare(dataset, problem)
+    return float(np.mean([mechanism.run(state, Preview(seed + i), 100).answer(y[None]).mean() for i in range(10)]))
+
+
+def test_the_projection_s_bias_is_what_the_formula_says(seed: int) -> None:
+    """Dense rows in 64 dimensions, a fine net in the plane, little noise: the mean over rows of the agreement."""
+    from dpcore.halfspaces.agreement import agreement
+
+    generator = np.random.default_rng(seed)
+    problem = problem_of(64, 500)
+    y = generator.normal(size=64)
+    y /= np.linalg.norm(y)
+    rows = generator.normal(size=(500, 64)) + 6.0 * y
+    queries = problem.queries
+    assert isinstance(queries, Halfspaces)
+    records = queries.sphere.checked(rows)
+    truth = float(queries.truth(records, y[None])[0])
+    assert truth > 0.99
+    for projected in (1, 2):
+        mechanism = HalfspaceCounts(epsilon=20.0, projected=projected, projections=8, directions=64)
+        told = float(agreement(records @ y, dimensions=projected).mean())
+        seen = mean_answer(mechanism, problem, rows, y, seed=seed)
+        assert told < 0.85
+        assert seen == pytest.approx(told, abs=0.012)
+        assert seen != pytest.approx(float(agreement(records @ y, dimensions=projected + 1).mean()), abs=0.012)
