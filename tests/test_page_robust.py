@@ -6,7 +6,6 @@ import io
 from contextlib import redirect_stdout
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,9 +15,10 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
 from dpcore.queries import Cells, Thresholds
-from dpcore.sources import Bundled, Generated
+from dpcore.sources import Bundled, Generated, Source
 from dpcore.subsampling import answer_chance as vote_chance
 from dpcore.subsampling import paper_plan
+from dpcore.two_columns import BundledGroups
 from tests.test_page_explore import MAIN, charts, sound, texts, uploaded
 
 SALARY_CHARTS = 2
@@ -34,8 +34,12 @@ def opened(**link: str) -> AppTest:
     return app.run()
 
 
-def test_the_default_page_tells_refusals_stability_and_delta() -> None:
+def test_the_default_page_answers_and_tells_refusals_stability_and_delta() -> None:
     app = sound(opened())
+    assert app.header[0].value == "Fewer than 1 in 100 runs refuse"
+    sound(app.number_input(key="epsilon").set_value(0.1).run())
+    assert app.header[0].value == "More than 99 in 100 runs refuse"
+    app = sound(opened(data="bimodal"))
     dataset = Generated(shape="bimodal", n=10_000, bits=10, seed=1).dataset()
     _, stable = stability(dataset.histogram, domain=dataset.domain)
     mechanism = StableMedian()
@@ -72,7 +76,8 @@ def test_both_relations_have_their_own_stability(relation: Neighbours) -> None:
 @pytest.mark.parametrize(
     ("link", "kind"),
     [
-        ({"robust": "subsample_median"}, Thresholds),
+        ({"data": "bimodal", "robust": "subsample_median"}, Thresholds),
+        ({"data": "earnings.earnings", "robust": "subsample-groups"}, Cells),
         ({"data": "adult.sex", "robust": "subsample_commonest"}, Cells),
         ({"data": "penguins.species", "robust": "subsample_larger"}, Cells),
     ],
@@ -81,11 +86,12 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     app = sound(opened(**link))
     assert not app.error and not app.warning
     assert len(charts(app)) == 3 + SALARY_CHARTS
-    source = (
-        Bundled(sample_key=link["data"].split(".")[0], column_name=link["data"].split(".")[1])
-        if "data" in link
-        else Generated(shape="bimodal", n=10_000, bits=10, seed=1)
-    )
+    sample_key, _, column = link["data"].partition(".")
+    source: Source = Generated(shape="bimodal", n=10_000, bits=10, seed=1)
+    if link["robust"] == "subsample-groups":
+        source = BundledGroups(sample_key=sample_key, column_name=column, group_name="gender")
+    elif column:
+        source = Bundled(sample_key=sample_key, column_name=column)
     dataset = source.dataset()
     mechanism = entry(link["robust"]).make()
     assert isinstance(mechanism, SubsampleAggregate)
@@ -94,10 +100,8 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     assert f"**Yours (calibrated)**\n- subsamples k: **{plan.subsamples:,}**" in text
     assert f"noise of scale {plan.cap:,.4g} votes\n- votes needed: {plan.threshold:,} (" in text
     assert mechanism.guarantee(problem).sentence() in text
-    groups, cells = mechanism.grouping(dataset.domain)
-    counts = np.bincount(groups, weights=dataset.histogram, minlength=len(cells) + 1).astype(np.int64)
-    statistic = mechanism.votes(answers=len(cells))
-    agreement = float(statistic.law(counts, rows=mechanism.rows)[statistic.answer(counts[None, :])[0]])
+    state = mechanism.prepare(dataset, problem)
+    agreement = float(state.vote.law(state.counts, rows=mechanism.rows)[state.vote.answer(state.counts[None, :])[0]])
     assert f"| yours | {100 * agreement:.5g}% | {vote_chance(plan, epsilon=1.0, agreement=agreement):.4g} |" in text
     try:
         paper = paper_plan(epsilon=1.0, n=dataset.n, rows=mechanism.rows)
@@ -108,7 +112,7 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
 
 
 def test_the_paper_s_accounting_has_its_own_number_of_subsamples() -> None:
-    app = opened(robust="subsample_median")
+    app = opened(robust="subsample_median", data="bimodal")
     sound(app.selectbox(key="subsample_median-accounting").set_value("paper").run())
     assert "**Yours (paper)**\n- subsamples k: **64,000,000**" in texts(app)
     assert "subsample_median-subsamples" not in [each.key for each in app.select_slider]
@@ -120,6 +124,31 @@ def test_the_second_group_is_never_the_first() -> None:
     sound(app.selectbox(key="subsample_larger-first").set_value("1").run())
     assert app.selectbox(key="subsample_larger-second").options == ["Adelie", "Gentoo"]
     assert not app.error
+
+
+def test_groups_are_asked_of_two_columns() -> None:
+    app = sound(opened(robust="subsample-groups", subsample_groups_rows="100"))
+    assert app.selectbox(key="groups").options == ["gender", "region"]
+    assert "The whole data answer **male: larger median**" in texts(app)
+    sound(app.selectbox(key="groups").set_value("region").run())
+    assert app.selectbox(key="subsample-groups-first").options == ["Northeast", "Midwest", "South", "West"]
+    assert "The whole data answer **Northeast: larger median**" in texts(app)
+    sound(app.selectbox(key="subsample-groups-second").set_value("3").run())
+    assert "**West: larger median**" not in texts(app) and not app.error and not app.warning
+    # Generated numbers belong to no group.
+    sound(app.selectbox(key="data").set_value("skewed").run())
+    assert "subsample-groups" not in app.selectbox(key="robust").options and not app.error
+
+
+def test_data_nobody_picked_are_each_page_s_own() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=120).run()
+    sound(app.switch_page("explore.py").run())
+    assert app.selectbox(key="data").value == "bimodal"
+    sound(app.switch_page("robust.py").run())
+    assert app.selectbox(key="data").value == "earnings.earnings"
+    sound(app.selectbox(key="data").set_value("census.age").run())
+    sound(app.switch_page("explore.py").run())
+    assert app.selectbox(key="data").value == "census.age"
 
 
 def test_the_mean_without_bounds_keeps_explicit_and_asymptotic_apart() -> None:
@@ -158,7 +187,15 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert "not protected" in texts(app) and "steward" in texts(app)
 
 
-@pytest.mark.parametrize("link", [{}, {"data": "adult.sex", "robust": "subsample_commonest"}], ids=str)
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"data": "adult.sex", "robust": "subsample_commonest"},
+        {"data": "census.income", "robust": "subsample-groups", "groups": "married"},
+    ],
+    ids=str,
+)
 def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
     app = opened(**link)
     app.session_state["robust_code_open"] = True

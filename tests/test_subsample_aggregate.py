@@ -12,8 +12,9 @@ from scipy.special import gammaln, xlogy
 
 from dpcore.audit import exact_delta
 from dpcore.core import Dataset, Domain, Floats, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
-from dpcore.domains import Categories, Line
-from dpcore.mechanisms.subsample_aggregate import CommonestCategory, LargerGroup, MedianBucket, SubsampleAggregate
+from dpcore.domains import Categories, Grouped, Line
+from dpcore.mechanisms.subsample_aggregate import CommonestCategory, MedianBucket, SubsampleAggregate
+from dpcore.mechanisms.subsample_groups import LargerGroup, LargerMedian
 from dpcore.queries import Cells, Thresholds
 from dpcore.randomness import Enumerate, Preview, Secure
 from dpcore.randomness.laws import compositions, laplace_tail
@@ -27,7 +28,7 @@ from dpcore.subsampling import (
     row_chance,
     subsample_delta,
 )
-from dpcore.votes import Commonest, Middle, binomial_law
+from dpcore.votes import Commonest, LargerMiddle, Middle, Remembered, binomial_law
 from tests.statistics import assert_law, assert_other_law
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -58,6 +59,69 @@ def test_law_of_an_answer_equals_all_subsamples(kind: type[Middle] | type[Common
             drawn = np.array([np.bincount(c, minlength=answers + 1) for c in itertools.product(cells, repeat=rows)])
             law = np.bincount(statistic.answer(drawn), minlength=answers) / len(drawn)
             assert statistic.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3])
+def test_law_of_the_larger_median_equals_all_subsamples(cells: int) -> None:
+    """Every one of the n^m subsamples; the answer itself is checked against the definition."""
+    rng = np.random.default_rng(cells)
+    vote = LargerMiddle(cells=cells)
+    for n, rows in itertools.product((1, 2, 4, 5), (1, 2, 3, 5)):
+        for _ in range(4):
+            counts = rng.multinomial(n, rng.dirichlet(np.full(2 * cells + 1, 0.7)))
+            rows_of = np.repeat(np.arange(2 * cells + 1), counts)
+            drawn = list(itertools.product(rows_of.tolist(), repeat=rows))
+            answers = vote.answer(np.array([np.bincount(c, minlength=2 * cells + 1) for c in drawn]))
+            for sample, answer in zip(drawn, answers.tolist(), strict=True):
+                one, other = ([c - low for c in sample if 0 <= c - low < cells] for low in (0, cells))
+                lower = [sorted(group)[(len(group) - 1) // 2] if group else -1 for group in (one, other)]
+                known = min(lower) >= 0 and lower[0] != lower[1]
+                assert answer == (int(lower[0] < lower[1]) if known else 2), sample
+            law = np.bincount(answers, minlength=3) / len(drawn)
+            assert vote.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
+
+
+def test_law_of_the_larger_median_on_larger_data(seed: int) -> None:
+    """Chi-square on 100,000 subsamples of 60 rows; the control, subsamples of 30, must be rejected."""
+    rng = np.random.default_rng(seed)
+    counts = np.concatenate([rng.permutation(30) + 5, rng.permutation(30) + 7, [200]])
+    vote = LargerMiddle(cells=30)
+    law = vote.law(counts, rows=60)
+    tally = np.bincount(vote.answer(rng.multinomial(60, counts / counts.sum(), size=100_000)), minlength=3)
+    assert_law(tally, law)
+    assert_other_law(tally, vote.law(counts, rows=30))
+
+
+def test_a_law_is_remembered_and_worked_out_in_steps() -> None:
+    counts = np.random.default_rng(1).integers(0, 50, 41)
+    for vote in (Commonest(answers=40), Middle(answers=40), LargerMiddle(cells=20)):
+        kept, steps = Remembered(vote=vote), []
+        work = kept.steps(counts, rows=300)
+        while True:
+            try:
+                steps.append(next(work))
+            except StopIteration as done:
+                law = done.value
+                break
+        assert steps and steps == sorted(steps) and steps[0] >= 0 and steps[-1] <= 1
+        assert law is kept.law(counts, rows=300)
+        assert law == pytest.approx(vote.law(counts, rows=300))
+        assert kept.answers == vote.answers == len(law)
+        assert "private" not in repr(kept) and str(counts[0]) not in repr(kept)
+
+
+def test_one_row_against_an_answer_makes_it_less_likely() -> None:
+    """The changed data are neighbours, and no single change of small data lowers the chance by much more."""
+    rng = np.random.default_rng(5)
+    for vote, cells in ((Commonest(answers=3), 3), (Middle(answers=3), 3), (LargerMiddle(cells=3), 6)):
+        for _ in range(20):
+            counts = rng.integers(0, 9, cells + 1)
+            law = vote.law(counts, rows=7)
+            answer = int(vote.answer(counts[None, :])[0])
+            near = vote.against(counts, answer=answer, law=law)
+            assert all(np.abs(each - counts).sum() in (0, 2) and each.min() >= 0 for each in near)
+            if answer < 2 and counts[:-1].min() > 0:
+                assert min(vote.law(each, rows=7)[answer] for each in near) < law[answer]
 
 
 @pytest.mark.parametrize(("answers", "rows"), [(9, 100), (40, 30)])
@@ -154,10 +218,11 @@ def test_exact_slack_is_within_the_claim(n: int, rows: int, answers: int) -> Non
     assert caught["noise"] > len(ratios) / 50
 
 
-@pytest.mark.parametrize("mechanism", [CommonestCategory, LargerGroup, MedianBucket])
+@pytest.mark.parametrize("mechanism", [CommonestCategory, LargerGroup, MedianBucket, LargerMedian])
 @pytest.mark.parametrize("delta", [0.1, 0.001])
 def test_the_mechanisms_own_law_is_within_the_claim(mechanism: type[SubsampleAggregate], delta: float) -> None:
-    domain = Line(bits=2, missing=True) if mechanism is MedianBucket else categories(3, missing=True)
+    domain: Domain = Line(bits=2, missing=True) if mechanism is MedianBucket else categories(3, missing=True)
+    domain = Grouped(labels=("a", "b"), line=Line(bits=1)) if mechanism is LargerMedian else domain
     made = mechanism(epsilon=1.0, delta=delta, rows=2, subsamples=8)
     asked = problem(domain, n=4)
     assert made.guarantee(asked).delta <= delta
@@ -252,11 +317,18 @@ def data_of(domain: Domain, counts: list[int]) -> Dataset:
 @pytest.mark.parametrize("accounting", ["calibrated", "paper"])
 def test_stable_data_get_their_answer(accounting: str, seed: int) -> None:
     domain, line = categories(4), Line(low=0, high=1, bits=4)
+    grouped = Grouped(labels=("a", "b", "c"), line=Line(bits=2))
+    larger = [1500, 1500, 0, 0, 0, 0, 0, 3000, 0, 0, 1500, 1500, 100]
+    alike = [100, 2800, 100, 0, 0, 0, 0, 3000, 100, 2800, 0, 100, 100]
     cases: list[tuple[SubsampleAggregate, Domain, list[int], int]] = [
         (CommonestCategory(accounting=accounting), domain, [1000, 4800, 300, 300], 1),
         (LargerGroup(accounting=accounting, first=3, second=0), domain, [3000, 100, 100, 200], 0),
         (LargerGroup(accounting=accounting, first=0, second=2), domain, [200, 100, 3000, 3100], 2),
         (MedianBucket(accounting=accounting, buckets=4), line, [0] * 5 + [6000, 100, 100] + [50] * 8, 5),
+        # Group 2 lies in cells 3, 4 and group 0 in cells 1, 2 of four; group 1 would win and is not asked.
+        (LargerMedian(accounting=accounting, first=2, second=0), grouped, larger, 8),
+        (LargerMedian(accounting=accounting, first=0, second=2), grouped, larger, 8),
+        (LargerMedian(accounting=accounting, first=0, second=2), grouped, alike, 12),
     ]
     for mechanism, on, counts, answer in cases:
         asked = problem(on, n=sum(counts))
@@ -279,7 +351,7 @@ def test_parameters_that_mean_nothing_are_refused() -> None:
     with pytest.raises(ParameterError, match="subsamples"):
         CommonestCategory(accounting="paper", rows=1).guarantee(problem(domain, n=10**6))
     with pytest.raises(ParameterError, match="Two different groups"):
-        LargerGroup(first=1, second=1).grouping(domain)
+        LargerGroup(first=1, second=1).question(domain)
     with pytest.raises(ParameterError, match="n/64"):
         paper_delta(epsilon=1.0, n=100, rows=10)
     assert "No data" in CommonestCategory(rows=100).accuracy(problem(domain, n=400), 0.05).statement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ MOST_ANSWERS = 12
 """Answers with a bar of their own; the rest share one."""
 
 
-def votes(*, names: list[str], law: Floats, truth: int, needed: float, badge: str, dark: bool) -> Figure:
+def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float, badge: str, dark: bool) -> Figure:
     """Share of subsamples that give each answer, the whole data's answer in dark, the others where they would be wrong.
 
     Args:
         names: of the answers, in order.
         law: chance of each answer on one subsample, (answers,).
-        truth: the the data's answer.
+        truth: the data's answer.
         needed: share of votes, noise included, from which on the answer is given.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.

@@ -23,6 +23,7 @@ References:
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -38,12 +39,12 @@ from dpcore.core import (
     Domain,
     Entry,
     Guarantee,
-    HistogramState,
     Integers,
     Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    State,
     ValueRelease,
     delta_param,
     epsilon_param,
@@ -53,7 +54,35 @@ from dpcore.domains import Categories, Line
 from dpcore.queries import Cells, Thresholds
 from dpcore.randomness import Sampler
 from dpcore.subsampling import Plan, agreement_needed, calibrated_plan, paper_plan
-from dpcore.votes import Commonest, Middle
+from dpcore.votes import Commonest, Middle, Remembered, Vote
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Question:
+    """What subsamples of data on a domain are asked.
+
+    Attributes:
+        vote: the question, about counted cells.
+        groups: counted cell of each cell of the domain, (size,); one past the last is ignored.
+        counted: how many cells are counted.
+        values: the cell that stands for each answer in a release, (answers,).
+        names: each answer in words.
+    """
+
+    vote: Vote
+    groups: Integers
+    counted: int
+    values: Integers
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class VotesState(State):
+    """Rows in each counted cell, the ignored ones last, and the question with the laws that were worked out."""
+
+    question: Question
+    counts: Integers
+    vote: Remembered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +90,6 @@ class SubsampleAggregate(Mechanism):
     """The answer most subsamples give, if enough of them do."""
 
     releases: ClassVar[str] = "value"
-    votes: ClassVar[type[Commonest] | type[Middle]]
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()
@@ -79,8 +107,8 @@ class SubsampleAggregate(Mechanism):
     )  # fmt: skip
 
     @abstractmethod
-    def grouping(self, domain: Domain) -> tuple[Integers, Integers]:
-        """Answer number of each cell (size,), one past the last to ignore it; and each answer's own cell (answers,)."""
+    def question(self, domain: Domain) -> Question:
+        """What is asked on a domain."""
 
     def plan(self, problem: Problem) -> Plan:
         """How many subsamples, how wide the noise, and when to answer: public.
@@ -136,20 +164,18 @@ class SubsampleAggregate(Mechanism):
             note="Otherwise it mostly refuses; it can also give another answer than the whole data do.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
+    def prepare(self, dataset: Dataset, problem: Problem) -> VotesState:
         """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
+        question = self.question(problem.domain)
+        counts = np.zeros(question.counted + 1, dtype=np.int64)
+        np.add.at(counts, question.groups, dataset.histogram)
+        return VotesState(problem=problem, question=question, counts=counts, vote=Remembered(vote=question.vote))
 
-    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
+    def run(self, state: VotesState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """Votes, the commonest answer (lowest on a tie), one noisy comparison."""
         problem = state.problem
         plan = self.plan(problem)
-        groups, cells = self.grouping(problem.domain)
-        counts = np.zeros(len(cells) + 1, dtype=np.int64)
-        np.add.at(counts, groups, state.histogram)
-        votes = sampler.votes(
-            counts, self.votes(answers=len(cells)), rows=self.rows, times=plan.subsamples, trials=trials
-        )
+        votes = sampler.votes(state.counts, state.vote, rows=self.rows, times=plan.subsamples, trials=trials)
         answers = sampler.at_least(
             votes.max(axis=1)[:, None], plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap, trials=trials
         )
@@ -158,7 +184,7 @@ class SubsampleAggregate(Mechanism):
             guarantee=self.guarantee(problem),
             sampler=sampler.name,
             refused=~answers[:, 0],
-            values=cells[votes.argmax(axis=1)],
+            values=state.question.values[votes.argmax(axis=1)],
         )
 
 
@@ -166,45 +192,38 @@ class SubsampleAggregate(Mechanism):
 class CommonestCategory(SubsampleAggregate):
     """Which label is most common? Rows without a label are ignored."""
 
-    votes: ClassVar[type[Commonest] | type[Middle]] = Commonest
-
-    def grouping(self, domain: Domain) -> tuple[Integers, Integers]:
+    def question(self, domain: Domain) -> Question:
         """Each label is an answer."""
-        return np.arange(domain.size), np.arange(domain.ordered)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LargerGroup(SubsampleAggregate):
-    """Which of two labels is more common? The sign of a difference; the first on a tie."""
-
-    votes: ClassVar[type[Commonest] | type[Middle]] = Middle
-
-    first: int = param(0, 0, 65_535, label="First group", help="Number of its label, counted from 0.")
-    second: int = param(1, 0, 65_535, label="Second group", help="Number of its label, counted from 0.")
-
-    def grouping(self, domain: Domain) -> tuple[Integers, Integers]:
-        """Two answers; all other cells are ignored."""
-        if self.first == self.second or max(self.first, self.second) >= domain.size:
-            raise ParameterError(f"Two different groups are needed, numbered from 0 to {domain.size - 1}.")
-        groups = np.full(domain.size, 2)
-        groups[[self.first, self.second]] = 0, 1
-        return groups, np.array([self.first, self.second])
+        labels = domain.ordered
+        return Question(
+            vote=Commonest(answers=labels),
+            groups=np.arange(domain.size),
+            counted=labels,
+            values=np.arange(labels),
+            names=tuple(domain.describe(cell) for cell in range(labels)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MedianBucket(SubsampleAggregate):
     """Which of a few equal buckets holds the median? Released as the bucket's middle cell."""
 
-    votes: ClassVar[type[Commonest] | type[Middle]] = Middle
-
     buckets: int = param(8, 2, 64, label="Buckets", stops=(2, 4, 8, 16, 32, 64), help="Equal parts of the range.")
 
-    def grouping(self, domain: Domain) -> tuple[Integers, Integers]:
+    def question(self, domain: Domain) -> Question:
         """Buckets of equal width up to one cell; rows that fit no cell are ignored."""
-        edges = np.arange(self.buckets + 1) * domain.ordered // self.buckets
-        edges = np.unique(edges)
-        groups = np.searchsorted(edges, np.arange(domain.size), side="right") - 1
-        return groups, (edges[:-1] + edges[1:] - 1) // 2
+        edges = np.unique(np.arange(self.buckets + 1) * domain.ordered // self.buckets)
+        ends = [
+            (domain.describe(int(start)).split(" to ")[0], domain.describe(int(stop) - 1).split(" to ")[-1])
+            for start, stop in itertools.pairwise(edges)
+        ]
+        return Question(
+            vote=Middle(answers=len(ends)),
+            groups=np.searchsorted(edges, np.arange(domain.size), side="right") - 1,
+            counted=len(ends),
+            values=(edges[:-1] + edges[1:] - 1) // 2,
+            names=tuple(f"{start} to {stop}" for start, stop in ends),
+        )
 
 
 REFERENCES = ("Notes on stability-based mechanisms, Theorems 3 and 4", "Nissim, Raskhodnikova and Smith (2007)")
@@ -216,16 +235,6 @@ ENTRIES = (
         mechanism=CommonestCategory,
         title="Most common category, by subsamples",
         story="Ask many small random parts of the data which category is most common; answer if they agree.",
-        domains=(Categories,),
-        queries=(Cells,),
-        references=REFERENCES,
-        tiny=TINY,
-    ),
-    Entry(
-        key="subsample_larger",
-        mechanism=LargerGroup,
-        title="Larger of two groups, by subsamples",
-        story="Ask many small random parts of the data which of two groups is larger; answer if they agree.",
         domains=(Categories,),
         queries=(Cells,),
         references=REFERENCES,

@@ -29,9 +29,16 @@ def options() -> dict[str, str]:
     return found
 
 
-def pick_source() -> Source:
-    """The picker and, for generated data, its size; the choice lives in the link."""
+def pick_source(*, default: str = "bimodal") -> Source:
+    """The picker and, for generated data, its size; the choice lives in the link.
+
+    ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page.
+    """
     titles = options()
+    last = st.session_state.get("usual_data", default)
+    if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
+        st.session_state["data"] = default
+    st.session_state["usual_data"] = default
     asked = st.query_params.get("data")
     if asked == OWN_FILE and OWN_FILE not in titles:
         st.warning(
@@ -42,7 +49,7 @@ def pick_source() -> Source:
         "Data",
         titles,
         key="data",
-        default="bimodal",
+        default=default,
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
     )
     if chosen == OWN_FILE:

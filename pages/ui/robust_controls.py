@@ -7,16 +7,20 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grouped, Line
 from dpcore.mechanisms import entry
 from dpcore.queries import Cells, Thresholds
-from dpcore.sources import Source
+from dpcore.sources import Bundled, Source
+from dpcore.two_columns import BundledGroups, group_columns
 from pages.ui.controls import Value, check_choice, choice, control, link_key
 from pages.ui.picker import pick_source
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "subsample_larger")
+ON_GROUPS = ("subsample-groups",)
 ABOUT_THE_QUESTION = ("quantile", "buckets", "first", "second", "accounting")
+FIRST_DATA = "earnings.earnings"
+"""Data on which the first question is answered, and a smaller epsilon turns that into a refusal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +59,14 @@ def ask() -> Asked:
     """Everything that is asked, from the link and the controls."""
     data, question, more = st.columns(3)
     with data:
-        source = pick_source()
-    domain = source.domain
+        source = pick_source(default=FIRST_DATA)
     with question:
-        entries = {key: entry(key) for key in (ON_A_LINE if isinstance(domain, Line) else ON_LABELS)}
+        entries = {key: entry(key) for key in _questions(source)}
         chosen = entries[choice("Question", {key: each.title for key, each in entries.items()}, key="robust")]
         st.caption(chosen.story)
+        if chosen.key in ON_GROUPS:
+            source = _by_groups(source)
+    domain = source.domain
     values: dict[str, Value] = {}
     # The accounting first: it decides whether the number of subsamples is asked at all.
     for name, parameter in sorted(chosen.controls().items(), key=lambda item: item[0] != "accounting"):
@@ -73,6 +79,24 @@ def ask() -> Asked:
     st.caption("← more private · more accurate →")
     values = {name: value for name, value in values.items() if name in chosen.controls()}
     return Asked(source=source, entry=chosen, values=values, neighbours=neighbours, seed=seed)
+
+
+def _questions(source: Source) -> tuple[str, ...]:
+    """What can be asked of a column: about groups only where the sample has a column that names them."""
+    if not isinstance(source.domain, Line):
+        return ON_LABELS
+    grouped = isinstance(source, Bundled) and group_columns(source.sample_key)
+    return ON_A_LINE + ON_GROUPS if grouped else ON_A_LINE
+
+
+def _by_groups(source: Source) -> BundledGroups:
+    """The same numbers with the groups they belong to."""
+    assert isinstance(source, Bundled)
+    titles = {each.column: each.title for each in group_columns(source.sample_key)}
+    group = choice("Groups", titles, key="groups", help_text="Another column of the same rows; its labels are groups.")
+    return BundledGroups(
+        sample_key=source.sample_key, column_name=source.column_name, group_name=group, bits=source.bits
+    )
 
 
 def _settings(chosen: Entry) -> tuple[Neighbours, int]:
@@ -96,8 +120,8 @@ def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, val
     """Groups by their labels, wide ranges of whole numbers by their stops, the rest as everywhere."""
     default = getattr(chosen.mechanism, name)
     key = link_key(chosen, name)
-    if name in ("first", "second") and isinstance(domain, Categories):
-        titles = {str(cell): domain.describe(cell) for cell in range(domain.ordered)}
+    if name in ("first", "second") and isinstance(domain, Categories | Grouped):
+        titles = {str(place): label for place, label in enumerate(domain.labels)}
         if name == "second":
             titles.pop(str(values["first"]))
         return int(choice(parameter.label, titles, key=key, default=str(default)))

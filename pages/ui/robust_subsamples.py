@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Floats, Integers, Problem
+from dpcore.core import Dataset, Floats, Problem
 from dpcore.figures.figure import Figure
 from dpcore.figures.outcomes import in_100, outcomes
 from dpcore.figures.robust import Mark, chance_curve
 from dpcore.figures.votes import votes
-from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate, VotesState
 from dpcore.randomness import Preview
 from dpcore.subsampling import Plan, answer_chance
+from dpcore.votes import Steps
 from pages.ui.charts import draw, is_dark, numbers
 from pages.ui.robust_accounts import accounts, planned_by_paper
 from pages.ui.robust_controls import Asked
-from pages.ui.session import remembered
+from pages.ui.session import with_progress
 
 TRIALS = 1000
 AGREEMENTS = np.linspace(0.5, 1.0, 81)
@@ -26,41 +28,59 @@ ALIKE = 1e-3
 """Chances this close are one height on the screen."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """A question's answers on one data set: rows behind each, its law on a subsample, the whole data's answer."""
+MOST_VOTES = 1 << 22
+"""Numbers of votes kept at once: with very many answers, fewer runs are previewed."""
 
-    names: list[str]
-    counts: Integers
+
+@dataclass(frozen=True, kw_only=True)
+class Voters:
+    """What subsamples of one data set answer: free of privacy parameters.
+
+    Attributes:
+        state: the prepared data; it remembers the law.
+        law: chance of each answer on one subsample, (answers,).
+        truth: the whole data's answer.
+        after: chance of that answer with one person changed against it.
+    """
+
+    state: VotesState
     law: Floats
     truth: int
     after: float
 
 
-def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> None:
-    """The page below the controls."""
+def runs(answers: int) -> int:
+    """How many runs are previewed."""
+    return max(20, min(TRIALS, MOST_VOTES // answers))
+
+
+def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> int:
+    """The page below the controls; returns how many runs it previewed."""
     plan, dark, epsilon = mechanism.plan(problem), is_dark(), mechanism.epsilon
     # The law depends on the data and on the question, not on the privacy parameters.
-    shape = {name: value for name, value in asked.values.items() if name not in ("epsilon", "delta", "subsamples")}
-    question = remembered(
-        f"question|{asked.source.key}|{asked.entry.key}|{shape!r}", lambda: _question(mechanism, dataset)
+    free = ("epsilon", "delta", "subsamples", "accounting")
+    shape = {name: value for name, value in asked.values.items() if name not in free}
+    voters = with_progress(
+        f"voters|{asked.source.key}|{asked.entry.key}|{shape!r}",
+        lambda: _voters(mechanism, dataset, problem),
+        label="Working out what subsamples answer.",
     )
-    agreement = float(question.law[question.truth])
+    names, truth = voters.state.question.names, voters.truth
+    agreement = float(voters.law[truth])
     chance = answer_chance(plan, epsilon=epsilon, agreement=agreement)
-    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(asked.seed), TRIALS)
-    _, cells = mechanism.grouping(problem.domain)
+    release = mechanism.run(voters.state, Preview(asked.seed), runs(len(names)))
     refused = float(release.refused.mean())
-    wrong = float((~release.refused & (release.values != cells[question.truth])).mean())
+    wrong = float((~release.refused & (release.values != voters.state.question.values[truth])).mean())
     refusing = in_100(refused)
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
-        f"The whole data answer **{question.names[question.truth]}**, and so do {100 * agreement:.3g}% of subsamples "
+        f"The whole data answer **{names[truth]}**, and so do {100 * agreement:.3g}% of subsamples "
         f"of {mechanism.rows:,} rows. :gray-badge[true] :blue-badge[simulated]"
     )
     left, right = st.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        figure = _agreement_curve(asked, mechanism, plan, problem, agreement=agreement, after=question.after, dark=dark)
+        figure = _agreement_curve(asked, mechanism, plan, problem, agreement=agreement, after=voters.after, dark=dark)
         draw(figure, key="robust_chance_chart")
         numbers(figure, title="chance of an answer", key="robust_chance_numbers")
     with right:
@@ -72,24 +92,25 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     with left:
         st.subheader("Where an answer would have been wrong")
         figure = votes(
-            names=question.names, law=question.law, truth=question.truth, needed=plan.threshold / plan.subsamples,
+            names=names, law=voters.law, truth=truth, needed=plan.threshold / plan.subsamples,
             badge=asked.exact_badge(), dark=dark,
         )  # fmt: skip
         draw(figure, key="robust_votes_chart")
         numbers(figure, title="answers of the subsamples", key="robust_votes_numbers")
     with right:
         st.subheader("When one person changes")
-        after = answer_chance(plan, epsilon=epsilon, agreement=question.after)
+        after = answer_chance(plan, epsilon=epsilon, agreement=voters.after)
         st.markdown(
             "| data | agreement | chance of that answer |\n|---|---|---|\n"
             f"| yours | {100 * agreement:.5g}% | {_small(chance)} |\n"
-            f"| one person changed, against it | {100 * question.after:.5g}% | {_small(after)} |"
+            f"| one person changed, against it | {100 * voters.after:.5g}% | {_small(after)} |"
         )
         st.markdown(
             f"Privacy: {mechanism.guarantee(problem).sentence()}, for each single answer. Few subsamples hold any one "
             f"person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. :orange-badge[theory]"
         )
     accounts(mechanism, plan, n=problem.n)
+    return release.trials
 
 
 def _small(chance: float) -> str:
@@ -97,27 +118,31 @@ def _small(chance: float) -> str:
     return f"{chance:.4g}" if chance else "≈ 0"
 
 
-def _question(mechanism: SubsampleAggregate, dataset: Dataset) -> Question:
-    """Group the cells, and work out the exact law of a subsample's answer here and with one person changed."""
-    groups, cells = mechanism.grouping(dataset.domain)
-    counts = np.zeros(len(cells) + 1, dtype=np.int64)
-    np.add.at(counts, groups, dataset.histogram)
-    statistic = mechanism.votes(answers=len(cells))
-    truth = int(statistic.answer(counts[None, :])[0])
-    law = statistic.law(counts, rows=mechanism.rows)
-    rival = int(np.where(np.arange(len(cells)) == truth, -1, law).argmax())
-    changed = counts.copy()
-    changed[[truth, rival]] += (-1, 1) if counts[truth] and len(cells) > 1 else (0, 0)
-    after = float(statistic.law(changed, rows=mechanism.rows)[truth])
-    domain, names = dataset.domain, []
-    for answer, cell in enumerate(cells):
-        inside = np.flatnonzero(groups == answer)
-        text = domain.describe(int(cell))
-        if len(inside) > 1:
-            first, last = (domain.describe(int(each)).split(" to ") for each in (inside[0], inside[-1]))
-            text = f"{first[0]} to {last[-1]}"
-        names.append(text)
-    return Question(names=names, counts=counts, law=law, truth=truth, after=after)
+def _voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
+    """The exact law of a subsample's answer here and with one person changed; yields the share done."""
+    yield 0.0
+    state, rows = mechanism.prepare(dataset, problem), mechanism.rows
+    truth = int(state.vote.answer(state.counts[None, :])[0])
+    law = yield from _part(state.vote.steps(state.counts, rows=rows), first=0, parts=2)
+    near = state.vote.against(state.counts, answer=truth, law=law)
+    after = float(law[truth])
+    for place, changed in enumerate(near):
+        # Not kept: it is asked for once.
+        steps = state.question.vote.steps(changed, rows=rows)
+        found = yield from _part(steps, first=len(near) + place, parts=2 * len(near))
+        after = min(after, float(found[truth]))
+    return Voters(state=state, law=law, truth=truth, after=after)
+
+
+def _part(work: Steps, *, first: int, parts: int) -> Steps:
+    """Work that is one of so many parts of the whole."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as done:
+            result: Floats = done.value
+            return result
+        yield (first + share) / parts
 
 
 def _chances(plan: Plan, *, epsilon: float) -> Floats:

@@ -45,14 +45,14 @@ def robust() -> None:
             hide_toolbars()
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
-        mechanism = asked.entry.make(**asked.values)
+        mechanism, trials = asked.entry.make(**asked.values), TRIALS
         if isinstance(mechanism, StableMedian):
             _stable(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, SubsampleAggregate):
-            subsamples(asked, mechanism, dataset, problem)
+            trials = subsamples(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, UnboundedMean):
             mean_without_bounds(asked, mechanism, dataset, problem)
-        _code(asked)
+        _code(asked, trials=trials)
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
 
 
@@ -147,7 +147,7 @@ def _neighbours_table(chance: Callable[[int], float], *, stable: int) -> str:
     return "\n".join(lines)
 
 
-def _code(asked: Asked) -> None:
+def _code(asked: Asked, *, trials: int) -> None:
     """The snippet, copyable."""
     place = st.expander("The code that reproduces these runs", key="robust_code_open", on_change="rerun")
     if not place.open:
@@ -166,7 +166,7 @@ def _code(asked: Asked) -> None:
         ")",
         f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
         "state = mechanism.prepare(dataset, problem)",
-        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {TRIALS})",
+        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
         'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
     ]
     place.code("\n".join(lines), language="python")
