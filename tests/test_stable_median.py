@@ -10,8 +10,18 @@ import pytest
 from scipy.special import chdtrc
 
 from dpcore.audit import exact_delta, hockey_stick, neighbouring_pairs
-from dpcore.core import Dataset, Guarantee, Integers, Neighbours, Problem, Provenance, ProvenanceKind
+from dpcore.core import (
+    Dataset,
+    Guarantee,
+    Integers,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
 from dpcore.domains import Line
+from dpcore.mechanisms import entry
 from dpcore.mechanisms.stable_median import (
     StableMedian,
     answer_chance,
@@ -192,10 +202,38 @@ def test_promise_of_an_answer() -> None:
         assert needed == 1 or 1 - chance[0] > beta
         bound = mechanism.accuracy(problem(n=10), beta)
         assert bound.value == 0
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("quantile", [*QUANTILES, 0.333333, 0.001, 0.999])
+def test_rows_needed_are_the_fewest_of_which_any_data_are_so_stable(quantile: float, neighbours: Neighbours) -> None:
+    """All rows in one inner cell are the most stable there are; one row less is not enough."""
+    for epsilon, beta in ((0.1, 0.05), (1.0, 0.05), (5.0, 0.9), (20.0, 0.5)):
+        mechanism = StableMedian(epsilon=epsilon, quantile=quantile)
+        needed = mechanism.stability_needed(beta)
+        bound = mechanism.accuracy(problem(n=10, neighbours=neighbours), beta)
         assert bound.rows_needed is not None
-        equal_rows = np.array([0, bound.rows_needed, 0, 0])
-        assert stability(equal_rows, domain=LINE)[1] >= needed
-        assert mechanism.accuracy(problem(n=bound.rows_needed), beta).applies
+        for rows, enough in ((bound.rows_needed, True), (bound.rows_needed - 1, False)):
+            if rows > 0:
+                found = stability(np.array([0, rows, 0, 0]), domain=LINE, quantile=quantile, neighbours=neighbours)[1]
+                assert (found >= needed) is enough
+        assert mechanism.accuracy(problem(n=bound.rows_needed, neighbours=neighbours), beta).applies
+        assert not mechanism.accuracy(problem(n=bound.rows_needed - 1, neighbours=neighbours), beta).applies
+        words = "change before" if neighbours is Neighbours.REPLACE_ONE else "come or go before"
+        assert f"{needed:,} rows must {words}" in bound.statement
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0, -0.1, 2.0, math.nan])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "stable_median", "subsample_commonest", "subsample-groups", "sparse_histogram", "projected_histogram",
+        "unbounded_mean", "exponential_median", "clipped_mean",
+    ],
+)  # fmt: skip
+def test_a_failure_chance_that_is_none_is_refused(key: str, beta: float) -> None:
+    with pytest.raises(ParameterError, match="failure chance must lie between 0 and 1"):
+        entry(key).make().accuracy(problem(n=1000), beta)
 
 
 def test_it_spends_what_it_claims() -> None:

@@ -11,7 +11,17 @@ import pytest
 from scipy.special import gammaln, xlogy
 
 from dpcore.audit import exact_delta
-from dpcore.core import Dataset, Domain, Floats, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.core import (
+    Dataset,
+    Domain,
+    Floats,
+    Integers,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
 from dpcore.domains import Categories, Grouped, Line
 from dpcore.mechanisms.subsample_aggregate import CommonestCategory, MedianBucket, SubsampleAggregate
 from dpcore.mechanisms.subsample_groups import LargerGroup, LargerMedian
@@ -28,7 +38,7 @@ from dpcore.subsampling import (
     row_chance,
     subsample_delta,
 )
-from dpcore.votes import Commonest, LargerMiddle, Middle, Remembered, binomial_law
+from dpcore.votes import Commonest, LargerMiddle, Middle, Remembered, Steps, binomial_law
 from tests.statistics import assert_law, assert_other_law
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -108,6 +118,19 @@ def test_a_law_is_remembered_and_worked_out_in_steps() -> None:
         assert law == pytest.approx(vote.law(counts, rows=300))
         assert kept.answers == vote.answers == len(law)
         assert "private" not in repr(kept) and str(counts[0]) not in repr(kept)
+
+
+class Lawless(Commonest):
+    """Control: a question whose law may not be asked for."""
+
+    def steps(self, counts: Integers, *, rows: int) -> Steps:
+        raise AssertionError("a release draws its subsamples and needs no law")
+
+
+def test_a_release_needs_no_law() -> None:
+    votes = Secure().votes(np.array([9, 1, 2]), Lawless(answers=2), rows=5, times=30, trials=4)
+    assert votes.shape == (4, 2)
+    assert (votes.sum(axis=1) == 30).all()
 
 
 def test_one_row_against_an_answer_makes_it_less_likely() -> None:

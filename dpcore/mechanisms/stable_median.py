@@ -38,6 +38,7 @@ from dpcore.core import (
     Integers,
     Mechanism,
     Neighbours,
+    ParameterError,
     Problem,
     ValueRelease,
     delta_param,
@@ -156,21 +157,31 @@ class StableMedian(Mechanism):
             stable += 1
         return stable
 
+    def rows_needed(self, stable: int, neighbours: Neighbours) -> int:
+        """The fewest rows of which some data, away from the ends of the range, are so stable: all in one cell."""
+        part = round(self.quantile * PARTS)
+        if neighbours is Neighbours.REPLACE_ONE:
+            return max((stable - 1) * PARTS // part + 1, -(-(stable - 1) * PARTS // (PARTS - part)))
+        step = max(part, PARTS - part)
+        return max(stable, (stable - 1) * step // part + 1, -(-(stable - 1) * step // (PARTS - part)))
+
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No error at all given an answer; what depends on the data is the chance of an answer."""
+        if not 0 < beta < 1:
+            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         needed = self.stability_needed(beta)
-        # Nothing away from the ends of the range is more stable than n equal rows.
-        rows = max(math.floor((needed - 1) / self.quantile), math.ceil((needed - 1) / (1 - self.quantile))) + 1
+        rows, replaced = self.rows_needed(needed, problem.neighbours), problem.neighbours is Neighbours.REPLACE_ONE
         return Bound(
             value=0.0,
             kind=BoundKind.GUARANTEE,
             statement=f"An answer is the exact quantile. It is given with chance at least {1 - beta:g} if at least "
-            f"{needed:,} rows must change before the quantile does.",
+            f"{needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
             reference="Notes on stability-based mechanisms, section 1",
             beta=beta,
             assumptions=(
                 Assumption(
-                    text=f"at least {rows:,} rows, or no data away from the ends of the range are so stable",
+                    text=f"{'at least' if replaced else 'a public n of at least'} {rows:,} rows, or no data away from "
+                    "the ends of the range are so stable",
                     met=problem.n >= rows,
                 ),
             ),
