@@ -13,6 +13,7 @@ import pytest
 from dpcore.core import Neighbours
 from dpcore.figures import (
     limits_fat,
+    limits_halves,
     limits_histogram,
     limits_lowbits,
     limits_median,
@@ -22,7 +23,9 @@ from dpcore.figures import (
     limits_vc,
 )
 from dpcore.figures.figure import Figure
-from dpcore.figures.limits_plot import Axis, Mark, Series, Wall, chance, hatched, plot
+from dpcore.figures.limits_layers import hatched
+from dpcore.figures.limits_parts import Axis, Mark, Series, Wall, chance
+from dpcore.figures.limits_plot import plot
 from dpcore.limits import distributional, low_bits, median, minimax, walk
 from dpcore.limits.halves import TwoWorlds
 
@@ -91,7 +94,9 @@ def test_the_walk_draws_every_step_it_must() -> None:
 
 def test_one_run_crosses_what_is_wrong() -> None:
     truth, guess = np.array([True, True, False, False]), np.array([True, False, True, False])
-    figure = limits_vc.one_run(truth=truth, released=truth * 1.0, chosen=guess, refused=False, badge=BADGE, dark=False)
+    figure = limits_halves.one_run(
+        truth=truth, released=truth * 1.0, chosen=guess, refused=False, badge=BADGE, dark=False
+    )
     assert [row["point"] for row in drawn(figure)["datasets"]["wrong"]] == [1, 2]
     assert "finds 1 of the 2" in figure.sentence
 
@@ -123,10 +128,10 @@ def test_worlds_say_what_is_impossible() -> None:
             allowed=0.03,
         )
 
-    caught = limits_vc.worlds(told=told(1.0), epsilon=1.0, claimed=True, badge=BADGE, dark=False)
+    caught = limits_halves.worlds(told=told(1.0), epsilon=1.0, claimed=True, badge=BADGE, dark=False)
     drawn(caught)
     assert "this cannot be ε-DP" in caught.sentence
-    assert "no contradiction" in limits_vc.worlds(
+    assert "no contradiction" in limits_halves.worlds(
         told=told(0.02), epsilon=1.0, claimed=True, badge=BADGE, dark=False
     ).sentence  # fmt: skip
 

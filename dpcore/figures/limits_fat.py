@@ -8,7 +8,8 @@ import numpy as np
 
 from dpcore.core import Booleans, Floats, Neighbours
 from dpcore.figures.figure import Figure, Records, framed, palette, percent
-from dpcore.figures.limits_plot import Axis, Mark, Series, Wall, plot
+from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
+from dpcore.figures.limits_plot import plot
 from dpcore.figures.limits_vc import BETA, EPSILON
 from dpcore.limits import fat_shattering
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from dpcore.core import Floats
 from dpcore.figures.figure import Figure
-from dpcore.figures.limits_plot import Axis, Mark, Series, Wall, plot
+from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
+from dpcore.figures.limits_plot import plot
 from dpcore.figures.limits_vc import EPSILON
 from dpcore.limits import minimax
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.figures.figure import Figure, Records, framed, palette, percent
-from dpcore.figures.limits_plot import GUESS, hatched
+from dpcore.figures.limits_layers import GUESS, hatched
 from dpcore.limits.low_bits import Verdict
 
 

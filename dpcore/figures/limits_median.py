@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from dpcore.core import Integers
 from dpcore.figures.figure import Figure
-from dpcore.figures.limits_plot import Axis, Mark, Series, Wall, chance, plot
+from dpcore.figures.limits_parts import Axis, Mark, Series, Wall, chance
+from dpcore.figures.limits_plot import plot
 from dpcore.limits import median
 from dpcore.limits.walk import MeasuredWalk, Walk
 

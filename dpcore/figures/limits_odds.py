@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.figures.figure import Figure, percent
-from dpcore.figures.limits_plot import Axis, Mark, Series, Wall, plot
+from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
+from dpcore.figures.limits_plot import plot
 from dpcore.figures.limits_vc import EPSILON
 from dpcore.limits import odds
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.figures.figure import Figure, percent
-from dpcore.figures.limits_plot import Axis, Mark, Series, plot
+from dpcore.figures.limits_parts import Axis, Mark, Series
+from dpcore.figures.limits_plot import plot
 from dpcore.limits.distributional import Separation
 
 MOST_STEPS = 200

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from dpcore.core import Booleans, Floats
 from dpcore.figures.figure import Figure, Records, framed, palette, percent
-from dpcore.figures.limits_plot import Axis, Mark, Series, plot
+from dpcore.figures.limits_parts import Axis, Mark, Series
+from dpcore.figures.limits_plot import plot
 
 SHOWN = 60
 """People of one attack that are drawn."""

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Neighbours
+from dpcore.figures import limits_halves as closely
 from dpcore.figures import limits_vc as figures
 from dpcore.limits import halves, vc
 from dpcore.randomness import Preview
@@ -50,7 +51,7 @@ def lesson() -> None:
     release = release_half(entry, truth, repeats=repeats, epsilon=loss, sampler=Preview(drawn + 1), trials=1)
     found = vc.reconstruct(release)
     picture(
-        figures.one_run(
+        closely.one_run(
             truth=truth, released=np.nan_to_num(release.histogram()[0, :points]), chosen=found.chosen[0],
             refused=bool(found.refused[0]), badge=badge, dark=is_dark(),
         ),
@@ -104,7 +105,7 @@ def _worlds(chosen: str, *, points: int, repeats: int, loss: float, drawn: int, 
         lambda: swap_worlds(entry, truth, repeats=repeats, epsilon=loss, seed=drawn + 2, trials=trials),
     )
     picture(
-        figures.worlds(told=told, epsilon=loss, claimed=entry is not None, badge=badge, dark=is_dark()),
+        closely.worlds(told=told, epsilon=loss, claimed=entry is not None, badge=badge, dark=is_dark()),
         title="Why: swap one person for another",
         key="vc_worlds",
     )
