@@ -198,6 +198,16 @@ SAMPLES: tuple[Sample, ...] = (
         ),
     ),
     Sample(
+        key="digits",
+        title="Handwritten digits",
+        story="1,797 digits of 8 × 8 pixels: rows of 64 numbers for halfspaces, and ten nearly equal groups.",
+        file="digits64.parquet",
+        licence="CC BY 4.0",
+        attribution="E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "
+        "Repository 1998, doi 10.24432/C50P49",
+        columns=(_category("label", "written digit", *"0123456789"),),
+    ),
+    Sample(
         key="penguins",
         title="Palmer penguins",
         story="344 penguins: so few that most promises fail, which is worth seeing.",
