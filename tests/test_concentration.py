@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from dpcore import Cells, Intervals, Line, Thresholds
+from dpcore import Cells, Grid, Intervals, Line, Rectangles, Thresholds
 from dpcore.concentration import laplace_log_moment, largest_prefix, worst_error_gaussian, worst_error_laplace
 from dpcore.core import Floats, Queries
 from dpcore.randomness.laws import gaussian_masses, laplace_mass
 
 LINE = Line(bits=2, missing=True)
 CLASSES: list[Queries] = [Thresholds(domain=LINE), Intervals(domain=LINE), Cells(domain=LINE)]
+CLASSES.append(Rectangles(domain=Grid(first=Line(bits=1, missing=True), second=Line(bits=1))))
 BETAS = [0.5, 0.2, 0.05, 1e-3]
 
 
