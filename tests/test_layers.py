@@ -15,9 +15,10 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the ground up. Modules of one floor do not import each other, except as the table below allows.
 FLOORS = (
     {"core"},
-    {"domains", "queries", "linear_queries", "sphere", "privacy", "randomness"},
+    {"domains", "cube", "queries", "linear_queries", "sphere", "privacy", "randomness"},
     {
         "concentration",
+        "marginals",
         "projection",
         "votes",
         "subsampling",

@@ -1,0 +1,130 @@
+"""The counts kept of the data, the noisy counts released, and answers read off them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Booleans, Floats, Integers, ParameterError, Release, State
+from dpcore.marginals.counting import literal_counts
+from dpcore.marginals.plans import Plan
+from dpcore.marginals.queries import AtLeast
+from dpcore.marginals.sets import places, ranks
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MarginalState(State):
+    """Rows that have all of a set's attributes, for all sets up to a size; free of epsilon and of the method.
+
+    Attributes:
+        counts: level by level from 1, (C(d, level),).
+        rows: number of rows of the data (private where rows are added or removed).
+    """
+
+    counts: tuple[Integers, ...]
+    rows: int
+
+    def protected(self, plan: Plan) -> list[Integers]:
+        """The counts that a plan adds noise to, level by level, each (1, entries)."""
+        queries = self.problem.queries
+        assert isinstance(queries, AtLeast)
+        if plan.polynomial is None:
+            cells = self._cells(queries.width)
+            if queries.signed:
+                return [cells.reshape(1, -1)]
+            held = np.bitwise_count(np.arange(cells.shape[1], dtype=np.uint64)) >= queries.least
+            return [cells[:, held].sum(axis=1)[None, :]]
+        if queries.signed:
+            return [self._cells(level).reshape(1, -1) for level in plan.polynomial.levels]
+        if plan.polynomial.basis == "ones":
+            return [self.counts[level - 1][None, :] for level in plan.polynomial.levels]
+        return [self._cells(level, pattern=0).reshape(1, -1) for level in plan.polynomial.levels]
+
+    def _cells(self, level: int, *, pattern: int | None = None) -> Integers:
+        if level > len(self.counts):
+            raise ParameterError(f"Marginals of {level} attributes were not counted.")
+        return literal_counts(self.counts, n=self.rows, size=level, pattern=pattern)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MarginalRelease(Release):
+    """Noisy counts level by level: any query of the class can be read off them, and so can narrower ones.
+
+    Attributes:
+        plan: what was released; public.
+        levels: noisy counts, (T, entries) each, in the order of ``plan.noise``.
+    """
+
+    plan: Plan
+    levels: tuple[Integers, ...]
+
+    def outcomes(self) -> Floats:
+        """All noisy counts."""
+        if not self.levels:
+            return np.zeros((self.trials, 1))
+        return np.concatenate(self.levels, axis=1).astype(np.float64)
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        levels = tuple(level[start:stop] for level in self.levels)
+        return dataclasses.replace(self, refused=self.refused[start:stop], levels=levels)
+
+    def answers(self, sets: NDArray[Any], negated: Booleans | None = None, *, clip: bool = False) -> Floats:
+        """Answers to queries as shares of n, (T, Q).
+
+        Args:
+            sets: attributes of each query, ascending, (Q, w); w is at most k, and k where marginals were released
+                themselves.
+            negated: which of them are negated, (Q, w); None: none.
+            clip: whether to move answers into [0, 1]: post-processing, free.
+        """
+        queries = self.problem.queries
+        assert isinstance(queries, AtLeast)
+        flipped = np.zeros(sets.shape, dtype=np.bool_) if negated is None else negated
+        if flipped.any() and not queries.signed:
+            raise ParameterError("This release answers queries without negation only.")
+        read = self._direct if self.plan.polynomial is None else self._by_polynomial
+        found = read(queries, sets, flipped) / self.problem.n
+        return np.clip(found, 0.0, 1.0) if clip else found
+
+    def _direct(self, queries: AtLeast, sets: NDArray[Any], flipped: Booleans) -> Floats:
+        if sets.shape[1] != queries.width:
+            raise ParameterError(
+                f"The {queries.width}-way marginals answer queries of {queries.width} attributes only."
+            )
+        which = ranks(sets)
+        if not queries.signed:
+            return self.levels[0][:, which].astype(np.float64)
+        width = queries.width
+        held = np.bitwise_count(np.arange(1 << width, dtype=np.uint64)) >= queries.least
+        fewer, sign, start = (held, 1, 0) if 2 * held.sum() <= held.size else (~held, -1, self.problem.n)
+        signs = (flipped << np.arange(width)).sum(axis=1)
+        total = np.full((self.trials, len(sets)), start, dtype=np.float64)
+        for pattern in np.flatnonzero(fewer):
+            total += sign * self.levels[0][:, (which << width) + (pattern ^ signs)]
+        return total
+
+    def _by_polynomial(self, queries: AtLeast, sets: NDArray[Any], flipped: Booleans) -> Floats:
+        polynomial = self.plan.polynomial
+        assert polynomial is not None
+        width = sets.shape[1]
+        coefficients = polynomial.narrowed(width)
+        if not set(np.flatnonzero(coefficients[1:]) + 1) <= set(polynomial.levels):
+            raise ParameterError(f"This polynomial answers queries of {polynomial.width} attributes only.")
+        # Where all literals must hold, an attribute must be set unless it is negated; where none may, the other way.
+        must = ~flipped if polynomial.basis == "ones" else flipped
+        total = np.full((self.trials, len(sets)), coefficients[0] * self.problem.n)
+        for level, counts in zip(polynomial.levels, self.levels, strict=True):
+            if level > width or not coefficients[level]:
+                continue
+            chosen = places(width, size=level)
+            which = ranks(sets[:, chosen])
+            if queries.signed:
+                which = (which << level) + (must[:, chosen] << np.arange(level)).sum(axis=2)
+            for place in range(len(chosen)):
+                total += coefficients[level] * counts[:, which[:, place]]
+        return total

@@ -1,0 +1,66 @@
+"""Sets of attributes by number: all sets of one size, ordered by their largest member first (colexicographic order).
+
+The number of {c_1 < c_2 < ... < c_m} is C(c_1, 1) + C(c_2, 2) + ... + C(c_m, m). It does not depend on how many
+attributes there are, and all sets that share their larger members stand side by side.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Integers
+
+MOST_ATTRIBUTES = 64
+MOST_WIDTH = 12
+"""Numbers of sets of up to 12 of 64 attributes, with a sign each, fit 64 bits."""
+
+
+@lru_cache(maxsize=1)
+def _binomials() -> Integers:
+    """C(c, m) for c up to MOST_ATTRIBUTES and m up to MOST_WIDTH; column m."""
+    rows = [[comb(c, m) for m in range(MOST_WIDTH + 1)] for c in range(MOST_ATTRIBUTES + 1)]
+    return np.array(rows, dtype=np.int64)
+
+
+def ranks(sets: NDArray[Any]) -> Integers:
+    """Number of each set, members ascending along the last axis (..., m): shape (...).
+
+    >>> ranks(np.array([[0, 1], [0, 2], [1, 2], [0, 3]])).tolist()
+    [0, 1, 2, 3]
+    """
+    numbers: Integers = _binomials()[sets, np.arange(1, sets.shape[-1] + 1)].sum(axis=-1)
+    return numbers
+
+
+def unranked(numbers: Integers, *, size: int) -> Integers:
+    """The set of each number (Q,), members ascending: shape (Q, size).
+
+    >>> unranked(np.array([3]), size=2).tolist()
+    [[0, 3]]
+    """
+    left = np.array(numbers, dtype=np.int64)
+    members = np.empty((len(left), size), dtype=np.int64)
+    for place in range(size, 0, -1):
+        column = _binomials()[:, place]
+        members[:, place - 1] = np.searchsorted(column, left, side="right") - 1
+        left -= column[members[:, place - 1]]
+    return members
+
+
+def all_sets(attributes: int, *, size: int) -> Integers:
+    """Every set of this size, in order: shape (C(attributes, size), size)."""
+    return unranked(np.arange(comb(attributes, size), dtype=np.int64), size=size)
+
+
+@lru_cache(maxsize=256)
+def places(width: int, *, size: int) -> Integers:
+    """Every way to take ``size`` of ``width`` places, ascending: shape (C(width, size), size), read-only."""
+    found = np.array(list(combinations(range(width), size)), dtype=np.int64).reshape(-1, size)
+    found.setflags(write=False)
+    return found
