@@ -1,18 +1,34 @@
-"""Both figures of the random-privacy paper as CSV: `python -m benchmarks.random_dp_figures --epsilon 1 --gamma 0.1`.
+"""Both figures of the random-privacy paper: `python -m benchmarks.random_dp_figures --epsilon 1 --gamma 0.1`.
 
-Hall, Rinaldo and Wasserman (2013), section 8. Seeded: the same command prints the same numbers, and they are those of
-the Sparse histograms page with the same settings.
+Hall, Rinaldo and Wasserman (2013), section 8. Prints the losses as CSV; with `--folder` it also writes the pictures, as
+Vega-Lite. Seeded: the same command gives the same numbers, those of the Sparse histograms page with the same settings.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import sys
 import time
+from pathlib import Path
 
 from dpcore import Preview
-from dpcore.mechanisms.sparse_histogram import grid_example, line_example, loss_figure
+from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
+from dpcore.mechanisms.sparse_histogram import LossFigure, grid_example, line_example, loss_figure
+
+
+def pictures(found: LossFigure, *, number: int, badge: str, folder: Path) -> None:
+    """The three histograms of a figure and its losses, each as a specification of its own."""
+    top = int(max(counts.max() for counts in (found.histogram, found.private[0], found.random[0])))
+    drawn = {
+        name: panel(counts=counts, name=name, top=top, grid=number == 2, badge=badge, dark=False)
+        for name, counts in (("true", found.histogram), (PRIVATE, found.private[0]), (RANDOM, found.random[0]))
+    }
+    drawn["losses"] = losses(found=found, projected=True, badge=badge, dark=False)
+    for name, figure in drawn.items():
+        path = folder / f"figure-{number}-{name.replace(' ', '-')}.vl.json"
+        path.write_text(json.dumps(figure.spec), encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -24,6 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=3000, help="of the second figure; the paper does not say")
     parser.add_argument("--simulations", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="an existing folder for the pictures")
     chosen = parser.parse_args(arguments if arguments is not None else [])
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["figure", "simulation", "dp_loss", "random_dp_loss", "dp_loss_before", "random_dp_loss_before"])
@@ -34,6 +51,9 @@ def main(arguments: list[str] | None = None) -> None:
             sampler=Preview(chosen.seed), simulations=chosen.simulations,
         )  # fmt: skip
         taken = 1000 * (time.perf_counter() - start)
+        if chosen.folder:
+            badge = f"true: generated · simulated, preview sampler, seed {chosen.seed}"
+            pictures(found, number=number, badge=badge, folder=chosen.folder)
         columns = (found.private_loss, found.random_loss, found.private_noise, found.random_noise)
         for simulation, row in enumerate(zip(*columns, strict=True)):
             out.writerow([number, simulation, *(f"{loss:.6g}" for loss in row)])

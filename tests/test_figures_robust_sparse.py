@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dpcore.figures.outcomes import answers, in_100, outcomes
 from dpcore.figures.robust import Mark, chance_curve, places
 from dpcore.figures.salaries import EPSILONS, KEYS, compare, errors_over_epsilon, refusals_over_epsilon, some_rows
 from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
-from dpcore.figures.sparse_risk import alone, expected_noise, growth
+from dpcore.figures.sparse_risk import alone, expected_noise, growth, projected_losses
 from dpcore.figures.votes import MOST_ANSWERS, votes
 from dpcore.mechanisms.sparse_histogram import grid_example, line_example, loss_figure
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
@@ -177,16 +178,61 @@ def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
     assert "met at no k" in never.sentence
 
 
+def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -> None:
+    """Sixteen times the cells cost sixteen times the loss before it, about twice after; random privacy goes with r."""
+    nothing = np.zeros((1, 1024), dtype=np.int64)
+    noise = Preview(seed).noisy_counts(nothing, epsilon=1.0, sensitivity=2, trials=400)
+    told: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1, "condition": "sharper"}
+    figure = sound(growth(**told, noise=noise, **SHOWN))
+    assert "about as log k" in figure.sentence and "up to k = 69" in figure.sentence
+    lines = figure.spec["datasets"]["lines"]
+
+    def of(who: str, grows: str) -> dict[int, float]:
+        return {each["x"]: each["y"] for each in lines if (each["who"], each["grows"]) == (who, grows)}
+
+    private, random = of(PRIVATE, "k grows"), of(RANDOM, "k grows")
+    assert max(private) == 1024 and private[1024] == random[1024]
+    small = [x for x in random if x <= 69]
+    assert len(small) > 3 and len({random[x] for x in small}) == 1
+    # A straight line in log k: each doubling costs about as much as the last; a loss that grows with k would double.
+    sizes = (64, 128, 256, 512, 1024)
+    loss = [projected_losses(noise, cells=k, full=2, n=500)[0] for k in sizes]
+    steps = np.diff(loss)
+    assert steps.min() > 0 and steps.max() < 2 * steps.min() and loss[-1] < 3 * loss[0]
+    # Simulated by the page's own figure on the same data: the same means, up to five standard errors.
+    histogram = np.zeros(64, dtype=np.int64)
+    histogram[:2] = 250
+    found = loss_figure(
+        histogram, epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(seed + 1), simulations=400
+    )
+    mine = projected_losses(noise, cells=64, full=2, n=500)
+    for mean, losses_seen in zip(mine, (found.private_loss, found.random_loss), strict=True):
+        assert mean == pytest.approx(losses_seen.mean(), abs=5 * losses_seen.std() * np.sqrt(2 / 400))
+    # More non-empty cells cost both of them.
+    assert list(of(RANDOM, "r grows").values()) == sorted(of(RANDOM, "r grows").values())
+
+
 def test_a_person_alone_is_told_apart() -> None:
     shown = np.array([[0.5, 0.3], [0.6, 0.0]])
     assert "knows for certain" in sound(alone(shown=shown, **SHOWN)).sentence
     assert "condition is not met" in sound(alone(shown=shown + 0.1, **SHOWN)).sentence
 
 
-def test_one_command_prints_both_figures_as_the_page_has_them(capsys: pytest.CaptureFixture[str]) -> None:
-    figures_command(["--epsilon", "0.5", "--gamma", "0.2", "--seed", "7"])
+def test_one_command_prints_and_draws_both_figures_as_the_page_has_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    figures_command(["--epsilon", "0.5", "--gamma", "0.2", "--seed", "7", "--folder", str(tmp_path)])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert Counter(row["figure"] for row in rows) == {"1": 100, "2": 100}
     found = loss_figure(line_example(), epsilon=0.5, gamma=0.2, condition="sharper", sampler=Preview(7))
     assert [float(row["dp_loss"]) for row in rows[:100]] == pytest.approx(found.private_loss.tolist(), rel=1e-5)
     assert [float(row["random_dp_loss"]) for row in rows[:100]] == pytest.approx(found.random_loss.tolist(), rel=1e-5)
+    drawn = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()}
+    names = ("true", "differentially-private", "random-privacy", "losses")
+    assert set(drawn) == {f"figure-{number}-{name}.vl.json" for number in (1, 2) for name in names}
+    page = losses(found=found, projected=True, badge="b", dark=False).spec["datasets"]
+    assert drawn["figure-1-losses.vl.json"]["datasets"] == page
+
+
+def test_both_figures_are_among_the_benchmarks() -> None:
+    assert "random_dp_figures" in Path("benchmarks/__main__.py").read_text(encoding="utf-8").split("ALL = ")[1]

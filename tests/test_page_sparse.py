@@ -42,6 +42,44 @@ def test_one_click_redraws_a_figure_of_the_paper(link: dict[str, str], histogram
     assert f"{again.private_noise.mean():.3g} for the private histogram" in texts(app)
 
 
+def test_the_toggle_moves_both_charts_before_the_projection() -> None:
+    app = sound(opened())
+    assert "about as log k" in texts(app) and "as k/(εn)" not in texts(app)
+    sound(app.toggle(key="sparse-projected").set_value(False).run())
+    assert "as k/(εn)" in texts(app) and "about as log k" not in texts(app)
+
+
+def test_releases_planned_up_front_add_up_and_one_more_is_refused() -> None:
+    app = sound(opened())
+    assert "together **ε = 2, γ = 0.2 (replace one row)**" in texts(app)
+    sound(app.slider(key="planned").set_value(3).run())
+    assert "together **ε = 3, γ = 0.3" in texts(app)  # of 0.1 three times, added exactly
+    assert "sparse_again" not in [each.key for each in app.button]
+    sound(app.button(key="sparse_draw").click().run())
+    found = loss_figure(line_example(), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))
+    assert all(f"| {place + 1} |" in texts(app) for place in range(3)) and "| 4 |" not in texts(app)
+    assert f"{100 * found.random_loss[2]:.3g}% of n" in texts(app) and not app.error
+    sound(app.button(key="sparse_again").click().run())
+    assert "Refused." in app.error[0].value and "fixed in advance" in app.error[0].value
+    assert "4 of them add up to ε = 4 (replace one row) in any order" in texts(app)
+    # Another plan starts anew.
+    sound(app.slider(key="planned").set_value(2).run())
+    assert not app.error and "sparse_again" not in [each.key for each in app.button]
+
+
+def test_one_more_is_allowed_where_every_cell_gets_noise() -> None:
+    app = sound(opened(**{"sparse_histogram-gamma": "0.01"}))
+    assert "together **ε = 2 (replace one row)**" in texts(app)
+    sound(app.button(key="sparse_draw").click().run())
+    sound(app.button(key="sparse_again").click().run())
+    assert not app.error and "ε = 3 (replace one row)" in app.success[0].value
+
+
+def test_a_plan_that_promises_nothing_says_so() -> None:
+    app = sound(opened(planned="6", **{"sparse_histogram-gamma": "0.2"}))
+    assert "no guarantee is left" in app.warning[0].value and "sparse_draw" not in [each.key for each in app.button]
+
+
 def test_where_the_condition_fails_both_histograms_are_one() -> None:
     app = sound(opened())
     sound(app.number_input(key="sparse_histogram-gamma").set_value(0.01).run())

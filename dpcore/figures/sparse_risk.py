@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.figures.figure import Figure, Records, framed, palette, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
 from dpcore.figures.sparse import PRIVATE, RANDOM, by_mechanism
 from dpcore.mechanisms.sparse_histogram import lone_row_chance
+from dpcore.projection import project_counts
+
+MOST_CELLS = 1024
+"""How far the number of cells grows, if there are not more already."""
 
 
 def expected_noise(*, cells: int, n: int, epsilon: float) -> float:
@@ -19,10 +23,38 @@ def expected_noise(*, cells: int, n: int, epsilon: float) -> float:
     return cells * 2 * p / (1 - p * p) / n
 
 
+def projected_losses(noise: Integers, *, cells: int, full: int, n: int) -> tuple[float, float]:
+    """Mean L1 loss after the projection, with noise in every cell and in the non-empty ones only, as shares of n.
+
+    Args:
+        noise: of simulations, (T, at least cells); the same columns serve every number of cells.
+        cells: k.
+        full: r, the first cells, as evenly full as can be.
+        n: rows.
+    """
+    histogram = np.zeros(cells, dtype=np.int64)
+    histogram[:full] = n // full + (np.arange(full) < n % full)
+    noisy = histogram + noise[:, :cells]
+
+    def loss(counts: Integers) -> float:
+        return float(np.abs(counts - histogram[: counts.shape[1]]).sum(axis=1).mean()) / n
+
+    return loss(project_counts(noisy, total=n)), loss(project_counts(noisy[:, :full], total=n))
+
+
 def growth(
-    *, cells: int, full: int, n: int, epsilon: float, gamma: float, condition: str, badge: str, dark: bool
+    *,
+    cells: int,
+    full: int,
+    n: int,
+    epsilon: float,
+    gamma: float,
+    condition: str,
+    badge: str,
+    dark: bool,
+    noise: Integers | None = None,
 ) -> Figure:
-    """Mean loss before the projection, exact: against all cells k, and against the non-empty ones r.
+    """Mean loss against all cells k, and against the non-empty ones r: exact before the projection, or after it.
 
     Args:
         cells: k where r grows.
@@ -33,40 +65,80 @@ def growth(
         condition: which condition spares empty cells.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.
+        noise: for losses after the projection, simulated noise of this epsilon, (T, MOST_CELLS or cells if more).
     """
-    colours = palette(dark=dark)
+    colours, steps = palette(dark=dark), 40 if noise is None else 9
 
-    def loss(size: int) -> float:
-        return expected_noise(cells=size, n=n, epsilon=epsilon)
+    def losses(k: int, r: int) -> tuple[float, float]:
+        """The private and the random-private one's."""
+        if noise is None:
+            private, random = (expected_noise(cells=size, n=n, epsilon=epsilon) for size in (k, r))
+        else:
+            private, random = projected_losses(noise, cells=k, full=r, n=n)
+        return private, random if spared(k) else private
 
     def spared(k: int) -> bool:
         return lone_row_chance(cells=k, n=n, condition=condition) <= gamma
 
-    most = max(1024, cells)
-    all_cells = np.unique(np.geomspace(max(full, 1), most, 40).round().astype(int))
-    full_cells = np.unique(np.geomspace(1, cells, 40).round().astype(int))
-    lines: dict[tuple[str, str], tuple[Integers, Floats]] = {
-        (PRIVATE, "k grows"): (all_cells, np.array([loss(k) for k in all_cells])),
-        (RANDOM, "k grows"): (all_cells, np.array([loss(full if spared(k) else k) for k in all_cells])),
-        (PRIVATE, "r grows"): (full_cells, np.full(len(full_cells), loss(cells))),
-        (RANDOM, "r grows"): (full_cells, np.array([loss(r if spared(cells) else cells) for r in full_cells])),
+    most = max(MOST_CELLS, cells)
+    all_cells = np.unique(np.geomspace(full, most, steps).round().astype(int)).tolist()
+    full_cells = np.unique(np.geomspace(1, min(cells, n), steps).round().astype(int)).tolist()
+    found = {
+        "k grows": [(k, *losses(k, full)) for k in all_cells],
+        "r grows": [(r, *losses(cells, r)) for r in full_cells],
     }
     table: dict[str, list[Any]] = {"histogram": [], "what grows": [], "cells": [], "mean L1 loss": []}
     values: Records = []
-    for (who, grows), (x, y) in lines.items():
-        for place, value in zip(x.tolist(), shortened(y), strict=True):
-            values.append({"x": place, "y": value, "who": who, "grows": grows})
-            for column, cell in zip(table, (who, grows, place, value), strict=True):
-                table[column].append(cell)
-    body = {
+    for column, who in ((1, PRIVATE), (2, RANDOM)):
+        for grows, rows in found.items():
+            for place, value in zip([row[0] for row in rows], shortened([row[column] for row in rows]), strict=True):
+                values.append({"x": place, "y": value, "who": who, "grows": grows})
+                for name, cell in zip(table, (who, grows, place, value), strict=True):
+                    table[name].append(cell)
+    end, beyond = 0, most + 1
+    while beyond - end > 1:
+        middle = (end + beyond) // 2
+        end, beyond = (middle, beyond) if spared(middle) else (end, middle)
+    by_k = found["k grows"]
+    text = _growth_sentence(
+        (by_k[0][0], by_k[-1][0]), (by_k[0][1], by_k[-1][1]), end=end, most=most, projected=noise is not None
+    )
+    body = _growth_body("mean L1 loss, share of n", logarithmic=noise is None, colours=colours)
+    return Figure(
+        spec=framed(body, badge=badge, colours=colours, height=300, datasets={"lines": values}),
+        sentence=text,
+        table=table,
+        title="Mean loss against the number of cells",
+    )
+
+
+def _growth_sentence(k: tuple[int, int], loss: tuple[float, float], *, end: int, most: int, projected: bool) -> str:
+    """How both grow; ``end`` is the last k at which empty cells may stay empty."""
+    until = f", up to k = {end:,}: beyond, the condition fails and both are one" if end < most else ""
+    if projected:
+        text = (
+            f"After the projection, {k[1] / k[0]:,.3g} times as many cells (k = {k[0]:,} to {k[1]:,}) cost the private "
+        )
+        text += f"histogram {loss[1] / max(loss[0], 1e-12):.3g} times the loss: it grows about as log k."
+        random = f" The random-private one's grows only with the non-empty r{until}."
+    else:
+        text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"
+        random = f"; the random-private one's only with the non-empty r{until}."
+        text += "" if end else "."
+    return text + (random if end else " The condition is met at no k shown: both histograms are one.")
+
+
+def _growth_body(title: str, *, logarithmic: bool, colours: Palette) -> dict[str, Any]:
+    """Two lines each; log against log shows k itself as a straight line, log against plain numbers shows log k so."""
+    y_scale = {"type": "log", "nice": False} if logarithmic else {"zero": True}
+    return {
         "data": {"name": "lines"},
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
             "x": {"field": "x", "type": "quantitative", "title": "cells: all of them (k) or non-empty ones (r)",
                   "scale": {"type": "log", "nice": False},
                   "axis": {"format": "~s", "labelOverlap": True, "grid": False}},
-            "y": {"field": "y", "type": "quantitative", "title": "mean L1 loss (unprojected)",
-                  "scale": {"type": "log", "nice": False},
+            "y": {"field": "y", "type": "quantitative", "title": title, "scale": y_scale,
                   "axis": {"format": "~g", "labelOverlap": True, "tickCount": 4}},
             "color": by_mechanism(colours),
             "strokeDash": {"field": "grows", "type": "nominal",
@@ -76,20 +148,6 @@ def growth(
                         {"field": "x", "title": "cells"}, {"field": "y", "title": "mean L1 loss"}],
         },
     }  # fmt: skip
-    end, beyond = 0, most + 1
-    while beyond - end > 1:
-        middle = (end + beyond) // 2
-        end, beyond = (middle, beyond) if spared(middle) else (end, middle)
-    text = "The condition is met at no k shown: both histograms are one, and the loss grows with all cells k."
-    if end:
-        text = "The private histogram's loss grows with all cells k; the random-private one's only with the non-empty r"
-        text += f", up to k = {end:,}: beyond, the condition fails and both are one." if end < most else "."
-    return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=300, datasets={"lines": values}),
-        sentence=text,
-        table=table,
-        title="Mean loss against the number of cells",
-    )
 
 
 def alone(*, shown: Floats, badge: str, dark: bool) -> Figure:

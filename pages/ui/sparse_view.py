@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from dpcore.core import Integers
 from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
-from dpcore.figures.sparse_risk import growth
+from dpcore.figures.sparse_risk import MOST_CELLS, growth
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.sparse_histogram import LossFigure, grid_example, line_example, lone_row_chance, loss_figure
 from dpcore.randomness import Preview
@@ -16,9 +17,11 @@ from pages.ui.charts import draw, hide_toolbars, is_dark, numbers
 from pages.ui.controls import check_choice, choice, control
 from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered
+from pages.ui.sparse_plan import plan
 from pages.ui.sparse_warning import warning
 
 SIMULATIONS = 100
+GROWTH_SIMULATIONS = 40
 FIGURES = {
     "figure-1": "Paper's figure 1: 25 cells, 2 not empty, 500 rows",
     "figure-2": "Paper's figure 2: 20 × 20 cells, 16 not empty",
@@ -66,7 +69,8 @@ def sparse() -> None:
         if picture.private:
             hide_toolbars()
         _condition(picture.histogram, gamma=gamma, condition=condition)
-        _histograms(picture, picture.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+        found = _histograms(picture, picture.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+        plan(picture.histogram, found=found, key=picture.key, epsilon=epsilon, gamma=gamma, condition=condition)
     warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
 
 
@@ -124,14 +128,13 @@ def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
     st.markdown("\n".join(lines))
     st.caption(
         f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the condition "
-        "fails, every cell gets noise and the promise is the usual one. γ adds up only for releases fixed in advance, "
-        "never for one chosen after seeing another."
+        "fails, every cell gets noise and the promise is the usual one."
     )
 
 
 def _histograms(
     picture: Picture, histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int
-) -> None:
+) -> LossFigure:
     """True, private, random-private; their losses; and what these grow with."""
     found: LossFigure = remembered(
         f"sparse|{picture.key}|{epsilon}|{gamma}|{condition}|{seed}",
@@ -155,22 +158,24 @@ def _histograms(
             figure = panel(counts=counts, name=name, top=top, grid=picture.grid, badge=badge, dark=dark)
             draw(figure, key=f"sparse_{name.split()[0]}_chart")
             numbers(figure, title=name, key=f"sparse_{name.split()[0]}_numbers")
+    projected = st.toggle(
+        "After the projection (free: post-processing)", value=True, key="sparse-projected", bind="query-params",
+        help="Both are projected to the nearest histogram of n rows. That alone empties most cells again; how "
+        "much it helps depends on how ties are settled, which the paper leaves open.",
+    )  # fmt: skip
     left, right = st.columns(2)
     with left:
         st.subheader(f"Loss of {SIMULATIONS} simulations")
-        projected = st.toggle(
-            "After the projection (free: post-processing)", value=True, key="sparse-projected", bind="query-params",
-            help="Both are projected to the nearest histogram of n rows. That alone empties most cells again; how "
-            "much it helps depends on how ties are settled, which the paper leaves open.",
-        )  # fmt: skip
         figure = losses(found=found, projected=projected, badge=drawn, dark=dark)
         draw(figure, key="sparse_loss_chart")
         numbers(figure, title="losses", key="sparse_loss_numbers")
     with right:
         st.subheader("What the loss grows with")
+        cells = len(histogram)
         figure = growth(
-            cells=len(histogram), full=int((histogram > 0).sum()), n=n, epsilon=epsilon, gamma=gamma,
-            condition=condition, badge=f"{truth} · exact means, nothing drawn", dark=dark,
+            cells=cells, full=int((histogram > 0).sum()), n=n, epsilon=epsilon, gamma=gamma, condition=condition,
+            badge=(drawn + ", even cells") if projected else f"{truth} · exact means, nothing drawn",
+            noise=_noise(cells, epsilon=epsilon, seed=seed) if projected else None, dark=dark,
         )  # fmt: skip
         draw(figure, key="sparse_growth_chart")
         numbers(figure, title="loss against cells", key="sparse_growth_numbers")
@@ -179,3 +184,10 @@ def _histograms(
         f"Privacy: {guarantee} (replace one row) for the random-private histogram, ε = {epsilon!r} for the private "
         "one, for each single release. :orange-badge[theory]"
     )
+    return found
+
+
+def _noise(cells: int, *, epsilon: float, seed: int) -> Integers:
+    """Simulated noise for histograms of every size up to the largest shown."""
+    nothing = np.zeros((1, max(MOST_CELLS, cells)), dtype=np.int64)
+    return Preview(seed).noisy_counts(nothing, epsilon=epsilon, sensitivity=2, trials=GROWTH_SIMULATIONS)
