@@ -1,4 +1,4 @@
-"""Made-up data sets of six shapes on ordered cells, for previews that touch nobody's records.
+"""Made-up data sets on ordered cells and in the plane, for previews that touch nobody's records.
 
 Every shape is drawn from a seed: the same key, n, size and seed give the same records.
 """
@@ -150,6 +150,69 @@ GENERATORS: dict[str, Generator] = {
             title="All equal",
             sentence="Every record lies in the same cell, the hardest case for anything that looks between values.",
             draw=_all_equal,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGenerator:
+    """One shape in the plane.
+
+    Attributes:
+        key: what URLs and saved sessions call it.
+        title: what people call it.
+        sentence: what it looks like and why it is worth trying.
+        draw: (random, n) to places in the unit square, shape (n, 2); those outside are moved to its edge.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    draw: Callable[[Random, int], Floats]
+
+
+def generate_pairs(key: str, *, n: int, rows: int, columns: int, seed: int) -> Integers:
+    """Records of a shape in the plane on a grid of cells numbered row by row, independent draws, shape (n,).
+
+    Raises:
+        ParameterError: unknown shape, or a number out of range.
+    """
+    if key not in PAIR_GENERATORS:
+        raise ParameterError(f"The shape must be one of {', '.join(PAIR_GENERATORS)}, got {key!r}.")
+    places = PAIR_GENERATORS[key].draw(_random(n, rows * columns, seed), n)
+    return _cells(places[:, 0], rows) * columns + _cells(places[:, 1], columns)
+
+
+CLOUDS = np.array([[0.25, 0.7, 0.06], [0.65, 0.35, 0.12], [0.8, 0.8, 0.035]])
+"""Middles and widths of the clouds; half of the records lie in the first, 0.35 in the second."""
+
+
+def _clouds(random: Random, n: int) -> Floats:
+    which = np.searchsorted([0.5, 0.85], random.random(n))
+    places: Floats = CLOUDS[which, :2] + CLOUDS[which, 2:] * random.normal(size=(n, 2))
+    return places
+
+
+def _diagonal(random: Random, n: int) -> Floats:
+    along = random.random(n)
+    return np.stack([along, along + random.normal(scale=0.03, size=n)], axis=1)
+
+
+PAIR_GENERATORS: dict[str, PairGenerator] = {
+    shape.key: shape
+    for shape in (
+        PairGenerator(
+            key="clouds",
+            title="Clouds in the plane",
+            sentence="Three round groups of unequal size and width with nearly nobody between them.",
+            draw=_clouds,
+        ),
+        PairGenerator(
+            key="diagonal",
+            title="Diagonal in the plane",
+            sentence="Two numbers that go together: either alone is uniform, and most of the plane is empty.",
+            draw=_diagonal,
         ),
     )
 }

@@ -59,6 +59,7 @@ class Sample:
         attribution: whom to credit, fit to be printed beside a chart.
         columns: suggested columns.
         person: column that says whose row it is, where one person has several rows.
+        pairs: pairs of numbers among the columns worth looking at together.
     """
 
     key: str
@@ -69,6 +70,7 @@ class Sample:
     attribution: str
     columns: tuple[ColumnSuggestion, ...]
     person: str | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
 
 
 def sample(key: str) -> Sample:
@@ -113,6 +115,7 @@ SAMPLES: tuple[Sample, ...] = (
             _category("gender", "gender", "female", "male"),
             _category("region", "region", "Northeast", "Midwest", "South", "West"),
         ),
+        pairs=(("age", "earnings"),),
     ),
     Sample(
         key="census",
@@ -134,6 +137,7 @@ SAMPLES: tuple[Sample, ...] = (
             _category("citizen", "citizen", *YES_NO),
             _category("disability", "disability", *YES_NO),
         ),
+        pairs=(("age", "income"),),
     ),
     Sample(
         key="adult",
@@ -156,6 +160,7 @@ SAMPLES: tuple[Sample, ...] = (
                 *("Husband", "Wife", "Own-child", "Other-relative", "Not-in-family", "Unmarried"),
             ),
         ),
+        pairs=(("age", "hours_per_week"),),
     ),
     Sample(
         key="medical",
@@ -196,6 +201,7 @@ SAMPLES: tuple[Sample, ...] = (
             _number("longitude", "longitude (degrees)", -180, 180, 10, "degrees"),
             _number("population", "population", 0, 1_000_000, 10, "people"),
         ),
+        pairs=(("longitude", "latitude"),),
     ),
     Sample(
         key="digits",
@@ -222,5 +228,6 @@ SAMPLES: tuple[Sample, ...] = (
             _category("island", "island", "Biscoe", "Dream", "Torgersen"),
             _category("sex", "sex", "female", "male"),
         ),
+        pairs=(("bill_length_mm", "flipper_length_mm"),),
     ),
 )

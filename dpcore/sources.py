@@ -37,6 +37,11 @@ class Source(ABC):
         """Name of the column, for tables and axes."""
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of a table of such rows."""
+        return (self.column,)
+
+    @property
     def public_rows(self) -> int:
         """A public figure for n: its own where the data are public, a round one where they are not."""
         return 10_000 if self.provenance.is_private else self.dataset().n

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 import numpy as np
 
 from dpcore.core import DataRelease, Floats, Integers, ParameterError
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grid, Line
 
 
 def clean_counts(counts: Floats, *, total: int) -> Integers:
@@ -39,22 +40,25 @@ def synthetic_cells(release: DataRelease, *, trial: int = 0) -> Integers:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def synthetic_csv(release: DataRelease, *, column: str, trial: int = 0) -> str:
+def synthetic_csv(release: DataRelease, *, columns: Sequence[str], trial: int = 0) -> str:
     """A CSV of n synthetic rows: midpoints of cells for numbers, labels for categories, empty where missing.
 
     Labels are quoted by the csv module, and a label that a spreadsheet would run as a formula gets a leading quote.
     """
     domain = release.problem.domain
     cells = synthetic_cells(release, trial=trial)
+    names: list[tuple[str, ...]]
     if isinstance(domain, Line):
-        names = [f"{value:.10g}" for value in domain.points()]
+        names = [(f"{value:.10g}",) for value in domain.points()]
+    elif isinstance(domain, Grid):
+        names = [(f"{first:.10g}", f"{second:.10g}") for first, second in domain.points()]
     elif isinstance(domain, Categories):
-        names = [f"'{label}" if label[:1] in ("=", "+", "-", "@", "\t", "\r") else label for label in domain.points()]
+        names = [(f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text,) for text in domain.points()]
     else:
         raise ParameterError(f"No table can be written for {domain.title}.")
-    names += [""] * (domain.size - len(names))
+    names += [("",) * len(columns)] * (domain.size - len(names))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column])
-    writer.writerows([names[cell]] for cell in cells.tolist())
+    writer.writerow(columns)
+    writer.writerows(names[cell] for cell in cells.tolist())
     return out.getvalue()

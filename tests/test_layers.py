@@ -25,7 +25,7 @@ FLOORS = (
         "nets",
         "halfspaces",
     },  # mathematics that several mechanisms share
-    {"intake", "duck", "scratch", "tables", "generators", "samples", "sources", "two_columns", "vectors", "synthetic"}
+    {"intake", "duck", "scratch", "tables", "generators", "samples", "sources", "two_columns", "pairs", "vectors", "synthetic"}
     | {"mechanisms", "limits"},
     {"experiment", "audit", "ledger", "release", "recipe", "halfspace_parts"},
     {"figures"},
@@ -40,6 +40,7 @@ SAME_FLOOR = {
     "samples": {"tables"},
     "sources": {"generators", "samples", "tables"},
     "two_columns": {"samples", "sources"},
+    "pairs": {"generators", "samples", "sources", "tables"},
     "vectors": {"samples", "sources", "tables"},
     "recipe": {"experiment"},
 }

@@ -21,8 +21,8 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     def table() -> str:
         release = recipe.mechanism().run(state, Preview(recipe.seed), trials=1)
         if not isinstance(release, DataRelease) or release.refused[0]:
-            return f"{recipe.source.column}\n"
-        return synthetic_csv(release, column=recipe.source.column)
+            return f"{','.join(recipe.source.columns)}\n"
+        return synthetic_csv(release, columns=recipe.source.columns)
 
     st.download_button(
         "Download a synthetic table (CSV)",
