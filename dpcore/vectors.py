@@ -72,6 +72,17 @@ RECIPES = {
         ),
         axes=("longer bill", "longer flipper"),
     ),
+    "penguins-raw": Recipe(
+        sample_key="penguins",
+        title="Penguins, the same as they come",
+        story="Both lengths in millimetres, nothing taken off: all rows crowd into a few degrees, and a direction at a "
+        "right angle to them cuts the crowd.",
+        measures=(
+            Measure(column="bill_length_mm", low=-60, high=60),
+            Measure(column="flipper_length_mm", low=-230, high=230),
+        ),
+        axes=("longer bill", "longer flipper"),
+    ),
     "digits": Recipe(
         sample_key="digits",
         title="Handwritten digits, 64 pixels",

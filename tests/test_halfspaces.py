@@ -14,6 +14,7 @@ import pytest
 import dpcore
 from dpcore.audit import ROUNDING, exact_delta
 from dpcore.core import Floats, Neighbours, Problem
+from dpcore.halfspaces.counting import side_counts
 from dpcore.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
 from dpcore.mechanisms.halfspaces import HalfspaceCounts
 from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
@@ -175,6 +176,22 @@ def test_trials_are_an_axis_and_outcomes_hold_everything(dimensions: int, projec
     np.testing.assert_array_equal(part.answer(towards), release.answer(towards)[2:5])
     np.testing.assert_array_equal(part.outcomes(), release.outcomes()[2:5])
     assert mechanism.run(state, Preview(seed)).trials == 1
+
+
+def test_counts_of_equal_matrices_are_made_once_and_in_steps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(2, 30)
+    dataset = dataset_of(problem, np.random.default_rng(seed).normal(size=(30, 2)))
+    mechanism = HalfspaceCounts(projected=1, projections=3)
+    signs, net = mechanism.signs(problem, Preview(seed), 50), mechanism.net(problem)
+    monkeypatch.setattr("dpcore.halfspaces.structure.STEP_WORK", 30)
+    state = mechanism.prepare(dataset, problem)
+    assert list(state.counting(signs, net)) == [0.25, 0.5, 0.75, 1.0]  # four different rows of two signs
+    assert list(state.counting(signs, net)) == []
+    one_by_one = [[side_counts(dataset.records, matrix[None], net)[0] for matrix in trial] for trial in signs]
+    np.testing.assert_array_equal(state.counts(signs, net), one_by_one)
+    release = mechanism.run(state, Preview(seed), 50)
+    np.testing.assert_array_equal(release.signs, signs)
+    assert len(state.counted) == 1
 
 
 def test_counts_are_kept_between_epsilons_and_forgotten_in_time(seed: int) -> None:

@@ -38,11 +38,3 @@ def side_counts(records: Floats, signs: Signs, net: Floats) -> Integers:
         projected = (block.reshape(-1, block.shape[2]) @ columns).reshape(len(block), dimensions, -1)
         counts[start : start + step] = np.count_nonzero(np.matmul(net, projected) > 0, axis=2)
     return counts
-
-
-def distinct_side_counts(records: Floats, signs: Signs, net: Floats) -> Integers:
-    """The same for signs (..., t, d), counting once where matrices are equal: (..., k)."""
-    *outer, dimensions, width = signs.shape
-    flat, which = np.unique(signs.reshape(-1, dimensions * width), axis=0, return_inverse=True)
-    counts = side_counts(records, flat.reshape(-1, dimensions, width), net)
-    return counts[which.reshape(-1)].reshape(*outer, len(net))

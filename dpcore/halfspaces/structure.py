@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
 from dpcore.core import Floats, Integers, Release, State
-from dpcore.halfspaces.counting import Signs, distinct_side_counts, side_counts
+from dpcore.halfspaces.counting import Signs, side_counts
 from dpcore.halfspaces.directions import nearest
 from dpcore.sphere import BLOCK, Halfspaces
 
 REMEMBERED = 32
 """Sets of counts a state keeps."""
+STEP_WORK = 1 << 25
+"""Products of a row and a direction in one step of counting: a fraction of a second."""
 
 
 def side_answers(counts: Integers, signs: Signs, net: Floats, towards: Floats, *, n: int) -> Floats:
@@ -87,12 +90,28 @@ class SphereState(State):
 
     def counts(self, signs: Signs, net: Floats) -> Integers:
         """Rows with <Ax, u> > 0 for signs (T, m, t, d) and a net (k, t): (T, m, k), or (1, 1, k) for the identity."""
+        counting = self.counting(signs, net)
+        while True:
+            try:
+                next(counting)
+            except StopIteration as done:
+                found: Integers = done.value
+                return found
+
+    def counting(self, signs: Signs, net: Floats) -> Generator[float, None, Integers]:
+        """The same in steps; yields the share that is done."""
         key = hashlib.blake2b(repr((signs.shape, net.shape)).encode() + signs.tobytes()).digest()
         if key not in self.counted:
             while len(self.counted) >= REMEMBERED:
                 self.counted.pop(next(iter(self.counted)))
-            if signs.shape[1]:
-                self.counted[key] = distinct_side_counts(self.records, signs, net)
-            else:
-                self.counted[key] = side_counts(self.records, np.eye(net.shape[1], dtype=np.int8)[None], net)[None]
+            *outer, t, d = signs.shape if signs.shape[1] else (1, 1, net.shape[1], net.shape[1])
+            flat = signs.reshape(-1, t * d) if signs.shape[1] else np.eye(t, dtype=np.int8).reshape(1, -1)
+            distinct, which = np.unique(flat, axis=0, return_inverse=True)
+            counts = np.empty((len(distinct), len(net)), dtype=np.int64)
+            step = max(1, STEP_WORK // (len(self.records) * len(net)))
+            for start in range(0, len(distinct), step):
+                block = distinct[start : start + step].reshape(-1, t, d)
+                counts[start : start + step] = side_counts(self.records, block, net)
+                yield min(1.0, (start + step) / len(distinct))
+            self.counted[key] = counts[which.reshape(-1)].reshape(*outer, len(net))
         return self.counted[key]

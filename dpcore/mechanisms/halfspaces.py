@@ -49,6 +49,7 @@ from dpcore.core import (
     param,
 )
 from dpcore.halfspaces.agreement import agreement
+from dpcore.halfspaces.counting import Signs
 from dpcore.halfspaces.directions import MOST_NET_DIMENSIONS, MOST_PAIRS, directions, reach
 from dpcore.halfspaces.structure import HalfspaceRelease, SphereState
 from dpcore.randomness import Sampler
@@ -161,23 +162,27 @@ class HalfspaceCounts(Mechanism):
         """The rows; counts wait for the matrices, which are drawn in run()."""
         return SphereState(problem=problem, records=dataset.records)
 
+    def signs(self, problem: Problem, sampler: Sampler, trials: int) -> Signs:
+        """The matrices of so many releases, (trials, m, t, d), from public coins; m = 0 where nothing is projected."""
+        shape = (trials, self.projections if self.is_projected(problem) else 0, self.projected, _dimensions(problem))
+        if not shape[1]:
+            return np.empty((trials, 0, shape[3], shape[3]), dtype=np.int8)
+        coins = sampler.integers(2, columns=math.prod(shape[1:]), trials=trials)
+        return (2 * coins - 1).astype(np.int8).reshape(shape)
+
     def run(self, state: SphereState, sampler: Sampler, trials: int = 1) -> HalfspaceRelease:
         """Draw the matrices, count, add noise."""
-        problem, net, m = state.problem, self.net(state.problem), self.matrices(state.problem)
-        t, d = net.shape[1], _dimensions(problem)
-        signs = np.empty((trials, 0, t, d), dtype=np.int8)
-        if self.is_projected(problem):
-            coins = sampler.integers(2, columns=m * t * d, trials=trials)
-            signs = (2 * coins - 1).astype(np.int8).reshape(trials, m, t, d)
-        counts = state.counts(signs, net).reshape(-1, m * len(net))
-        noisy = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=m * len(net), trials=trials)
+        problem, net = state.problem, self.net(state.problem)
+        signs = self.signs(problem, sampler, trials)
+        counts = state.counts(signs, net).reshape(-1, self.measured(problem))
+        noisy = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.measured(problem), trials=trials)
         return HalfspaceRelease(
             problem=problem,
             guarantee=self.guarantee(problem),
             sampler=sampler.name,
             refused=np.zeros(trials, dtype=np.bool_),
             signs=signs,
-            counts=noisy.reshape(trials, m, len(net)),
+            counts=noisy.reshape(trials, self.matrices(problem), len(net)),
             net=net,
         )
 

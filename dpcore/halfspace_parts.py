@@ -1,0 +1,172 @@
+"""Where a halfspace release's error comes from, step by step, and beside another way in the plane: intervals of angles.
+
+Not private: everything here compares with the true data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, PointsRelease, Problem
+from dpcore.domains import Line
+from dpcore.halfspaces.agreement import agreement
+from dpcore.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces import HalfspaceCounts
+from dpcore.queries import Intervals
+from dpcore.randomness import Preview
+from dpcore.sphere import BLOCK, Halfspaces
+
+ANGLE_BITS = 10
+"""2^10 cells of a circle: about a third of a degree each."""
+ANGLE_METHODS = ("intervals-recursive", "intervals-anchored")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parts:
+    """Four answers to one direction, each with one more source of error: shares of n, one per release (T,).
+
+    Attributes:
+        truth: share of the rows on the side the direction points to.
+        projected: share after projection with the release's matrices.
+        netted: the same for the net's nearest directions.
+        released: with noise.
+    """
+
+    truth: float
+    projected: Floats
+    netted: Floats
+    released: Floats
+
+    def errors(self) -> dict[str, Floats]:
+        """Signed errors of each step (T,); the first three add up to the last."""
+        return {
+            "projection": self.projected - self.truth,
+            "net": self.netted - self.projected,
+            "noise": self.released - self.netted,
+            "total": self.released - self.truth,
+        }
+
+
+def parts(state: SphereState, release: HalfspaceRelease, direction: Floats) -> Parts:
+    """Follow one direction (d,) through a release of this state."""
+    queries = state.problem.queries
+    assert isinstance(queries, Halfspaces)
+    towards, n = queries.sphere.unit(direction[None]), len(state.records)
+    truth = float(queries.truth(state.records, towards)[0])
+    counts = state.counts(release.signs, release.net)
+    netted = side_answers(counts, release.signs, release.net, towards, n=n)[:, 0]
+    projected = np.full(release.trials, truth)
+    if release.signs.shape[1]:
+        matrices = release.signs.astype(np.float64)
+        # <Ax, Ay> = <x, A'Ay>: one vector for each matrix. In few dimensions many are the same.
+        pulled = np.einsum("imtd,imt->imd", matrices, matrices @ towards[0])
+        distinct, which = np.unique(pulled.reshape(-1, pulled.shape[2]), axis=0, return_inverse=True)
+        shares = np.empty(len(distinct))
+        step = max(1, BLOCK // n)
+        for start in range(0, len(distinct), step):
+            sides = distinct[start : start + step] @ state.records.T > 0
+            shares[start : start + step] = np.count_nonzero(sides, axis=1) / n
+        projected = shares[which.reshape(-1)].reshape(release.trials, -1).mean(axis=1)
+    return Parts(
+        truth=truth,
+        projected=projected,
+        netted=np.broadcast_to(netted, release.trials),
+        released=release.answer(towards)[:, 0],
+    )
+
+
+def expected_after_projection(records: Floats, towards: Floats, *, dimensions: int) -> Floats:
+    """Mean share (Q,) on the side of directions (Q, d) after Gaussian projections: the mean agreement of the rows.
+
+    From a table of the agreement at the middles of 4,096 ranges of cosines.
+    """
+    bins = 4096
+    table = agreement((np.arange(bins) + 0.5) * 2 / bins - 1, dimensions=dimensions)
+    found = np.empty(len(towards))
+    for place, y in enumerate(towards):
+        which = np.clip(((records @ y + 1) * (bins / 2)).astype(np.int64), 0, bins - 1)
+        found[place] = np.bincount(which, minlength=bins) @ table / len(records)
+    return found
+
+
+def angle_to_net(mechanism: HalfspaceCounts, problem: Problem, direction: Floats) -> float:
+    """Angle in radians between a direction and the nearest of the net, where nothing is projected; else the reach."""
+    if mechanism.is_projected(problem):
+        return mechanism.reach(problem)
+    cosine = np.abs(mechanism.net(problem) @ direction).max() / np.linalg.norm(direction)
+    return float(np.arccos(min(1.0, cosine)))
+
+
+def angles(dataset: Dataset) -> Dataset:
+    """The rows of a data set in the plane as angles in degrees, on 2^ANGLE_BITS cells; without a direction: missing."""
+    domain = Line(low=0.0, high=360.0, bits=ANGLE_BITS, missing=True, unit="degrees")
+    records = dataset.records
+    turned = np.degrees(np.arctan2(records[:, 1], records[:, 0])) % 360.0
+    turned[(records == 0).all(axis=1)] = np.nan
+    return Dataset(domain, domain.encode(turned), dataset.provenance)
+
+
+def half_circles(histogram: Floats, domain: Line, towards: Floats, *, n: int) -> Floats:
+    """Shares (T, Q) of histograms (T, size) of angles in the half-circles around directions (Q, 2).
+
+    A half-circle is an interval of angles, or what an interval leaves over; a cell belongs to it by its middle.
+    """
+    middles = np.radians(domain.points())
+    around = np.stack([np.cos(middles), np.sin(middles)])
+    inside = (towards @ around > 0).astype(np.float64)
+    shares: Floats = histogram[:, : domain.ordered] @ inside.T / n
+    return shares
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Circle:
+    """Errors of several releases around a circle: absolute errors as shares of n, (T, Q), by the release's title."""
+
+    degrees: Floats
+    errors: dict[str, Floats]
+
+    def worst(self, title: str) -> float:
+        """The mean over releases of the largest error around the circle."""
+        return float(self.errors[title].max(axis=1).mean())
+
+
+def circle_of_errors(
+    dataset: Dataset,
+    release: HalfspaceRelease,
+    *,
+    title: str,
+    epsilon: float,
+    alpha: float,
+    seed: int,
+    steps: int = 120,
+) -> Circle:
+    """A halfspace release in the plane against releases of the angle at the same epsilon, for all directions.
+
+    Args:
+        dataset: rows in the plane.
+        release: of these rows, without projection.
+        title: what to call it.
+        epsilon: of all releases.
+        alpha: the allowed error the interval releases aim at.
+        seed: of their draws.
+        steps: directions around the circle.
+    """
+    degrees = np.arange(steps) * 360.0 / steps
+    towards = np.stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))], axis=1)
+    queries = release.problem.queries
+    assert isinstance(queries, Halfspaces)
+    truth = queries.truth(dataset.records, towards)
+    errors = {title: np.abs(release.answer(towards) - truth)}
+    turned = angles(dataset)
+    assert isinstance(turned.domain, Line)
+    problem = Problem(domain=turned.domain, queries=Intervals(domain=turned.domain), n=turned.n)
+    for found in map(entry, ANGLE_METHODS):
+        mechanism = found.make(epsilon=epsilon, alpha=alpha)
+        drawn = mechanism.run(mechanism.prepare(turned, problem), Preview(seed), release.trials)
+        assert isinstance(drawn, PointsRelease)
+        answers = half_circles(drawn.histogram(), turned.domain, towards, n=turned.n)
+        errors[found.title] = np.abs(answers - truth)
+    return Circle(degrees=degrees, errors=errors)
