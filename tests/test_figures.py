@@ -37,6 +37,7 @@ from dpcore.figures.errors import error_band, typical_failure, worst_error
 from dpcore.figures.figure import Figure, percent, shortened, significant
 from dpcore.figures.labels import drawable, grouped
 from dpcore.figures.tradeoff import tradeoff
+from dpcore.limits.applicable import lower_curve
 from dpcore.mechanisms import serving
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -72,6 +73,7 @@ def figures(dataset: Dataset, report: ErrorReport, *, dark: bool, epsilon: float
         tradeoff(
             sweep=curve, titles=titles, weaker=dict.fromkeys(titles, ""), chosen="identity", epsilon=epsilon,
             alpha=0.1, badge=BADGE, dark=dark,
+            impossible=lower_curve(report.problem, entry("identity").make(), epsilons=(0.1, 1.0, 3.0), beta=0.05),
         ),
     ]  # fmt: skip
 
@@ -196,6 +198,30 @@ def test_a_unit_and_a_title_are_words_and_never_run() -> None:
     check(figure)
     assert not any("alert" in run for run in expressions(figure.spec))
     assert len({row["mechanism"] for row in figure.spec["datasets"]["errors"]}) == 2
+
+
+def test_the_trade_off_hatches_what_nobody_can_promise() -> None:
+    one = np.ones((1, 2, 3)) * 0.1
+    curve = Sweep(n=1000, keys=("a",), epsilons=np.array([0.1, 1.0]), worst=one, typical=one, promised=one[:, :, 0])
+
+    def drawn(impossible: tuple[Any, Any] | None) -> Figure:
+        figure = tradeoff(
+            sweep=curve, titles={"a": "A"}, weaker={"a": ""}, chosen="a", epsilon=0.5, alpha=None, badge=BADGE,
+            dark=False, impossible=impossible,
+        )  # fmt: skip
+        check(figure)
+        return figure
+
+    figure = drawn((np.array([0.1, 0.4, 1.0]), np.array([0.3, 0.08, 1e-5])))
+    wall = figure.spec["datasets"]["impossible"]
+    bottom = wall[0]["floor"]
+    assert [row["error"] for row in wall] == [0.3, 0.08, bottom] and 1e-5 < bottom < 0.08
+    assert [row["label"] for row in wall] == ["impossible to promise", "", ""]
+    assert "near ε = 0.4 less than 8%" in figure.sentence
+    assert figure.table["promised"][-3:] == [0.3, 0.08, 1e-5]
+    # Out of sight it has no name; where nothing is known there is nothing.
+    assert not drawn((np.array([0.1]), np.array([1e-9]))).spec["datasets"]["impossible"][0]["label"]
+    assert drawn(None).spec["datasets"]["impossible"] == [] and "Hatched" not in drawn(None).sentence
 
 
 def test_labels_that_look_alike_keep_their_own_bars() -> None:

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 import dpcore
 from dpcore.core import BoundKind, Dataset, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.experiment import finish, measure
-from dpcore.limits.applicable import lower_bound
+from dpcore.limits.applicable import lower_bound, lower_curve
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries import Cells, Intervals, Thresholds, classes_for
 from dpcore.randomness.laws import compositions
@@ -134,3 +134,20 @@ def test_identity_stays_on_the_possible_side(kind: type[dpcore.core.Queries], ep
     assert lower is not None and lower.applies
     # At most 95% of releases may be below; 2,000 trials exceed that by 3 points with chance under 1e-7.
     assert float((report.worst < lower.value - 1e-12).mean()) <= 0.98
+
+
+def test_the_curve_is_the_bound_at_every_loss() -> None:
+    problem = asked(bits=6, n=5000)
+    epsilons = (0.01, 0.3, 2.0, 10.0)
+    for key in ("identity", "gaussian"):
+        mechanism = dpcore.entry(key).make(epsilon=1.0)
+        delta = mechanism.guarantee(problem).delta
+        found = lower_curve(problem, mechanism, epsilons=epsilons, beta=0.05)
+        assert found is not None
+        # A loss so large that not even one row is hidden has no place on the curve.
+        known = {at: bound for at in epsilons if (bound := value(problem, epsilon=at, beta=0.05, delta=delta))}
+        assert dict(zip(*(column.tolist() for column in found), strict=True)) == known
+        assert len(known) >= 3 and (np.diff(found[1]) <= 0).all()
+    random = dpcore.entry("sparse_histogram").make()
+    if random.guarantee(problem).gamma:
+        assert lower_curve(problem, random, epsilons=epsilons, beta=0.05) is None

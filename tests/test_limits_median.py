@@ -235,3 +235,17 @@ def test_measured_walk_counts() -> None:
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         median.exponential(**{"bits": 3, "n": 5, "epsilon": 1.0, **bad})
+
+
+@pytest.mark.parametrize("bits", [1.0, 2.0, 8.0, 100.0, 5000.0])
+@pytest.mark.parametrize("n", [1, 2, 7, 200])
+def test_whether_a_mechanism_may_be_right_needs_no_search(bits: float, n: int) -> None:
+    answers = set()
+    for epsilon in (0.01, 0.1, 0.5, 2.0, 10.0):
+        found = float(median.any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
+        for beta in (1e-9, 1e-3, 0.05, 0.3, 0.5, 0.7, 0.99, 0.9999):
+            told = median.may_be_right(bits=bits, n=n, epsilon=epsilon, beta=beta)
+            assert told == (found >= math.log1p(-beta))
+            answers.add(told)
+        assert not median.may_be_right(bits=bits, n=n, epsilon=epsilon, beta=0.0)
+    assert True in answers or bits > n

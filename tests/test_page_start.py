@@ -52,6 +52,12 @@ def test_it_opens_on_two_finished_pictures_that_say_what_they_are() -> None:
     assert len(app.select_slider) == 1
 
 
+def test_it_shows_what_nobody_can_promise() -> None:
+    for epsilon, share in (("1", "0.055%"), ("0.1", "0.575%")):
+        app = started(epsilon=epsilon)
+        assert any(f"no mechanism can promise less than {share}" in each.value for each in app.caption)
+
+
 def test_the_headline_is_the_median_worst_error_over_the_previewed_releases() -> None:
     app = started()
     memory: dict[str, Any] = app.session_state["memory"]

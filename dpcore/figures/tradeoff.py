@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import exactly
+from dpcore.core import Floats, exactly
 from dpcore.experiment import Sweep
-from dpcore.figures.figure import Figure, Palette, Records, framed, haloed, palette, percent, rows_axis, shortened
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened
 from dpcore.figures.labels import drawable
-
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-
-Spec = dict[str, Any]
+from dpcore.figures.tradeoff_body import tradeoff_body
 
 
 def tradeoff(
@@ -26,6 +23,7 @@ def tradeoff(
     alpha: float | None,
     badge: str,
     dark: bool,
+    impossible: tuple[Floats, Floats] | None = None,
 ) -> Figure:
     """Worst error (solid; 90% band for the chosen mechanism) and typical error (dashed) on logarithmic axes.
 
@@ -40,6 +38,7 @@ def tradeoff(
         alpha: allowed error, drawn as a rule where given.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.
+        impossible: epsilons (I,), and the errors (I,) below which nobody with the chosen guarantee can promise to stay.
     """
     colours = palette(dark=dark)
     # The chosen one first: it leads the legend.
@@ -74,14 +73,16 @@ def tradeoff(
         "named": [{**seen[0], "label": "promised"}] if seen else [],
         "now": [{"epsilon": float(epsilon), "label": f"ε = {exactly(epsilon)}"}],
         "allowed": [{"error": float(alpha), "label": f"allowed error α = {exactly(alpha)}"}] if alpha else [],
+        "impossible": _wall(impossible, bottom=bottom, top=top) if impossible else [],
         "vacuous": [{"from": 1.0, "to": top, "label": "vacuous"}] if top > 1 else [],
     }
-    body = _body(colours, names=names, has_chosen=has_chosen, bottom=bottom, top=top, n=sweep.n)
+    body = tradeoff_body(colours, names=names, has_chosen=has_chosen, bottom=bottom, top=top, n=sweep.n)
     return Figure(
         # Tall enough for a plot and, on a phone, one line of the legend for each mechanism.
         spec=framed(body, badge=badge, colours=colours, height=330 + 20 * len(names), datasets=datasets),
-        sentence=_sentence(sweep, called, [not weaker[key] for key in sweep.keys], epsilon=float(epsilon)),
-        table=_table(sweep, called),
+        sentence=_sentence(sweep, called, [not weaker[key] for key in sweep.keys], epsilon=float(epsilon))
+        + (_wall_sentence(impossible, epsilon=float(epsilon)) if impossible else ""),
+        table=_table(sweep, called, impossible),
         title="Error against privacy loss for each mechanism",
     )
 
@@ -97,138 +98,45 @@ def _reach(sweep: Sweep) -> tuple[float, float]:
     return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), float(f"{max(1.0, 1.1 * seen.max(initial=0)):.2g}")
 
 
-def _body(colours: Palette, *, names: list[str], has_chosen: bool, bottom: float, top: float, n: int) -> Spec:
-    """Regions, band, lines, points, rules. Only the data sets change with epsilon."""
-    x: Spec = {
-        "field": "epsilon", "type": "quantitative", "title": "← more private   privacy loss ε   more accurate →",
-        "scale": {"type": "log", "nice": False},
-        "axis": {"values": [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20], "format": "~g",
-                 "labelOverlap": True, "grid": False},
-    }  # fmt: skip
-    powers = [10.0**power for power in range(int(np.floor(np.log10(bottom))), 4) if bottom <= 10.0**power <= top]
-    y: Spec = {
-        "type": "quantitative", "scale": {"type": "log", "nice": False, "domain": [bottom, top]},
-        "axis": None,
-    }  # fmt: skip
-    left = {"title": "error, share of n", "axis": {"format": ".3~p", "values": powers}}
-    hues = [colours.released if has_chosen else colours.others[0], *(colours.others * 3)[: len(names) - 1]]
-    legend = {"orient": "bottom", "columns": {"expr": "width > 480 ? 2 : 1"}, "symbolSize": 90, "symbolOpacity": 1}
-    colour = {
-        "field": "mechanism", "type": "nominal", "legend": legend, "scale": {"domain": names, "range": hues},
-    }  # fmt: skip
-    shape = {**colour, "scale": {"domain": names, "range": [SHAPES[i % len(SHAPES)] for i in range(len(names))]}}
-    worst = [
-        {
-            "transform": [{"filter": which}, _named("worst error")],
-            "mark": {"type": "line", "strokeWidth": width, "clip": True, "aria": False},
-            "encoding": {
-                "x": x, "y": {"field": "worst", **y}, "color": colour, "strokeDash": _dash(),
-            },
-        }
-        for which, width in (("!datum.chosen", 1.8), ("datum.chosen", 3.5))
-    ]  # fmt: skip
-    band = {"type": "area", "opacity": 0.2, "color": colours.released, "clip": True, "aria": False}
-    return {
-        "data": {"name": "errors"},
-        "layer": [
-            {
-                "data": {"name": "vacuous"},
-                "mark": {"type": "rect", "color": colours.quiet, "opacity": 0.16, "aria": False},
-                "encoding": {"y": {"field": "from", **y}, "y2": {"field": "to"}},
-            },
-            {"mark": band, "encoding": {"x": x, "y": {"field": "low", **y, **left}, "y2": {"field": "high"}}},
-            {
-                "transform": [{"filter": "datum.chosen"}, _named("typical error")],
-                "mark": {"type": "line", "strokeWidth": 2, "clip": True, "aria": False},
-                "encoding": {
-                    "x": x, "y": {"field": "typical", **y}, "color": colour, "strokeDash": _dash(),
-                },
-            },
-            *worst,
-            {
-                "params": [{
-                    "name": "pick",
-                    "select": {"type": "point", "fields": ["epsilon"], "nearest": True, "toggle": False},
-                }],
-                "mark": {"type": "point", "filled": True, "size": 64, "opacity": 1, "cursor": "pointer", "aria": False},
-                "encoding": {
-                    "x": x, "y": {"field": "worst", **y}, "color": colour, "shape": shape,
-                    "tooltip": [
-                        {"field": "mechanism"}, {"field": "epsilon", "title": "ε"},
-                        {"field": "worst", "title": "worst error, median", "format": ".3~p"},
-                                            ],
-                },
-            },
-            *_rules(colours, x=x, y=y, n=n, powers=powers),
-        ],
-        "resolve": {"axis": {"y": "independent"}},
-    }  # fmt: skip
-
-
-def _named(kind: str) -> Spec:
-    """A column that says which error a layer draws, for the legend."""
-    return {"calculate": f"'{kind}'", "as": "kind"}
-
-
-def _dash() -> Spec:
-    """Solid for the worst error, dashed for the typical one."""
-    return {
-        "field": "kind", "type": "nominal",
-        "scale": {"domain": ["worst error", "typical error"], "range": [[1, 0], [4, 3]]},
-        "legend": {"orient": "top", "columns": 2, "symbolStrokeWidth": 2, "symbolSize": 300},
-    }  # fmt: skip
-
-
-def _rules(colours: Palette, *, x: Spec, y: Spec, n: int, powers: list[float]) -> list[Spec]:
-    """What the chosen one promises, where the page is, what is allowed, and an axis in rows."""
-    text = {"type": "text", "fontSize": 13, "aria": False}
-    orange = {"color": colours.theory, "clip": True, "aria": False}
-    end = {"value": {"expr": "width - 4"}}
-    rule = {"type": "rule", "strokeWidth": 1.5, "color": colours.ink, "aria": False}
-    now, allowed = {"data": {"name": "now"}}, {"data": {"name": "allowed"}}
-    side = {**y, "axis": {**rows_axis(n, orient="right"), "values": powers}}
+def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> Records:
+    """The edge of what can be promised, from the picture's floor; its name where any of it is seen."""
+    epsilons, errors = impossible
+    seen = bool((errors > bottom).any())
     return [
-        {
-            "data": {"name": "promised"}, "mark": {"type": "line", "strokeWidth": 2.5, "strokeDash": [9, 3], **orange},
-            "encoding": {"x": x, "y": {"field": "promised", **y}},
-        },
-        *haloed({
-            "data": {"name": "named"},
-            "mark": {**text, "align": "left", "baseline": "middle", "dx": 10, "fontWeight": 600,
-                     "color": colours.theory},
-            "encoding": {"x": x, "y": {"field": "promised", **y}, "text": {"field": "label"}},
-        }, colours),
-        {
-            **allowed, "mark": {**rule, "strokeDash": [2, 3], "clip": True},
-            "encoding": {"y": {"field": "error", **side}},
-        },
-        *haloed({
-            **allowed, "mark": {**text, "fontSize": 12, "align": "right", "baseline": "bottom", "dy": -2,
-                                "color": colours.ink, "clip": True},
-            "encoding": {"x": end, "y": {"field": "error", **y}, "text": {"field": "label"}},
-        }, colours),
-        {
-            "data": {"name": "vacuous"},
-            "mark": {**text, "fontSize": 12, "align": "right", "baseline": "bottom", "dy": -2, "color": colours.quiet},
-            "encoding": {"x": end, "y": {"field": "from", **y}, "text": {"field": "label"}},
-        },
-        {**now, "mark": rule, "encoding": {"x": x}},
-        {
-            **now, "mark": {**text, "baseline": "bottom", "color": colours.ink, "fontWeight": 600},
-            "encoding": {"x": x, "y": {"value": -4}, "text": {"field": "label"}},
-        },
-    ]  # fmt: skip
+        {"epsilon": at, "error": error, "floor": bottom, "label": "impossible to promise" if seen and not place else ""}
+        for place, (at, error) in enumerate(
+            zip(shortened(epsilons), shortened(np.clip(errors, bottom, top)), strict=True)
+        )
+    ]
 
 
-def _table(sweep: Sweep, names: list[str]) -> dict[str, list[Any]]:
-    """All medians and promises."""
-    return {
+def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
+    """What nobody can promise where the page is."""
+    epsilons, errors = impossible
+    place = int(np.argmin(np.abs(np.log(epsilons / epsilon))))
+    return (
+        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; near ε = {epsilons[place]:.3g} "
+        f"less than {percent(float(errors[place]))}."
+    )
+
+
+def _table(sweep: Sweep, names: list[str], impossible: tuple[Floats, Floats] | None) -> dict[str, list[Any]]:
+    """All medians and promises, and what nobody can promise."""
+    table: dict[str, list[Any]] = {
         "mechanism": [name for name in names for _ in sweep.epsilons],
         "epsilon": sweep.epsilons.tolist() * len(sweep.keys),
         "worst error": shortened(sweep.worst[:, :, 1].ravel()),
         "typical error": shortened(sweep.typical[:, :, 1].ravel()),
         "promised": shortened(sweep.promised.ravel()),
     }
+    if impossible:
+        epsilons, errors = impossible
+        table["mechanism"] += ["(impossible to promise less)"] * len(epsilons)
+        table["epsilon"] += shortened(epsilons)
+        table["worst error"] += [None] * len(epsilons)
+        table["typical error"] += [None] * len(epsilons)
+        table["promised"] += shortened(errors)
+    return table
 
 
 def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: float) -> str:

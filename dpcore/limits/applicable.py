@@ -15,12 +15,16 @@ References:
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
-from dpcore.core import Assumption, Bound, BoundKind, Guarantee, Problem
+import numpy as np
+
+from dpcore.core import Assumption, Bound, BoundKind, Floats, Guarantee, Mechanism, Problem
 from dpcore.limits.chance import confusion, replacement_steps
-from dpcore.limits.median import any_private_stepwise
+from dpcore.limits.median import may_be_right
 from dpcore.queries import Cells, Intervals, Thresholds
 
 
@@ -54,6 +58,27 @@ def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound
     )
 
 
+def lower_curve(
+    problem: Problem, mechanism: Mechanism, *, epsilons: Sequence[float], beta: float
+) -> tuple[Floats, Floats] | None:
+    """The bound at each privacy loss for a guarantee like this mechanism's: epsilons (I,) and errors (I,).
+
+    Losses at which nothing is known are left out; None where nothing is known at all, or the mechanism has no epsilon.
+    """
+    if "epsilon" not in mechanism.parameters():
+        return None
+    found = []
+    for epsilon in epsilons:
+        guarantee = dataclasses.replace(mechanism, **{"epsilon": epsilon}).guarantee(problem)
+        bound = lower_bound(problem, guarantee, beta=beta)
+        if bound is not None:
+            found.append((epsilon, bound.value))
+    if not found:
+        return None
+    losses, errors = np.array(found, dtype=np.float64).T
+    return losses, errors
+
+
 def _most_rows(problem: Problem, guarantee: Guarantee, *, cells: int, beta: float) -> int:
     """Largest number of rows, at most n, that cannot be found among the cells with failure chance β."""
     low, high = 0, problem.n
@@ -67,7 +92,6 @@ def _most_rows(problem: Problem, guarantee: Guarantee, *, cells: int, beta: floa
             # Two of the data sets are enough, and with a slack the wall of many has a door.
             hidden = confusion(epsilon=guarantee.epsilon, steps=steps, delta=guarantee.delta) > beta
         else:
-            found = float(any_private_stepwise(bits=math.log2(cells), n=steps, epsilon=guarantee.epsilon))
-            hidden = found < math.log1p(-beta)
+            hidden = not may_be_right(bits=math.log2(cells), n=steps, epsilon=guarantee.epsilon, beta=beta)
         low, high = (rows, high) if hidden else (low, rows - 1)
     return low

@@ -82,6 +82,18 @@ def any_private_stepwise(*, bits: ArrayLike, n: int, epsilon: float) -> Floats:
     return sharp
 
 
+def may_be_right(*, bits: float, n: int, epsilon: float, beta: float) -> bool:
+    """Whether any_private_stepwise lets a mechanism be right with chance 1 - beta, without looking for the chance."""
+    aim = math.log1p(-beta)
+    if float(any_private(bits=bits, n=n, epsilon=epsilon)) < aim:
+        return False
+    turn = -float(np.logaddexp(0.0, epsilon))
+    if aim <= turn or beta == 0:
+        return beta > 0
+    missed = math.log(beta)
+    return bool(missed >= _log_miss(np.asarray(missed - log_others(bits)), n=n, epsilon=epsilon, turn=turn))
+
+
 def _log_miss(start: Floats, *, n: int, epsilon: float, turn: float) -> Floats:
     """ln(1 - chance after n steps) from the log chances ``start``, in closed form."""
     rising = np.clip(np.floor((turn - start) / epsilon) + 1, 0, n)

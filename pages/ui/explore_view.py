@@ -12,7 +12,7 @@ from dpcore.experiment import ErrorReport, sweep
 from dpcore.figures.data import histogram
 from dpcore.figures.errors import error_band, worst_error
 from dpcore.figures.tradeoff import tradeoff
-from dpcore.limits.applicable import lower_bound
+from dpcore.limits.applicable import lower_bound, lower_curve
 from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
@@ -28,6 +28,8 @@ MOST_CELLS = 1 << 24
 """Trials x cells of one preview; more would keep a person waiting."""
 MOST_SECONDS = 10.0
 """Time for the previewed releases of a slow mechanism."""
+EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
+"""Where the edge of the impossible is worked out: twelve places in every factor of ten, 0.01 to 10."""
 FEWEST = 20
 """Releases previewed however long they take."""
 
@@ -231,6 +233,7 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
         alpha=shared.get("alpha"),
         badge=badge,
         dark=is_dark(),
+        impossible=lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
     )
     # A new key after each pick: a point that is still selected could not be picked again.
     chart_key = f"tradeoff_chart_{st.session_state.setdefault('picks', 0)}"

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpcore.figures.data import histogram
 from dpcore.figures.errors import worst_error
 from dpcore.figures.figure import percent, rows
+from dpcore.limits.applicable import lower_bound
 from dpcore.mechanisms import entry
 from dpcore.recipe import Recipe
 from dpcore.sources import Generated
@@ -74,7 +75,8 @@ def picture() -> None:
         draw(data, key="start_data_chart")
     with right:
         st.header("Worst error: promised and observed")
-        draw(worst_error(report=report, bound_lower=None, badge=badge, dark=dark), key="start_worst_chart")
+        lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
+        draw(worst_error(report=report, bound_lower=lower, badge=badge, dark=dark), key="start_worst_chart")
 
 
 def doors() -> None:
