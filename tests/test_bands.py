@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from dpcore.core import Floats, Integers
 from dpcore.nets.bands import Bands, TwoSidedBands
-from dpcore.nets.exact import ExactLayers, Stairs, exponential, flip
+from dpcore.nets.exact import ExactLayers, context, exponential, flip, pick
 from dpcore.nets.heights import Heights
 from dpcore.nets.kernel import Kernel
 from dpcore.nets.layers import Layers
@@ -220,20 +221,27 @@ def test_a_coin_has_the_chance_its_bounds_enclose(seed: int) -> None:
     assert len(asked) > 1
 
 
-def test_stairs_lie_above_the_exponential_and_are_drawn_by_their_falls() -> None:
-    fall, where, last, bits = Fraction(1, 3), 4, 12, 7
-    stairs = Stairs(fall=fall, where=where, last=last, bits=bits)
-    heights = [stairs.height(layer) for layer in range(last + 2)]
-    for layer, height in enumerate(heights[:-1]):
-        true = 2**bits * math.exp(-(layer - where) / 3)
-        assert true <= height < true + 1 + 1e-9
-    assert heights == sorted(heights, reverse=True)
-    assert heights[-1] == 0
-    for start, stop in ((-1, 12), (2, 7), (11, 12), (5, 6)):
-        span = heights[start + 1] - heights[stop + 1]
-        drawn = [stairs.draw(start, stop, lambda high, each=each: each) for each in range(span)]  # type: ignore[misc]
-        falls = [heights[layer] - heights[layer + 1] for layer in range(start + 1, stop + 1)]
-        assert [drawn.count(layer) for layer in range(start + 1, stop + 1)] == falls
+def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
+    """20,000 places of chances 1/2, 10^-30, 1/3, 1/6; the control is the law of other chances."""
+    below = _below(np.random.Generator(np.random.SFC64(seed)))
+    asked: list[int] = []
+
+    def reached(digits: int) -> list[Decimal]:
+        asked.append(digits)
+        exact = context(digits + 5)
+        half, sixth = Decimal("0.5"), exact.divide(Decimal(1), Decimal(6))
+        return [half, exact.add(half, Decimal("1e-30")), exact.subtract(Decimal(1), sixth), Decimal(1)]
+
+    seen = np.bincount([pick(below, reached) for _ in range(20_000)], minlength=4)
+    assert_law(seen, np.array([1 / 2, 0, 1 / 3, 1 / 6]))
+    assert_other_law(seen, np.array([1 / 2 - 0.03, 0, 1 / 3 + 0.03, 1 / 6]))
+    # A number between the bounds on a chance needs more digits, and then more decide: just below, in between, above.
+    for rest, place in (([(1 << 64) - 1, 0], 0), ([0, 5], 1), ([1 << 40, 0], 2)):
+        script = iter([(1 << 63) - (place == 0), *rest])
+        asked.clear()
+        assert pick(lambda _, script=script: next(script), reached) == place  # type: ignore[misc]
+        assert len(set(asked)) > 1
+    assert pick(lambda _: (1 << 64) - 1, reached) == 3
 
 
 @every_kind

@@ -6,7 +6,8 @@ leave each S_i a few values: a band. The paths in it are counted by running sums
 walked backwards, give a path of the band at random.
 
 A count adds positive numbers only, so nothing cancels: in doubles its relative error stays below (cells) x (values a
-cell) x 2^-53. Many bands advance together: arrays are (values, bands).
+cell) x 2^-53. Nor does any number that matters underflow: bands never fall, so the highest value after a cell, which
+has the most ways to it, always leads on to the end. Many bands advance together: arrays are (values, bands).
 
 Notation: U = cells; m = points; n = rows; C = cumulative; G = gap, lead - n S.
 """
@@ -106,7 +107,8 @@ class BandSums(Sums):
             # From the ways to reach each value to those to reach at most it: what the next cell starts from.
             for value in range(1, values):
                 np.add(ways[value], ways[value - 1], out=ways[value])
-            self._scale(cell)
+            if self._due(cell):
+                self._scale()
             up = min(values, int(low[cell + 1] - low[cell]))
             if keep:
                 self._kept.append(ways)

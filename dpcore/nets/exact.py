@@ -1,10 +1,10 @@
-"""The layers of layers.py drawn in whole numbers of any length: nothing is rounded, so a release may come of it.
+"""The layers of layers.py drawn without rounding, from uniform whole numbers only, so that a release may come of it.
 
-The chance of a database must be exactly in proportion to e^(-rate · error), which no fraction is. So the staircase
-above e^(-rate · extent) is made of whole numbers (a stair is rounded up at 2^bits), layers and databases are drawn by
-counting in whole numbers, and only the last step needs the exponential: keep the database with chance
-e^(-rate · error) over the stairs it lies under. That coin is decided by comparing more and more digits of a uniform
-number with tighter and tighter fractions around the chance.
+Each step has exactly its chance. Databases are counted in whole numbers of any length. A layer of a box is reached by
+coins of chance e^-r, their run of heads taken modulo the box's width: a geometric number below it. What is left of the
+error is a coin of chance e^(-rate · what is left). Only the boxes' own chances need more: each is a count times a
+product of exponentials. Where a chance is no fraction, more and more digits of a uniform number are compared with
+tighter and tighter bounds around it, until they decide.
 
 Floating point is used to decide where boxes are halved. That changes how long a draw takes, not what comes out.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import decimal
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
@@ -34,12 +34,21 @@ BATCH = 256
 """Boxes counted together."""
 
 
-def exponential(x: Fraction, *, digits: int) -> tuple[Fraction, Fraction]:
-    """Fractions around e^x, apart by about 10^-digits of it."""
-    whole = len(str(abs(math.floor(x))))
-    context = decimal.Context(prec=digits + whole + 5, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+def context(digits: int) -> decimal.Context:
+    """Arithmetic on so many digits, far from overflow and underflow."""
+    return decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+
+
+def about(x: Fraction, *, digits: int) -> Decimal:
+    """e^x, off by less than 10^-digits of it."""
     # The argument is off by less than 10^-(digits + 4), and Decimal's exponential is correctly rounded.
-    value = Fraction(context.exp(context.divide(Decimal(x.numerator), Decimal(x.denominator))))
+    exact = context(digits + len(str(abs(math.floor(x)))) + 5)
+    return exact.exp(exact.divide(Decimal(x.numerator), Decimal(x.denominator)))
+
+
+def exponential(x: Fraction, *, digits: int) -> tuple[Fraction, Fraction]:
+    """Fractions around e^x, apart by about 10^-digits of it. Slow where e^x has a million digits: see about()."""
+    value = Fraction(about(x, digits=digits))
     off = value / 10**digits
     return value - off, value + off
 
@@ -56,36 +65,26 @@ def flip(below: Below, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> bo
             return False
 
 
+def pick(below: Below, reached: Callable[[int], Sequence[Decimal]]) -> int:
+    """The place of a chance among several, drawn with exactly these chances.
+
+    ``reached(digits)`` gives the chances added up one by one, the last 1, each off by less than 10^-digits.
+    """
+    drawn, bits = 0, 0
+    while True:
+        drawn, bits = drawn << 64 | below(1 << 64), bits + 64
+        digits = bits // 3
+        # All in units of 10^-digits, whole numbers on the safe side.
+        near = [int(chance.scaleb(digits, context(2 * digits))) for chance in reached(digits)]
+        highs, last = [whole + 2 for whole in near[:-1]], 10**digits
+        place = bisect_right(highs, drawn * last >> bits)
+        if place == len(highs) or (drawn + 1) * last <= (near[place] - 1) << bits:
+            return place
+
+
 def _each(below: Below, totals: NDArray[Any]) -> NDArray[Any]:
     """A uniform whole number below each total, as Python's own."""
     return np.array([below(int(total)) for total in totals], dtype=object)
-
-
-class Stairs:
-    """Whole numbers above 2^bits · e^(-fall · (layer - where)), never growing, and 0 beyond the last layer."""
-
-    def __init__(self, *, fall: Fraction, where: int, last: int, bits: int) -> None:
-        self._fall, self._where, self._last, self._bits = fall, where, last, bits
-        self._known: dict[int, int] = {}
-
-    def height(self, layer: int) -> int:
-        """The stair's height."""
-        if layer > self._last:
-            return 0
-        if layer not in self._known:
-            _, high = exponential(self._fall * (self._where - layer), digits=30)
-            self._known[layer] = math.ceil(high * 2**self._bits)
-        return self._known[layer]
-
-    def draw(self, start: int, stop: int, below: Below) -> int:
-        """A layer above start and up to stop, with chance in proportion to how much the stairs fall behind it."""
-        floor = self.height(stop + 1)
-        drawn = floor + below(self.height(start + 1) - floor)
-        low, high = start + 1, stop  # the last layer whose stair is above what was drawn
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.height(middle) > drawn else (low, middle - 1)
-        return low
 
 
 class ExactLayers:
@@ -101,52 +100,55 @@ class ExactLayers:
         layers = Layers(kernel, longest=2.0, lost=0.75)
         boxes = layers.boxes(float(rate))
         self._layers, self._kernel, self._step, self._rate = layers, kernel, boxes.step, rate
-        last = layers.widest // boxes.step
-        some = boxes.logs > -np.inf
-        self._start, self._stop = boxes.start[some], np.minimum(boxes.stop[some], last)
-        self._where = self._stop[int(np.argmax(boxes.shares[some]))].tolist()
-        # Stairs are at least 1 high, so those far out are too high. The bits make up for the number of all databases
-        # there and for how high the other stairs are at 0: together they weigh 2^-64 of the likeliest layer.
-        every = math.comb(kernel.cells + kernel.free_end + kernel.points - 1, kernel.points)
-        self._bits = every.bit_length() + math.ceil(rate * boxes.step * sum(self._where) * Fraction(3, 2)) + 64
-        self._stairs = [
-            Stairs(fall=rate * boxes.step, where=where, last=end, bits=self._bits)
-            for where, end in zip(self._where, last.tolist(), strict=True)
-        ]
-        limits = layers.limits(self._stop, boxes.step)
+        self._last = layers.widest // boxes.step
+        limits = layers.limits(np.minimum(boxes.stop, self._last), boxes.step)
         counts: list[NDArray[Any]] = [
             kernel.sums(limits[at : at + BATCH], keep=False, exact=True).totals for at in range(0, len(limits), BATCH)
         ]
-        self._totals = [int(total) for total in np.concatenate(counts)]
-        weights = [
-            total
-            * math.prod(s.height(a + 1) - s.height(b + 1) for s, a, b in zip(self._stairs, start, stop, strict=True))
-            for total, start, stop in zip(self._totals, self._start.tolist(), self._stop.tolist(), strict=True)
-        ]
-        self._reached = list(accumulate(weights))
+        totals = np.concatenate(counts)
+        some = totals > 0
+        self._totals = [int(total) for total in totals[some]]
+        self._start, self._stop = boxes.start[some], boxes.stop[some]
+        self._known: dict[int, list[Decimal]] = {}
+
+    def _reached(self, digits: int) -> list[Decimal]:
+        """Chances of the boxes, added up: a count times the mass of the box's layers, (e^-ra - e^-rb) on each side."""
+        if digits not in self._known:
+            r, exact = self._rate * self._step, context(digits + len(str(len(self._totals))) + 8)
+            weights = []
+            for total, start, stop in zip(self._totals, self._start.tolist(), self._stop.tolist(), strict=True):
+                weight = exact.multiply(Decimal(total), about(-r * (sum(start) + len(start)), digits=exact.prec))
+                for a, b, last in zip(start, stop, self._last.tolist(), strict=True):
+                    if b < last:
+                        beyond = about(-r * (b - a), digits=exact.prec)
+                        weight = exact.multiply(weight, exact.subtract(Decimal(1), beyond))
+                weights.append(weight)
+            sums = list(accumulate(weights, exact.add))
+            self._known[digits] = [exact.divide(each, sums[-1]) for each in sums]
+        return self._known[digits]
+
+    def _flip(self, error: int, below: Below) -> bool:
+        """A coin of chance e^(-rate · error)."""
+        return flip(below, lambda digits: exponential(-self._rate * error, digits=digits))
+
+    def _layer(self, start: int, stop: int, last: int, below: Below) -> int:
+        """A layer above start and up to stop, each e^-r times as likely as the one before; the last has all beyond."""
+        heads = 0
+        while self._flip(self._step, below):
+            heads += 1
+        return min(start + 1 + (heads % (stop - start) if stop < last else heads), last)
 
     def draw(self, below: Below) -> Integers:
         """One database, as points in order (m,)."""
         while True:
-            box = bisect_right(self._reached, below(self._reached[-1]))
-            ends = zip(self._stairs, self._start[box].tolist(), self._stop[box].tolist(), strict=True)
-            layer = np.array([[stairs.draw(start, stop, below) for stairs, start, stop in ends]])
+            box = pick(below, self._reached)
+            ends = zip(self._start[box].tolist(), self._stop[box].tolist(), self._last.tolist(), strict=True)
+            layer = np.array([[self._layer(*end, below) for end in ends]])
             sums = self._kernel.sums(self._layers.limits(layer, self._step), keep=True, exact=True)
             if below(self._totals[box]) >= sums.totals[0]:
                 continue
             points = sums.draw(np.zeros(1, dtype=np.int64), lambda totals: _each(below, totals))
-            if flip(below, self._chance(self._kernel.extent(points)[0].tolist())):
+            left = int((self._kernel.extent(points)[0] % self._step).sum())
+            if self._flip(left, below):
                 found: Integers = points[0]
                 return found
-
-    def _chance(self, extent: list[int]) -> Callable[[int], tuple[Fraction, Fraction]]:
-        """e^(-rate · error) over the stairs that a database of this extent lies under."""
-        under = math.prod(s.height(x // self._step) for s, x in zip(self._stairs, extent, strict=True))
-        ahead = self._rate * (self._step * sum(self._where) - sum(extent))
-        scale = Fraction(2 ** (self._bits * len(extent)), under)
-
-        def bounds(digits: int) -> tuple[Fraction, Fraction]:
-            low, high = exponential(ahead, digits=digits)
-            return low * scale, high * scale
-
-        return bounds

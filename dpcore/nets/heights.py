@@ -4,6 +4,8 @@ Cell j holds h_j of n rows and k_j of m points; the worst cell errs by max |m h_
 on it leaves each k_j a few whole numbers next to each other, and the k_j add up to m (to at most m where points may
 lie in a cell for missing values, which no query sees). Ways to reach each total so far, cell by cell, count the
 databases; the same numbers, walked backwards, give one at random. Only positive numbers are added, as in bands.py.
+Totals that leave too few points for what the cells ahead need lead nowhere, but can have so many ways that doubles
+lose those of the others beside them (10^324 for 100 points on 65,536 cells): they are struck out.
 
 Notation: U = cells; m = points; n = rows; h = counts; k = multiplicity.
 """
@@ -81,23 +83,34 @@ class HeightSums(Sums):
         super().__init__(heights, limits, values=heights.points + 1, exact=exact)
         self._heights, self._limits = heights, limits[:, 0]
         self._kept: list[NDArray[Any]] = []
+        totals, needed = np.arange(heights.points + 1)[:, None], self._needed()
         for cell in range(heights.cells):
             if keep:
                 self._kept.append(self._ways)
-            least, most = self._range(cell, self._limits)
+            least, most = self._range(int(heights.counts[cell]), self._limits)
             ways = np.zeros_like(self._ways)
             for k in range(int(least.min()), int(most.max()) + 1):
                 ways[k:] += self._ways[: len(ways) - k] * ((least <= k) & (k <= most))
             self._ways = ways
-            self._scale(cell)
+            needed -= least
+            if self._due(cell):
+                self._ways *= totals <= heights.points - needed
+                self._scale()
         if not heights.free_end:
             self._ways = self._ways[-1:]
         self.totals = self._ways.sum(axis=0)
 
-    def _range(self, cell: int, limits: Integers) -> tuple[Integers, Integers]:
-        """Fewest and most points that a cell may hold within each of the limits."""
-        m, n, lead = self._heights.points, self._heights.rows, self._heights.points * int(self._heights.counts[cell])
+    def _range(self, height: int, limits: Integers) -> tuple[Integers, Integers]:
+        """Fewest and most points that a cell of so many rows may hold within each of the limits."""
+        m, n, lead = self._heights.points, self._heights.rows, self._heights.points * height
         return np.maximum(0, -((limits - lead) // n)), np.minimum(m, (lead + limits) // n)
+
+    def _needed(self) -> Integers:
+        """Fewest points that all cells together may hold within each of the limits, (B,)."""
+        needed = np.zeros_like(self._limits)
+        for height, many in zip(*np.unique(self._heights.counts, return_counts=True), strict=True):
+            needed += many * self._range(int(height), self._limits)[0]
+        return needed
 
     def paths(self, which: Integers, uniform: Uniform) -> Integers:
         """A path drawn evenly within each of the limits ``which`` (T,), as totals after each cell: (T, U)."""
@@ -107,7 +120,7 @@ class HeightSums(Sums):
         total = (ends <= uniform(ends[-1])).sum(axis=0).astype(np.int64) + heights.points + 1 - len(self._ways)
         paths[-1] = total
         for cell in range(heights.cells - 1, 0, -1):
-            least, most = self._range(cell, self._limits[which])
+            least, most = self._range(int(heights.counts[cell]), self._limits[which])
             k = np.arange(int(least.min()), int(min(most.max(), total.max())) + 1)[:, None]
             fits = (least <= k) & (k <= np.minimum(most, total))
             before = self._kept[cell][np.maximum(total - k, 0), which[trial]] * fits

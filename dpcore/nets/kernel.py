@@ -87,12 +87,15 @@ class Sums(ABC):
         # A cell multiplies the sum of all ways by at most the number of values.
         self._every = 0 if exact else max(1, int(GROWTH / math.log2(values + 1)))
 
-    def _scale(self, cell: int) -> None:
-        """Every so many cells divide each column of ways by a power of two near its sum: exact, for doubles."""
-        if self._every and cell % self._every == self._every - 1:
-            _, exponents = np.frexp(self._ways.sum(axis=0))
-            self._ways *= np.ldexp(1.0, -exponents)
-            self.doublings += exponents
+    def _due(self, cell: int) -> bool:
+        """Whether ways may have grown so much that they must be scaled back: every so many cells, for doubles."""
+        return self._every > 0 and cell % self._every == self._every - 1
+
+    def _scale(self) -> None:
+        """Divide each column of ways by a power of two near its sum: exact, where none is 2^-1022 times it or less."""
+        _, exponents = np.frexp(self._ways.sum(axis=0))
+        self._ways *= np.ldexp(1.0, -exponents)
+        self.doublings += exponents
 
     def logs(self) -> Floats:
         """Natural logarithm of the number of databases within each of the limits, (B,); -inf for none."""
