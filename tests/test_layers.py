@@ -24,13 +24,27 @@ FLOORS = (
         "subsampling",
         "nets",
         "halfspaces",
+        "online",
     },  # mathematics that several mechanisms share
-    {"intake", "duck", "scratch", "tables", "generators", "samples", "sources", "two_columns", "pairs", "vectors", "synthetic"}
+    {
+        "intake",
+        "duck",
+        "scratch",
+        "tables",
+        "generators",
+        "samples",
+        "sources",
+        "two_columns",
+        "pairs",
+        "vectors",
+        "synthetic",
+    }
     | {"mechanisms", "limits"},
     {"experiment", "audit", "ledger", "release", "recipe", "halfspace_parts"},
     {"figures"},
 )
 SAME_FLOOR = {
+    "online": {"nets"},
     "queries": {"domains"},
     "linear_queries": {"domains"},
     "randomness": {"privacy"},
