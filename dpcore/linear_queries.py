@@ -30,6 +30,7 @@ class LinearQueries(Queries):
 
     Attributes:
         name: where the weights come from.
+        code: Python that makes the class again, where ``dataset`` is the data.
         packed: weights in thousandths, query by query, as bytes; made by of().
     """
 
@@ -39,6 +40,7 @@ class LinearQueries(Queries):
     domains: ClassVar[tuple[type[Domain], ...]] = (Line, Categories)
     domain: Domain
     name: str = "weights"
+    code: str = ""
     packed: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -46,13 +48,14 @@ class LinearQueries(Queries):
             raise ParameterError(f"The weights need one column for each of {self.domain.ordered:,} cells.")
 
     @classmethod
-    def of(cls, matrix: NDArray[Any], *, domain: Domain, name: str = "weights") -> Self:
+    def of(cls, matrix: NDArray[Any], *, domain: Domain, name: str = "weights", code: str = "") -> Self:
         """The class of these weights.
 
         Args:
             matrix: numbers in [0, 1], (queries, fitting cells); rounded to thousandths.
             domain: what a record can be.
             name: where the weights come from.
+            code: Python that makes the class again.
 
         Raises:
             DataError: another shape, too many weights, or one that is no number in [0, 1], named by row and column.
@@ -70,7 +73,7 @@ class LinearQueries(Queries):
         if len(wrong):
             row, column = wrong[0] + 1
             raise DataError(f"Weights must be numbers from 0 to 1; the one in row {row}, column {column} is not.")
-        return cls(domain=domain, name=name, packed=np.round(numbers * UNITS).astype(np.int16).tobytes())
+        return cls(domain=domain, name=name, code=code, packed=np.round(numbers * UNITS).astype(np.int16).tobytes())
 
     @cached_property
     def units(self) -> Integers:
@@ -162,4 +165,6 @@ def generated(kind: str, *, queries: int, domain: Domain, seed: int) -> LinearQu
         )
     name, weights = GENERATED[kind]
     random = np.random.Generator(np.random.PCG64(seed))
-    return LinearQueries.of(weights(random, queries, domain.ordered), domain=domain, name=f"{queries:,} {name}")
+    code = f"generated({kind!r}, queries={queries}, domain=dataset.domain, seed={seed})"
+    matrix = weights(random, queries, domain.ordered)
+    return LinearQueries.of(matrix, domain=domain, name=f"{queries:,} {name}", code=code)

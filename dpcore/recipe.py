@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, State
+from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, State
 from dpcore.experiment import ErrorReport, measure
+from dpcore.linear_queries import LinearQueries
 from dpcore.mechanisms import entry
 from dpcore.queries import QUERY_CLASSES
 from dpcore.randomness import Preview
@@ -28,6 +29,7 @@ class Recipe:
         trials: releases to preview.
         beta: failure chance of the promise.
         seed: of the preview.
+        weights: the class itself where it is made of weights; ``queries`` is then its key.
         nominal: the public n where rows are added or removed; there the number of rows is itself private.
     """
 
@@ -39,7 +41,13 @@ class Recipe:
     trials: int = 1000
     beta: float = 0.05
     seed: int = 1
+    weights: LinearQueries | None = None
     nominal: int | None = None
+
+    @property
+    def question(self) -> str:
+        """What tells one query class from another, for the keys of remembered things."""
+        return self.queries if self.weights is None else f"{self.queries}:{self.weights.name}:{self.weights.code}"
 
     @property
     def entry(self) -> Entry:
@@ -52,13 +60,16 @@ class Recipe:
 
     def problem(self, dataset: Dataset) -> Problem:
         """What is asked of the data."""
-        kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
         n = dataset.n
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             if self.nominal is None:
                 raise ParameterError("Where rows are added or removed, a public n must be named.")
             n = self.nominal
-        return Problem(domain=dataset.domain, queries=kind(domain=dataset.domain), n=n, neighbours=self.neighbours)
+        if self.weights is not None:
+            queries: Queries = self.weights
+        else:
+            queries = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)(domain=dataset.domain)
+        return Problem(domain=dataset.domain, queries=queries, n=n, neighbours=self.neighbours)
 
     def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
         """Preview the releases and compare them with the truth; yields the fraction done."""
@@ -66,16 +77,23 @@ class Recipe:
 
     def code(self) -> str:
         """Python that computes the page's numbers with dpcore alone."""
-        kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
+        more = []
+        if self.weights is not None:
+            asked = self.weights.code
+            more = ["import numpy as np", "from dpcore.linear_queries import LinearQueries, generated"]
+        else:
+            kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
+            asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
         values = ", ".join(f"{name}={value!r}" for name, value in self.values)
         return "\n".join(
             [
                 "import dpcore",
                 "from dpcore.experiment import finish, measure",
+                *more,
                 *self.source.code(),
                 "problem = dpcore.Problem(",
                 "    domain=dataset.domain,",
-                f"    queries=dpcore.{kind.__name__}(domain=dataset.domain),",
+                f"    queries={asked},",
                 f"    n={'dataset.n' if self.nominal is None else self.nominal},",
                 f"    neighbours=dpcore.Neighbours.{self.neighbours.name},",
                 ")",

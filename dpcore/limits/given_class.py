@@ -19,14 +19,20 @@ MOST_LETTERS = 24
 NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
 
 
-def read_class(content: str | bytes) -> Floats:
+def read_class(
+    content: str | bytes,
+    *,
+    most_questions: int = MOST_QUESTIONS,
+    most_points: int = MOST_POINTS,
+    most_bytes: int = MOST_BYTES,
+) -> Floats:
     """The matrix (questions, points) that a text holds; numbers stand between commas, semicolons, tabs or blanks.
 
     Raises:
         DataError: no text, no numbers, rows of different lengths, a weight outside [0, 1], or too many of them.
     """
-    if len(content) > MOST_BYTES:
-        raise DataError(f"This is more than {MOST_BYTES // 1000:,} thousand letters: a small class has a few hundred.")
+    if len(content) > most_bytes:
+        raise DataError(f"This is more than {most_bytes // 1000:,} thousand letters, and there is no room for more.")
     if isinstance(content, bytes):
         try:
             content = content.decode("utf-8-sig")
@@ -36,9 +42,9 @@ def read_class(content: str | bytes) -> Floats:
     rows = [row for row in rows if row]
     if not rows:
         raise DataError("Write at least one line of numbers: a line for each question, a number for each point.")
-    if len(rows) > MOST_QUESTIONS or len(rows[0]) > MOST_POINTS:
+    if len(rows) > most_questions or len(rows[0]) > most_points:
         raise DataError(
-            f"There is room for {MOST_QUESTIONS} questions on {MOST_POINTS} points; these are {len(rows):,} on "
+            f"There is room for {most_questions:,} questions on {most_points:,} points; these are {len(rows):,} on "
             f"{len(rows[0]):,}."
         )
     for number, row in enumerate(rows, start=1):
