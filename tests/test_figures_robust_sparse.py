@@ -192,6 +192,7 @@ def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -
 
     private, random = of(PRIVATE, "k grows"), of(RANDOM, "k grows")
     assert max(private) == 1024 and private[1024] == random[1024]
+    assert 69 in random and random[70] == private[70] > random[69]
     small = [x for x in random if x <= 69]
     assert len(small) > 3 and len({random[x] for x in small}) == 1
     # A straight line in log k: each doubling costs about as much as the last; a loss that grows with k would double.

@@ -53,7 +53,7 @@ def test_releases_planned_up_front_add_up_and_one_more_is_refused() -> None:
     app = sound(opened())
     assert "together **ε = 2, γ = 0.2 (replace one row)**" in texts(app)
     sound(app.slider(key="planned").set_value(3).run())
-    assert "together **ε = 3, γ = 0.3" in texts(app)  # of 0.1 three times, added exactly
+    assert "together **ε = 3, γ = 0.3 (replace one row)**" in texts(app)
     assert "sparse_again" not in [each.key for each in app.button]
     sound(app.button(key="sparse_draw").click().run())
     found = loss_figure(line_example(), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))

@@ -81,7 +81,13 @@ def growth(
         return lone_row_chance(cells=k, n=n, condition=condition) <= gamma
 
     most = max(MOST_CELLS, cells)
-    all_cells = np.unique(np.geomspace(full, most, steps).round().astype(int)).tolist()
+    end, beyond = 0, most + 1
+    while beyond - end > 1:
+        middle = (end + beyond) // 2
+        end, beyond = (middle, beyond) if spared(middle) else (end, middle)
+    # Both sides of the edge, so that the step is drawn as one.
+    edge = [k for k in (end, end + 1) if full <= k <= most]
+    all_cells = sorted({*np.geomspace(full, most, steps).round().astype(int).tolist(), *edge})
     full_cells = np.unique(np.geomspace(1, min(cells, n), steps).round().astype(int)).tolist()
     found = {
         "k grows": [(k, *losses(k, full)) for k in all_cells],
@@ -95,10 +101,6 @@ def growth(
                 values.append({"x": place, "y": value, "who": who, "grows": grows})
                 for name, cell in zip(table, (who, grows, place, value), strict=True):
                     table[name].append(cell)
-    end, beyond = 0, most + 1
-    while beyond - end > 1:
-        middle = (end + beyond) // 2
-        end, beyond = (middle, beyond) if spared(middle) else (end, middle)
     by_k = found["k grows"]
     text = _growth_sentence(
         (by_k[0][0], by_k[-1][0]), (by_k[0][1], by_k[-1][1]), end=end, most=most, projected=noise is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, ParameterError
@@ -28,7 +30,7 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
         st.warning(f"{planned} releases at {one.sentence()} each: {problem}")
         return
     st.markdown(
-        f"**{planned}** random-private, fixed in advance: {one.sentence()} each, together **{together.sentence()}**. "
+        f"**{planned}** random-private, fixed in advance: {one.sentence()} each, together **{_told(together)}**. "
         ":orange-badge[theory]"
     )
     # A plan that changes is a new one; what is seen here are previews, so nothing has been spent.
@@ -64,10 +66,16 @@ def _one_more(one: Guarantee, *, planned: int, epsilon: float) -> None:
         )
         st.caption(
             f"A differentially private histogram may be chosen after seeing others of its kind: its {plain.sentence()} "
-            f"holds for all data, so {planned + 1} of them add up to {adding.sentence()} in any order."
+            f"holds for all data, so {planned + 1} of them add up to {_told(adding)} in any order."
         )
     else:
         st.success(
             f"Allowed: every cell gets noise here, so there is no γ, and ε adds up even for releases chosen after "
-            f"seeing others: {together.sentence()}."
+            f"seeing others: {_told(together)}."
         )
+
+
+def _told(guarantee: Guarantee) -> str:
+    """A sum in words, without the last digits that adding decimals in binary leaves."""
+    epsilon, gamma = (float(f"{sum_:.12g}") for sum_ in (guarantee.epsilon, guarantee.gamma))
+    return replace(guarantee, epsilon=epsilon, gamma=gamma).sentence()
