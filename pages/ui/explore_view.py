@@ -13,6 +13,7 @@ from dpcore.figures.data import histogram
 from dpcore.figures.errors import error_band, worst_error
 from dpcore.figures.tradeoff import tradeoff
 from dpcore.limits.applicable import lower_bound, lower_curve
+from dpcore.linear_queries import LinearQueries
 from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
@@ -23,6 +24,7 @@ from pages.ui.downloads import synthetic_table
 from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered, with_progress
 from pages.ui.theorem import theorem_card
+from pages.ui.weights import ask_weights
 
 MOST_CELLS = 1 << 24
 """Trials x cells of one preview; more would keep a person waiting."""
@@ -37,6 +39,8 @@ FEWEST = 20
 def explore() -> None:
     """Read the controls, then show what they do."""
     recipe = _controls()
+    if recipe is None:
+        return
     source = recipe.source
     private = source.provenance.is_private
     if private and not is_steward():
@@ -51,7 +55,7 @@ def explore() -> None:
     problem = recipe.problem(dataset)
     recipe = _in_time(recipe, problem)
     state = remembered(
-        f"state|{source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.entry_key}|{_private_parameters(recipe)}",
+        f"state|{source.key}|{recipe.question}|{recipe.neighbours}|{recipe.entry_key}|{_private_parameters(recipe)}",
         lambda: recipe.mechanism().prepare(dataset, problem),
     )
     report = with_progress(
@@ -69,8 +73,8 @@ def _private_parameters(recipe: Recipe) -> str:
     return ",".join(f"{name}={value!r}" for name, value in recipe.values if name != "epsilon")
 
 
-def _controls() -> Recipe:
-    """Everything that is asked, from the link and the controls; the privacy loss stands first."""
+def _controls() -> Recipe | None:
+    """Everything that is asked, from the link and the controls; the privacy loss stands first. None: not yet enough."""
     privacy = st.container()
     data, question, machine = st.columns(3)
     with data:
@@ -79,8 +83,13 @@ def _controls() -> Recipe:
     with question:
         classes = {kind.key: kind for kind in classes_for(domain)}
         questions = {key: kind.title for key, kind in classes.items()}
+        if isinstance(domain, LinearQueries.domains):
+            questions[LinearQueries.key] = LinearQueries.title
         queries = choice("Question", questions, key="queries", default="intervals")
-    entries = {entry.key: entry for entry in serving(classes[queries](domain=domain))}
+        weights = ask_weights(domain) if queries == LinearQueries.key else None
+        if queries == LinearQueries.key and weights is None:
+            return None
+    entries = {entry.key: entry for entry in serving(weights or classes[queries](domain=domain))}
     with machine:
         machines = {key: entry.title for key, entry in entries.items()}
         chosen = choice("Mechanism", machines, key="mechanism", default="identity")
@@ -137,6 +146,7 @@ def _controls() -> Recipe:
         trials=min(int(trials), most),
         beta=float(beta),
         seed=int(seed),
+        weights=weights,
         nominal=nominal,
     )
 
@@ -213,9 +223,7 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
     own = {recipe.entry_key: dict(recipe.values)}
     fixed = _private_parameters(recipe)
-    key = (
-        f"sweep|{recipe.source.key}|{recipe.queries}|{recipe.neighbours}|{recipe.beta}|{recipe.seed}|{shared!r}|{fixed}"
-    )
+    key = f"sweep|{recipe.source.key}|{recipe.question}|{recipe.neighbours}|{recipe.beta}|{recipe.seed}|{shared!r}|{fixed}"
     curve = with_progress(
         key,
         lambda: sweep(
