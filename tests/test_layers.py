@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the ground up. Modules of one floor do not import each other, except as the table below allows.
 FLOORS = (
     {"core"},
-    {"domains", "cube", "queries", "linear_queries", "sphere", "privacy", "randomness"},
+    {"domains", "cube", "attributes", "queries", "linear_queries", "sphere", "privacy", "randomness"},
     {
         "concentration",
         "marginals",
@@ -23,6 +23,7 @@ FLOORS = (
         "votes",
         "subsampling",
         "nets",
+        "residual",
         "halfspaces",
         "online",
     },  # mathematics that several mechanisms share
@@ -46,6 +47,7 @@ FLOORS = (
 SAME_FLOOR = {
     "online": {"nets"},
     "queries": {"domains"},
+    "attributes": {"domains"},
     "linear_queries": {"domains"},
     "randomness": {"privacy"},
     "subsampling": {"votes"},

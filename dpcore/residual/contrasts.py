@@ -1,0 +1,79 @@
+"""Whole-number contrasts: what a table of some attributes says beyond the tables of fewer.
+
+For an attribute of size s the centring matrix C = I - J/s takes the mean away (J is all ones). A contrast matrix B has
+whole entries and B'B = kappa C: so B x, in whole numbers, is C x up to a rotation and the factor sqrt(kappa), and
+independent noise of parameter sqrt(kappa) sigma on B x is noise of covariance sigma^2 C on C x = B'(B x)/kappa. Two
+values need one row, (1, -1), kappa = 2; s values take B = s I - J, kappa = s^2. For a set T of attributes B is the
+Kronecker product, kappa the product, and the contrasts of a record's own cell have squared length kappa p, p the
+product of 1 - 1/s (Xiao, He, Zhang and Kifer 2023 centre with I - J/s itself and continuous noise).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Floats, Integers
+
+
+@lru_cache(maxsize=256)
+def contrast(size: int) -> tuple[Integers, int]:
+    """B (rows, size) and kappa for one attribute."""
+    rows = np.array([[1, -1]]) if size == 2 else size * np.eye(size, dtype=np.int64) - 1
+    rows = rows.astype(np.int64)
+    rows.setflags(write=False)
+    return rows, 2 if size == 2 else size * size
+
+
+def kappa(sizes: tuple[int, ...]) -> int:
+    """The factor of a set of attributes."""
+    product = 1
+    for size in sizes:
+        product *= contrast(size)[1]
+    return product
+
+
+def contrast_rows(sizes: tuple[int, ...]) -> int:
+    """Numbers that the contrasts of a set of attributes are."""
+    product = 1
+    for size in sizes:
+        product *= len(contrast(size)[0])
+    return product
+
+
+def contrasts(tables: NDArray[Any], sizes: tuple[int, ...]) -> Integers:
+    """B applied along the last axes of whole-number tables (..., *sizes): (..., rows)."""
+    lead = tables.shape[: tables.ndim - len(sizes)]
+    out = tables.astype(np.int64, copy=False)
+    for place, size in enumerate(sizes):
+        axis = len(lead) + place
+        if size == 2:
+            first, second = np.split(out, 2, axis=axis)
+            out = first - second
+        else:
+            out = size * out - out.sum(axis=axis, keepdims=True)
+    return out.reshape(*lead, contrast_rows(sizes))
+
+
+def centred(values: NDArray[Any], sizes: tuple[int, ...]) -> Floats:
+    """B' values / kappa: contrasts (..., rows) back to centred tables (..., *sizes)."""
+    lead = values.shape[:-1]
+    out = values.reshape(*lead, *(len(contrast(size)[0]) for size in sizes)).astype(np.float64)
+    for place, size in enumerate(sizes):
+        axis = len(lead) + place
+        if size == 2:
+            out = np.concatenate([out, -out], axis=axis) / 2
+        else:
+            out = (out - out.mean(axis=axis, keepdims=True)) / size
+    return out
+
+
+def record_contrasts(cells: tuple[int, ...], sizes: tuple[int, ...]) -> Integers:
+    """The contrasts of one record with these cells: B's column of its cell, (rows,)."""
+    column = np.ones(1, dtype=np.int64)
+    for cell, size in zip(cells, sizes, strict=True):
+        column = np.outer(column, contrast(size)[0][:, cell]).reshape(-1)
+    return column

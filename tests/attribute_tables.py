@@ -1,0 +1,62 @@
+"""What the tests of tables of several attributes share: domains, data, and the truth by brute force."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.attributes import Attributes, Marginals, Set
+from dpcore.core import Dataset, Floats, Integers, Neighbours, Problem, Provenance, ProvenanceKind
+from dpcore.randomness import Account
+from dpcore.residual.noise import delta_of
+
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+
+
+def domain_of(sizes: tuple[int, ...]) -> Attributes:
+    """Attributes a, b, c, ... of these sizes."""
+    return Attributes.coded({chr(ord("a") + place): size for place, size in enumerate(sizes)})
+
+
+def problem_of(sizes: tuple[int, ...], *, ways: int, n: int, neighbours: Neighbours) -> Problem:
+    """All tables of so many attributes."""
+    domain = domain_of(sizes)
+    return Problem(domain=domain, queries=Marginals(domain=domain, ways=ways), n=n, neighbours=neighbours)
+
+
+def every_record(sizes: tuple[int, ...]) -> Integers:
+    """All records, (cells, d)."""
+    return np.array(list(product(*(range(size) for size in sizes))), dtype=np.int64)
+
+
+def correlated(sizes: tuple[int, ...], *, n: int, seed: int) -> Integers:
+    """Rows whose attributes follow a hidden number, so that all of them are related: (n, d)."""
+    generator = np.random.Generator(np.random.SFC64(seed))
+    hidden = generator.random(n) ** 2
+    noisy = np.clip(hidden[:, None] + generator.normal(0, 0.15, (n, len(sizes))), 0, 0.999)
+    records: Integers = (noisy * np.array(sizes)).astype(np.int64)
+    return records
+
+
+def dataset_on(problem: Problem, records: NDArray[Any]) -> Dataset:
+    """A data set of these records."""
+    return Dataset(problem.domain, records, GENERATED)
+
+
+def table_of(records: NDArray[Any], sizes: tuple[int, ...], attributes: Set) -> Integers:
+    """Counts of one table, row by row."""
+    table = np.zeros([sizes[a] for a in attributes], dtype=np.int64)
+    for row in np.asarray(records, dtype=np.int64):
+        table[tuple(row[a] for a in attributes)] += 1
+    return table
+
+
+def spent_delta(account: Account, *, epsilon: float, numbers: int) -> float:
+    """The delta of all that an account's Gaussian draws of so many numbers moved, at this epsilon."""
+    charges = [charge for charge in account.charges if charge.sigma]
+    shifts: Floats = np.array([[float(sum(step * step for step in charge.shift)) for charge in charges]])
+    sigmas = np.array([charge.sigma for charge in charges])
+    return delta_of(epsilon, sigmas=sigmas, counts=np.array([float(numbers)]), squared_shifts=shifts)
