@@ -1,11 +1,11 @@
-"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [random_dp_figures] [upload] …`."""
+"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [promises] [marginals] [random_dp_figures] [upload] …`."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-ALL = ("noise", "trials", "net", "random_dp_figures", "upload", "repaint", "sessions")
+ALL = ("noise", "trials", "net", "promises", "online", "random_dp_figures", "upload", "repaint", "sessions")
 
 chosen = sys.argv[1:] or list(ALL)
 unknown = sorted(set(chosen) - set(ALL))
