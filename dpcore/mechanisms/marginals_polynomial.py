@@ -20,6 +20,7 @@ References:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -147,9 +148,22 @@ def worst_noise(plan: Plan, queries: AtLeast, *, laplace: bool, beta: float) -> 
     if not laplace:
         # Discrete Gaussian noise is sub-Gaussian with its sigma (Canonne, Kamath and Steinke 2020, Lemma 20).
         return kappa(queries, beta=beta) * math.sqrt(sum(part * (w * each.scale) ** 2 for w, part, each in terms))
-    rates = np.logspace(-6, 0, 600, endpoint=False) / max(w * each.scale for w, _, each in terms)
-    moments = sum(part * laplace_log_moment(each.scale)(w * rates) for w, part, each in terms)
-    return float(((moments + math.log(2 * queries.count / beta)) / rates).min())
+    return worst_laplace([(w, part, each.scale) for w, part, each in terms], queries=queries.count, beta=beta)
+
+
+def worst_laplace(terms: Sequence[tuple[float, int, float]], *, queries: int, beta: float) -> float:
+    """A level that none of so many sums exceeds, up to chance beta: Chernoff's bound at the best of a grid of rates.
+
+    Args:
+        terms: each sum is of these: a weight, how many draws have it, and their discrete Laplace scale.
+        queries: number of sums.
+        beta: failure chance.
+    """
+    if not 0 < beta < 1:
+        raise ParameterError(f"The failure chance beta must lie between 0 and 1, got {beta!r}.")
+    rates = np.logspace(-6, 0, 600, endpoint=False) / max(weight * scale for weight, _, scale in terms)
+    moments = sum(draws * laplace_log_moment(scale)(weight * rates) for weight, draws, scale in terms)
+    return float(((moments + math.log(2 * queries / beta)) / rates).min())
 
 
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)
