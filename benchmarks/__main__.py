@@ -1,11 +1,22 @@
-"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [promises] [marginals] [random_dp_figures] [upload] …`."""
+"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [promises] [marginals] [upload] …`."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-ALL = ("noise", "trials", "net", "promises", "online", "random_dp_figures", "upload", "repaint", "sessions")
+ALL = (
+    "noise",
+    "trials",
+    "net",
+    "promises",
+    "online",
+    "marginals",
+    "random_dp_figures",
+    "upload",
+    "repaint",
+    "sessions",
+)
 
 chosen = sys.argv[1:] or list(ALL)
 unknown = sorted(set(chosen) - set(ALL))

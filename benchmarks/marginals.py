@@ -1,4 +1,4 @@
-"""Marginals: counting against the machine's limits and a loop; polynomial answers beside direct ones on 64 attributes."""
+"""Marginals: counting against the machine's limits and a loop; polynomial answers beside direct ones."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ def counting() -> None:
         f"all {SETS:,} sets of up to 3 of {ATTRIBUTES} attributes, n = {ROWS:,}: {taken['count'].text('s')} (goal 5 s)"
     )
     print(f"  packing the rows: {taken['pack'].text()}; peak of the process {peak_gigabytes():.2f} GB (goal 2 GB)")
-    print(
-        f"  {rate:.1f} GB/s of set words; one thread's AND and count in the cache alone is {1 / share:.2f} of that time"
-    )
+    print(f"  {rate:.1f} GB/s of set words; a word takes {1 / share:.2f} of one thread's AND and count alone")
     memory = packed.words.nbytes / taken["memory"].median / 1e9
     print(f"  one pass over the packed rows from memory: {memory:.1f} GB/s")
     slower = ratio(taken["loop"], taken["count"], work_slow=LOOPED, work_fast=SETS)

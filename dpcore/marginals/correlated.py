@@ -18,7 +18,7 @@ def correlated_domain(attributes: int) -> Cube:
 
 
 def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:
-    """Rows (n, d) of a dozen groups, each with its own rates: mostly rare attributes, some common in a group.
+    """Rows (n, d) of a dozen groups, each with its own rates: mostly rare attributes, a few common.
 
     >>> correlated_rows(n=3, attributes=5, seed=1).shape
     (3, 5)
@@ -26,7 +26,8 @@ def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:
     if not (1 <= n <= MOST_ROWS and 1 <= attributes <= MOST_ATTRIBUTES):
         raise ParameterError(f"Up to {MOST_ROWS:,} rows of up to {MOST_ATTRIBUTES} attributes can be made.")
     random = np.random.Generator(np.random.SFC64(seed))
-    rates = random.beta(0.25, 2.2, (GROUPS, attributes))
+    popular = random.uniform(0.05, 1.0, attributes) ** 2
+    rates = popular * random.beta(0.4, 1.2, (GROUPS, attributes))
     limits = (rates * 2**16).astype(np.uint16)
     shares = random.dirichlet(np.full(GROUPS, 2.0))
     rows = np.empty((n, attributes), dtype=np.bool_)

@@ -15,6 +15,9 @@ from dpcore.marginals.plans import Plan
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.sets import places, ranks
 
+AT_ONCE = 1 << 20
+"""Counts gathered at once for answers."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MarginalState(State):
@@ -125,6 +128,9 @@ class MarginalRelease(Release):
             which = ranks(sets[:, chosen])
             if queries.signed:
                 which = (which << level) + (must[:, chosen] << np.arange(level)).sum(axis=2)
+            if self.trials * which.size <= AT_ONCE:
+                total += coefficients[level] * counts[:, which].sum(axis=2)
+                continue
             for place in range(len(chosen)):
                 total += coefficients[level] * counts[:, which[:, place]]
         return total
