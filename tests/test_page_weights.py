@@ -1,0 +1,101 @@
+"""Weighted sums on Explore: classes made by chance, a reader's matrix, and what is wrong with one."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.linear_queries import LinearQueries
+
+MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
+
+
+def opened(**link: str) -> AppTest:
+    """Explore asking weighted sums, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.run()
+    app.switch_page("explore.py")
+    for name, value in {"queries": "linear", "bits": "3", **link}.items():
+        app.query_params[name] = value
+    return sound(app.run())
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [each.message for each in app.exception]
+    return app
+
+
+def charts(app: AppTest) -> int:
+    return len(app.get("vega_lite_chart"))
+
+
+def uploaded(app: AppTest, text: str) -> AppTest:
+    return sound(app.file_uploader(key="weights_file").upload("asked.csv", text.encode()).run())
+
+
+def test_a_class_made_by_chance_is_asked_and_the_link_holds_it() -> None:
+    app = opened(mechanism="linear-net", weights="waves", weight_queries="30")
+    assert charts(app) == 4
+    assert not app.warning
+    assert app.slider(key="weight_queries").value == 30
+    assert app.selectbox(key="weights").value == "waves"
+    assert any("30 weighted sums" in each.value for each in app.markdown)
+    before = set(app.session_state["memory"])
+    sound(app.selectbox(key="linear-net-proof").set_value("paper").run())
+    assert any("linear:30 waves" in key and "paper" in key for key in set(app.session_state["memory"]) - before)
+
+
+def test_a_link_out_of_range_gets_a_sentence() -> None:
+    assert any("number of queries" in each.value for each in opened(weight_queries="1000000").warning)
+    assert any("unknown weights" in each.value for each in opened(weights="heavy").warning)
+
+
+def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(weights="matrix", mechanism="linear-net")
+    assert charts(app) == 0
+    assert "8 cells" in app.info[0].value
+    matrix = "\n".join(",".join(f"{value:.3f}" for value in row) for row in np.linspace(0, 1, 24).reshape(3, 8))
+    app = uploaded(app, matrix)
+    assert charts(app) == 4
+    assert any("3 weighted sums" in each.value for each in app.markdown)
+    (tmp_path / "asked.csv").write_text(matrix)
+    monkeypatch.chdir(tmp_path)
+    key = next(key for key in app.session_state["memory"] if key.startswith("weights|"))
+    queries = app.session_state["memory"][key]
+    assert isinstance(queries, LinearQueries)
+    said = io.StringIO()
+    with redirect_stdout(said):
+        exec(
+            "import numpy as np\nfrom types import SimpleNamespace\nimport dpcore\n"
+            "from dpcore.linear_queries import LinearQueries\n"
+            "dataset = SimpleNamespace(domain=dpcore.Line(bits=3))\n"
+            f"print(({queries.code}).units.sum())",
+            {},
+        )
+    assert int(said.getvalue()) == queries.units.sum()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("0,1\n1,0", "one column for each of 8 cells"),
+        ("0.5," * 9, "on 8 points"),
+        ("0,0,0,0,0,0,0,1.7654", "not a decimal number between 0 and 1"),
+        ("0,0,0,0,0,0,0,nan", "not a decimal number between 0 and 1"),
+        ("a,b,c,d,e,f,g,Rumpelstilzchen", "not a decimal number between 0 and 1"),
+        ("0,1,0,1,0,1,0,1\n0,1", "Question 2 has 2 numbers"),
+        ("", "at least one line"),
+    ],
+)
+def test_a_matrix_that_cannot_be_asked_gets_one_sentence(text: str, sentence: str) -> None:
+    app = uploaded(opened(weights="matrix"), text)
+    assert [sentence in each.value for each in app.error] == [True]
+    assert charts(app) == 0
+    assert not any(word in app.error[0].value for word in ("1.7654", "Rumpelstilzchen"))
