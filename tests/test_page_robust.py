@@ -19,6 +19,7 @@ from dpcore.sources import Bundled, Generated, Source
 from dpcore.subsampling import answer_chance as vote_chance
 from dpcore.subsampling import paper_plan
 from dpcore.two_columns import BundledGroups
+from pages.ui.robust_subsamples import voters
 from tests.test_page_explore import MAIN, charts, sound, texts, uploaded
 
 SALARY_CHARTS = 2
@@ -124,6 +125,26 @@ def test_the_second_group_is_never_the_first() -> None:
     sound(app.selectbox(key="subsample_larger-first").set_value("1").run())
     assert app.selectbox(key="subsample_larger-second").options == ["Adelie", "Gentoo"]
     assert not app.error
+
+
+def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
+    """A hundred labels and subsamples of 1,000 rows: many steps, in order; one may be stopped after any."""
+    dataset = Bundled(sample_key="pets", column_name="zip_code").dataset()
+    mechanism = entry("subsample_commonest").make(rows=1000)
+    assert isinstance(mechanism, SubsampleAggregate)
+    problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
+    work, shares = voters(mechanism, dataset, problem), []
+    while True:
+        try:
+            shares.append(next(work))
+        except StopIteration as done:
+            found = done.value
+            break
+    assert len(shares) > 20 and shares == sorted(shares) and shares[0] == 0 and shares[-1] < 1
+    assert found.after < found.law[found.truth] == found.law.max()
+    stopped = voters(mechanism, dataset, problem)
+    assert [next(stopped) for _ in range(5)] == shares[:5]
+    stopped.close()
 
 
 def test_groups_are_asked_of_two_columns() -> None:

@@ -60,17 +60,17 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     # The law depends on the data and on the question, not on the privacy parameters.
     free = ("epsilon", "delta", "subsamples", "accounting")
     shape = {name: value for name, value in asked.values.items() if name not in free}
-    voters = with_progress(
+    found = with_progress(
         f"voters|{asked.source.key}|{asked.entry.key}|{shape!r}",
-        lambda: _voters(mechanism, dataset, problem),
+        lambda: voters(mechanism, dataset, problem),
         label="Working out what subsamples answer.",
     )
-    names, truth = voters.state.question.names, voters.truth
-    agreement = float(voters.law[truth])
+    names, truth = found.state.question.names, found.truth
+    agreement = float(found.law[truth])
     chance = answer_chance(plan, epsilon=epsilon, agreement=agreement)
-    release = mechanism.run(voters.state, Preview(asked.seed), runs(len(names)))
+    release = mechanism.run(found.state, Preview(asked.seed), runs(len(names)))
     refused = float(release.refused.mean())
-    wrong = float((~release.refused & (release.values != voters.state.question.values[truth])).mean())
+    wrong = float((~release.refused & (release.values != found.state.question.values[truth])).mean())
     refusing = in_100(refused)
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
@@ -80,7 +80,7 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     left, right = st.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        figure = _agreement_curve(asked, mechanism, plan, problem, agreement=agreement, after=voters.after, dark=dark)
+        figure = _agreement_curve(asked, mechanism, plan, problem, agreement=agreement, after=found.after, dark=dark)
         draw(figure, key="robust_chance_chart")
         numbers(figure, title="chance of an answer", key="robust_chance_numbers")
     with right:
@@ -92,18 +92,18 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     with left:
         st.subheader("Where an answer would have been wrong")
         figure = votes(
-            names=names, law=voters.law, truth=truth, needed=plan.threshold / plan.subsamples,
+            names=names, law=found.law, truth=truth, needed=plan.threshold / plan.subsamples,
             badge=asked.exact_badge(), dark=dark,
         )  # fmt: skip
         draw(figure, key="robust_votes_chart")
         numbers(figure, title="answers of the subsamples", key="robust_votes_numbers")
     with right:
         st.subheader("When one person changes")
-        after = answer_chance(plan, epsilon=epsilon, agreement=voters.after)
+        after = answer_chance(plan, epsilon=epsilon, agreement=found.after)
         st.markdown(
             "| data | agreement | chance of that answer |\n|---|---|---|\n"
             f"| yours | {100 * agreement:.5g}% | {_small(chance)} |\n"
-            f"| one person changed, against it | {100 * voters.after:.5g}% | {_small(after)} |"
+            f"| one person changed, against it | {100 * found.after:.5g}% | {_small(after)} |"
         )
         st.markdown(
             f"Privacy: {mechanism.guarantee(problem).sentence()}, for each single answer. Few subsamples hold any one "
@@ -118,7 +118,7 @@ def _small(chance: float) -> str:
     return f"{chance:.4g}" if chance else "≈ 0"
 
 
-def _voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
+def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
     """The exact law of a subsample's answer here and with one person changed; yields the share done."""
     yield 0.0
     state, rows = mechanism.prepare(dataset, problem), mechanism.rows
