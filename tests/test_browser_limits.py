@@ -70,6 +70,34 @@ def test_a_lesson_is_sound_and_accessible(
     assert width <= viewport["width"], f"the page is {width} pixels wide"
 
 
+@pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
+def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism: str) -> None:
+    page.goto(f"{server.url}/limits?lesson=vc&vc-shown=true&vc-points=10000&vc-epsilon=10&vc-mechanism={mechanism}")
+    settled(page, idle=1, timeout=120)
+    expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+    expect(page.locator(CHARTS)).to_have_count(4)
+    told = captions(page)
+    assert re.search(r"the attacker finds [\d,]+ of the 5,000 secret points", told)
+    assert "the first 48 of 10,000 points are drawn" in told
+
+
+def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/limits?lesson=dimension&dimension-shown=true&dimension-class=own")
+    settled(page, idle=1, timeout=90)
+    expect(page.locator(CHARTS)).to_have_count(2)
+    text = page.get_by_role("textbox", name=re.compile("A line for each question"))
+    text.fill("0,0\n0,1\n1,0\n1,1")
+    text.press("Control+Enter")
+    settled(page, idle=1, timeout=60)
+    assert "Points 1, 2 are shattered" in captions(page)
+    text.fill("0,0\n0,secret")
+    text.press("Control+Enter")
+    settled(page, idle=1, timeout=60)
+    expect(page.get_by_text("Question 2, point 2: this is not a decimal number between 0 and 1.")).to_be_visible()
+    expect(page.locator(CHARTS)).to_have_count(0)
+    assert "secret" not in page.url
+
+
 def test_a_long_attack_shows_progress_and_can_be_stopped(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:
         link = "lesson=subset&subset-shown=true&subset-people=500&subset-questions=2000&subset-method=sum"

@@ -12,6 +12,7 @@ import pytest
 
 from dpcore.core import Neighbours
 from dpcore.figures import (
+    limits_dimension,
     limits_fat,
     limits_halves,
     limits_histogram,
@@ -28,6 +29,8 @@ from dpcore.figures.limits_parts import Axis, Mark, Series, Wall, chance
 from dpcore.figures.limits_plot import plot
 from dpcore.limits import distributional, low_bits, median, minimax, walk
 from dpcore.limits.halves import TwoWorlds
+from dpcore.limits.named_classes import NAMED
+from dpcore.limits.shattering import fat_shattering_dimension, vc_dimension
 
 BADGE = "badge of this picture"
 
@@ -194,6 +197,51 @@ def test_odds_populations_and_low_bits() -> None:
     sound = low_bits.Verdict(success=0.61, interval=(0.6, 0.62), allowed=0.62, certain=0.3, trials=10_000)
     figure = limits_lowbits.verdicts(naive=broken, secure=sound, epsilon=0.5, guess=0.5, badge=BADGE, dark=False)
     assert [row["verdict"] for row in drawn(figure)["datasets"]["samplers"]] == ["broken", "within ε"]
+
+
+def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
+    weights = np.array([[0.5, 0.2, 0.9], [0.5, 0.8, 0.1], [0.5, 0.9, 0.9], [0.5, 0.1, 0.2]])
+    found = fat_shattering_dimension(weights, scale=0.3)
+    figure = limits_dimension.matrix(weights=weights, found=found, badge=BADGE, dark=False)
+    spec = drawn(figure)
+    assert len(spec["datasets"]["cells"]) == 12
+    marks = {(row["question"], row["point"]): row["mark"] for row in spec["datasets"]["marks"]}
+    assert len(marks) == 8 and {point for _, point in marks} == {1, 2}
+    for (question, point), mark in marks.items():
+        assert (mark == "●") == (weights[int(question.split()[1]) - 1, point] > 0.5)
+    assert "dimension is 2" in figure.sentence and "Points 2, 3 are shattered" in figure.sentence
+    assert figure.table["subset"] == ["none", "2", "3", "2, 3"]
+    assert any("level 0.5" in name for name in figure.table)
+    for flat in ([[0.5]], [[0.0], [1.0]]):
+        few = fat_shattering_dimension(flat, scale=0.1)
+        drawn(limits_dimension.matrix(weights=np.array(flat), found=few, badge=BADGE, dark=True))
+
+
+def test_a_large_class_is_drawn_in_part_with_its_shattered_points() -> None:
+    weights = np.eye(300, 40)[:, ::-1]
+    found = vc_dimension(weights)
+    figure = limits_dimension.matrix(weights=weights, found=found, badge=BADGE, dark=False)
+    spec = drawn(figure)
+    assert len(spec["datasets"]["cells"]) == limits_dimension.MOST_ROWS * limits_dimension.MOST_COLUMNS
+    assert len(spec["datasets"]["marks"]) == 2
+    assert "268 more questions are not drawn" in figure.sentence
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+@pytest.mark.parametrize("key", [named.key for named in NAMED])
+def test_no_promise_of_the_net_is_beyond_the_wall(key: str, epsilon: float) -> None:
+    named = next(each for each in NAMED if each.key == key)
+    weights = named.example(min(5, named.largest)).astype(np.float64)
+    figure = limits_dimension.worst_errors(
+        weights=weights, found=vc_dimension(weights), scale=None, epsilon=epsilon, neighbours=Neighbours.REPLACE_ONE,
+        beta=0.05, badge=BADGE, dark=False,
+    )  # fmt: skip
+    spec = drawn(figure)
+    wall = {row["x"]: row["y"] for row in spec["datasets"].get("wall", [])}
+    assert bool(wall) == (named.dimension(min(5, named.largest)) >= 2)
+    for row in spec["datasets"]["lines"]:
+        if row["x"] in wall and wall[row["x"]] > limits_dimension.FLOOR:
+            assert row["y"] >= wall[row["x"]]
 
 
 def test_a_slider_moves_data_alone() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.limits import halves, vc
 from dpcore.limits.group_counts import SUBSET_SUMS
+from dpcore.limits.named_classes import NAMED, NamedClass
 from dpcore.randomness import Preview
 from pages.ui.limits_runs import fitting, release_half
 from pages.ui.limits_view import LESSONS
@@ -101,3 +104,62 @@ def test_ten_thousand_people_are_reconstructed_at_once() -> None:
             taken.append(time.perf_counter() - start)
         assert min(taken) < 0.1, taken
         assert halves.recovered(found, truth)[0] > 0.5
+
+
+@pytest.mark.parametrize("named", NAMED, ids=lambda named: named.key)
+def test_every_named_class_is_searched_and_agrees_with_its_closed_form(named: NamedClass) -> None:
+    app = opened(lesson="dimension", dimension_shown="true", dimension_class=named.key)
+    assert not app.error and not app.warning and len(charts(app)) == 2
+    size: Any = app.slider(key=f"dimension-{named.key}").value
+    known = named.dimension(int(size))
+    assert f"The dimension is {known}. The closed form says {known}" in texts(app)
+
+
+def own(text: str) -> AppTest:
+    """The lesson on a matrix that somebody wrote."""
+    app = opened(lesson="dimension", dimension_shown="true", dimension_class="own")
+    app.text_area(key="dimension-text").set_value(text).run()
+    assert not app.exception, [each.message for each in app.exception]
+    return app
+
+
+def test_a_class_somebody_wrote() -> None:
+    yes = own("0,0\n0,1\n1,0\n1,1")
+    assert "The dimension is 2." in texts(yes) and len(charts(yes)) == 2 and not yes.error
+    assert "Scale" not in [each.label for each in yes.select_slider]
+    weighed = own("0.1 0.5\n0.3 0.5\n0.2 0.5")
+    assert "The dimension is 1." in texts(weighed) and "at γ = 0.1: 0.2 for point 1" in texts(weighed)
+    flat = own("0.4 0.5")
+    assert "The dimension is 0." in texts(flat) and len(charts(flat)) == 2
+    assert not any("0,0" in str(value) for value in yes.query_params.values())
+
+
+def test_a_class_too_large_says_at_least_and_at_most(seed: int) -> None:
+    weights = np.random.Generator(np.random.SFC64(seed)).random((200, 20)).round(2)
+    app = own("\n".join(",".join(map(str, row)) for row in weights.tolist()))
+    assert not app.error and len(charts(app)) == 2
+    assert re.search(r"at least 5, which the set shows, and at most [678]", texts(app))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0,1\n0,7731", "Question 2, point 2: this is not a decimal number between 0 and 1."),
+        ("0,1\n7731", "Question 2 has 1 numbers, the first one has 2."),
+        ("", "Write at least one line"),
+        ("0\n" * 513, "There is room for 512 questions"),
+        ("<b>7731</b>", "Question 1, point 1"),
+    ],
+)
+def test_what_is_no_class_gets_one_sentence(text: str, words: str) -> None:
+    app = own(text)
+    assert len(app.error) == 1 and words in app.error[0].value and "7731" not in app.error[0].value
+    assert not charts(app)
+
+
+def test_a_class_somebody_brings_goes_before_the_text() -> None:
+    app = opened(lesson="dimension", dimension_shown="true", dimension_class="own")
+    app.file_uploader(key="dimension-file").set_value(("class.csv", b"0,0\n0,1\n1,0\n1,1\n", "text/csv")).run()
+    assert "The dimension is 2." in texts(app) and "4 different questions" in texts(app) and not app.error
+    app.file_uploader(key="dimension-file").set_value(("class.csv", b"\xff\xfe\x00", "text/csv")).run()
+    assert len(app.error) == 1 and "not a text file" in app.error[0].value

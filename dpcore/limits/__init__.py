@@ -10,6 +10,7 @@ the truth is a separate function, because whoever attacks does not know it.
     halves            reconstructions of half a set: by a sort, by trying all; the two worlds of a swap
     vc                half of a shattered set, reconstructed from any accurate release
     fat_shattering    the same with real-valued queries
+    group_counts      a mechanism that answers subset sums, to be attacked
     subset_sum        secret bits from noisy subset sums: least squares and linear programs
     curator           who answers the subset sums
     minimax           the histogram risk nobody can beat
@@ -18,5 +19,7 @@ the truth is a separate function, because whoever attacks does not know it.
     low_bits          the attack on floating-point Laplace noise
     shattering        VC and fat-shattering dimensions of a class given as a matrix, with the set that shows them
     named_classes     classes whose dimension has a closed form
+    given_class       a class that somebody wrote down
+    worth             what a dimension forbids and buys
     applicable        the bound on the worst error that a problem's promises must respect
 """

@@ -164,7 +164,7 @@ def error_bound(
         value=known.best / rows,
         kind=BoundKind.LOWER,
         statement=f"Whoever answers queries that shatter {points:,} points at scale {scale:g}, with privacy loss "
-        f"{epsilon:g}, errs by at least {known.best:.3g} of {rows:,} rows on one of them.",
+        f"{epsilon:g}, errs by at least {known.best:.3g} of {rows:,} row{'s' if rows > 1 else ''} on one of them.",
         reference="Roth (2010), Theorem 2, with constants",
         beta=beta,
         assumptions=(

@@ -112,7 +112,10 @@ def error_bound(
         check_points(points)
         far = _far_error(epsilon=epsilon, steps=steps, beta=beta, delta=delta, points=points)
     printed = printed_error(epsilon=epsilon, steps=steps, beta=beta)
-    size = f"n = {repeats * points // 2:,} rows" if points else f"{repeats} row{'s' if repeats > 1 else ''} a point"
+    rows = repeats * points // 2 if points else 0
+    size = (
+        f"n = {rows:,} row{'s' if rows > 1 else ''}" if points else f"{repeats} row{'s' if repeats > 1 else ''} a point"
+    )
     return Bound(
         value=max(swap, far),
         kind=BoundKind.LOWER,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui import (
+    limits_dimension,
     limits_fat,
     limits_histogram,
     limits_lowbits,
@@ -22,6 +23,7 @@ LESSONS: dict[str, tuple[str, Callable[[], None]]] = {
     "median": ("No private median on a long line", limits_median.lesson),
     "vc": ("Accurate answers give the data away", limits_vc.lesson),
     "fat": ("Weak questions give it away, too", limits_fat.lesson),
+    "dimension": ("How rich a class of questions is", limits_dimension.lesson),
     "subset": ("Secrets from group counts", limits_subset.lesson),
     "histogram": ("The best possible histogram", limits_histogram.lesson),
     "odds": ("What an ε means: odds", limits_odds.lesson),
