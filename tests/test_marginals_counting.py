@@ -15,7 +15,7 @@ from dpcore import ParameterError
 from dpcore.core import Booleans
 from dpcore.cube import Cube
 from dpcore.experiment import finish
-from dpcore.marginals.counting import BLOCK_WORDS, count_sets, counted, literal_counts, pack, sums
+from dpcore.marginals.counting import BLOCK_WORDS, at_least_counts, count_sets, counted, literal_counts, pack, sums
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.sets import MOST_ATTRIBUTES, MOST_WIDTH, all_sets, ranks, unranked
 
@@ -55,7 +55,9 @@ def test_every_set_is_counted(n: int, attributes: int, size: int, seed: int) -> 
         cells = literal_counts(counts, n=n, size=level)
         patterns = [(rows[:, members] << np.arange(level)).sum(axis=1) for members in sets]
         assert cells.tolist() == [np.bincount(pattern, minlength=1 << level).tolist() for pattern in patterns]
-        np.testing.assert_array_equal(literal_counts(counts, n=n, size=level, pattern=0), cells[:, :1])
+        for least in range(1, level + 1):
+            held = [int((rows[:, members].sum(axis=1) >= least).sum()) for members in sets]
+            assert at_least_counts(counts, n=n, size=level, least=least).tolist() == held
 
 
 def test_rows_all_set_fill_every_word() -> None:

@@ -7,7 +7,7 @@ words that stay in the cache. NumPy lets other threads run meanwhile, so two of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from math import comb
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, Integers, ParameterError
+from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.marginals.sets import ranks, unranked
 
 BLOCK_WORDS = 1000
@@ -141,30 +141,82 @@ class _Block:
             self.visit(shared[:member], (member, *larger))
 
 
-def literal_counts(counts: tuple[Integers, ...], *, n: int, size: int, pattern: int | None = None) -> Integers:
+def _with_all(counts: tuple[Integers, ...], sets: Integers, *, n: int) -> Iterator[tuple[int, Integers | int]]:
+    """For every mask of a set's places: how many are in it, and the rows that have all of those attributes, (sets,)."""
+    size = sets.shape[1]
+    for mask in range(1 << size):
+        chosen = [place for place in range(size) if mask >> place & 1]
+        yield len(chosen), counts[len(chosen) - 1][ranks(sets[:, chosen])] if chosen else n
+
+
+def at_least_counts(counts: tuple[Integers, ...], *, n: int, size: int, least: int) -> Integers:
+    """Rows that have at least so many of each set's attributes, (C(d, size),), by inclusion and exclusion.
+
+    With S_j the sum over a set's subsets of j attributes of the rows that have them all, it is the sum over j of
+    (-1)^(j - r) C(j - 1, r - 1) S_j (Jordan 1867).
+    """
+    sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
+    total = np.zeros(len(sets), dtype=np.int64)
+    for held, rows in _with_all(counts, sets, n=n):
+        if held >= least:
+            total += (-1) ** (held - least) * comb(held - 1, least - 1) * rows
+    return total
+
+
+def literal_counts(counts: tuple[Integers, ...], *, n: int, size: int) -> Integers:
     """Rows in each cell of the table of each set of ``size`` attributes, by inclusion and exclusion: no row is read.
 
     Args:
         counts: what ``count_sets`` found, up to this size at least.
         n: number of rows.
         size: attributes in a set.
-        pattern: the one cell wanted, else all 2**size; bit l says whether the l-th smallest attribute is set.
 
     Returns:
-        (sets, 2**size), or (sets, 1) for one cell.
+        (sets, 2**size); bit l of a cell's number says whether the l-th smallest attribute is set.
     """
     sets = unranked(np.arange(len(counts[size - 1]), dtype=np.int64), size=size)
     full = 2**size
     # Rows with at least the attributes of a mask set ...
     cells = np.empty((len(sets), full), dtype=np.int64)
-    for mask in range(full):
-        chosen = [place for place in range(size) if mask >> place & 1]
-        cells[:, mask] = counts[len(chosen) - 1][ranks(sets[:, chosen])] if chosen else n
+    for mask, (_, rows) in enumerate(_with_all(counts, sets, n=n)):
+        cells[:, mask] = rows
     # ... less those that also have another one, attribute by attribute.
     for place in range(size):
         pairs = cells.reshape(len(sets), full >> (place + 1), 2, 1 << place)
         pairs[:, :, 0] -= pairs[:, :, 1]
-    return cells if pattern is None else cells[:, pattern : pattern + 1]
+    return cells
+
+
+def shares(
+    packed: Packed, sets: NDArray[Any], negated: Booleans | None = None, *, least: int
+) -> Generator[float, None, Floats]:
+    """Share of rows with at least so many of each set's attributes, (Q,); yields the share done. Args: as ``sums``."""
+    width = sets.shape[1]
+    if least not in (1, width):
+        law = yield from sums(packed, sets, negated)
+        between: Floats = law[:, least:].sum(axis=1) / packed.n
+        return between
+    flips = np.zeros(sets.shape, dtype=np.bool_) if negated is None else negated
+    if least == 1:
+        # Any of them: not none of them.
+        flips = ~flips
+    turned = np.where(flips, ~np.uint64(0), np.uint64(0))
+
+    def count(start: int) -> Integers:
+        columns = np.ascontiguousarray(packed.words[:, start : start + BLOCK_WORDS])
+        rows = np.empty(len(sets), dtype=np.int64)
+        for first in range(0, len(sets), BLOCK_SETS):
+            here = slice(first, first + BLOCK_SETS)
+            every = columns[sets[here, 0]] ^ turned[here, 0, None]
+            for place in range(1, width):
+                every &= columns[sets[here, place]] ^ turned[here, place, None]
+            rows[here] = np.bitwise_count(every).sum(axis=1, dtype=np.uint16)
+        return rows
+
+    every = yield from _added_up(count, words=packed.words.shape[1])
+    every = every - flips.all(axis=1) * (packed.words.shape[1] * 64 - packed.n)  # places beyond the last row
+    found: Floats = (packed.n - every if least == 1 else every) / packed.n
+    return found
 
 
 def sums(packed: Packed, sets: NDArray[Any], negated: Booleans | None = None) -> Generator[float, None, Integers]:

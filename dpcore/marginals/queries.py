@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Domain, Floats, Integers, ParameterError, Queries
 from dpcore.cube import Cube
-from dpcore.marginals.counting import Packed, sums
+from dpcore.marginals.counting import Packed, shares
 from dpcore.marginals.sets import MOST_WIDTH, unranked
 
 
@@ -88,6 +88,4 @@ class AtLeast(Queries):
     def truth(self, packed: Packed, indices: Integers) -> Generator[float, None, Floats]:
         """True answers as shares of the rows, (Q,); yields the share done."""
         attributes, negated = self.sets(indices)
-        law = yield from sums(packed, attributes, negated if self.signed else None)
-        answers: Floats = law[:, self.least :].sum(axis=1) / packed.n
-        return answers
+        return (yield from shares(packed, attributes, negated if self.signed else None, least=self.least))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, Release, State
-from dpcore.marginals.counting import literal_counts
+from dpcore.marginals.counting import at_least_counts, literal_counts
 from dpcore.marginals.plans import Plan
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.sets import places, ranks
@@ -30,27 +30,32 @@ class MarginalState(State):
 
     counts: tuple[Integers, ...]
     rows: int
+    _kept: dict[tuple[int, int | None], Integers] = field(default_factory=dict)
 
     def protected(self, plan: Plan) -> list[Integers]:
         """The counts that a plan adds noise to, level by level, each (1, entries)."""
         queries = self.problem.queries
         assert isinstance(queries, AtLeast)
         if plan.polynomial is None:
-            cells = self._cells(queries.width)
-            if queries.signed:
-                return [cells.reshape(1, -1)]
-            held = np.bitwise_count(np.arange(cells.shape[1], dtype=np.uint64)) >= queries.least
-            return [cells[:, held].sum(axis=1)[None, :]]
+            return [self._counted(queries.width, None if queries.signed else queries.least)]
         if queries.signed:
-            return [self._cells(level).reshape(1, -1) for level in plan.polynomial.levels]
+            return [self._counted(level, None) for level in plan.polynomial.levels]
         if plan.polynomial.basis == "ones":
             return [self.counts[level - 1][None, :] for level in plan.polynomial.levels]
-        return [self._cells(level, pattern=0).reshape(1, -1) for level in plan.polynomial.levels]
+        # Rows with none of a set: all rows but those with at least one of it.
+        return [self.rows - self._counted(level, 1) for level in plan.polynomial.levels]
 
-    def _cells(self, level: int, *, pattern: int | None = None) -> Integers:
+    def _counted(self, level: int, least: int | None) -> Integers:
+        """Rows with at least so many of each set, or (None) in each cell of its table; (1, entries), kept."""
         if level > len(self.counts):
             raise ParameterError(f"Marginals of {level} attributes were not counted.")
-        return literal_counts(self.counts, n=self.rows, size=level, pattern=pattern)
+        if (level, least) not in self._kept:
+            if least is None:
+                found = literal_counts(self.counts, n=self.rows, size=level)
+            else:
+                found = at_least_counts(self.counts, n=self.rows, size=level, least=least)
+            self._kept[level, least] = found.reshape(1, -1)
+        return self._kept[level, least]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
