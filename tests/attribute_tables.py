@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from dpcore.attributes import Attributes, Marginals, Set
 from dpcore.core import Dataset, Floats, Integers, Neighbours, Problem, Provenance, ProvenanceKind
-from dpcore.randomness import Account
+from dpcore.randomness import Account, Sampler
 from dpcore.residual.noise import delta_of
+from dpcore.residual.release import TablesRelease
 
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
@@ -44,6 +45,12 @@ def correlated(sizes: tuple[int, ...], *, n: int, seed: int) -> Integers:
 def dataset_on(problem: Problem, records: NDArray[Any]) -> Dataset:
     """A data set of these records."""
     return Dataset(problem.domain, records, GENERATED)
+
+
+def release_of(mechanism: Any, problem: Problem, records: NDArray[Any], sampler: Sampler, trials: int) -> TablesRelease:
+    """Releases about these records."""
+    release: TablesRelease = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), sampler, trials)
+    return release
 
 
 def table_of(records: NDArray[Any], sizes: tuple[int, ...], attributes: Set) -> Integers:

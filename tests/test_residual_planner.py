@@ -22,9 +22,9 @@ from dpcore.residual.contrasts import centred, contrast, contrasts, record_contr
 from dpcore.residual.kinds import Kinds
 from dpcore.residual.noise import continuous_delta, delta_of, largest_mu
 from dpcore.residual.plan import Part, Plan, best_variances, residual_plan, worst_shift
+from tests.attribute_tables import correlated, dataset_on, every_record, problem_of, spent_delta, table_of
 from tests.problems import Clamped, outcomes_of
 from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows
-from tests.attribute_tables import correlated, dataset_on, every_record, problem_of, spent_delta, table_of
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
