@@ -1,4 +1,4 @@
-"""Promise against reality: for every entry that releases data, how often its promised error is exceeded, and how far off.
+"""Promise against reality: how often each entry that releases data exceeds its promised error, and how near it comes.
 
 One row per entry, class of queries, rows n, privacy loss epsilon and, where there is one, allowed error alpha: of the
 releases on two made-up data sets, the share whose worst error exceeds the promise (the worse of the two data sets)
