@@ -7,6 +7,7 @@ row gets into a subsample with chance 1 - (1 - 1/n)^rows, so the number of subsa
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,13 +54,23 @@ def subsample_delta(*, epsilon: float, cap: float, threshold: int, subsamples: i
 
     The slack of a mixture is at most the average slack, here over the binomial j. j = 0 costs nothing.
     """
+    return _slack(epsilon, cap, subsamples=subsamples, n=n, rows=rows)(threshold)
+
+
+def _slack(epsilon: float, cap: float, *, subsamples: int, n: int, rows: int) -> Callable[[int], float]:
+    """The same for any threshold: what does not depend on it is worked out once."""
     first, chances = subsamples_with_a_row(n=n, rows=rows, subsamples=subsamples)
     j = np.arange(first, first + len(chances))
     scale = cap / epsilon
-    flipped = laplace_tail(threshold - np.minimum(subsamples, subsamples // 2 + j), scale=scale)
-    p = math.exp(-1 / scale)
+    p, kept = math.exp(-1 / scale), chances * (j > 0)
     moved = np.where(j > cap, 1 - 2 * np.exp((epsilon - (j + 1) / scale) / 2) / (1 + p), 0.0)
-    return float((chances * np.where(j > 0, np.maximum(flipped, moved), 0.0)).sum())
+    most_votes = np.minimum(subsamples, subsamples // 2 + j)
+
+    def slack(threshold: int) -> float:
+        flipped = laplace_tail(threshold - most_votes, scale=scale)
+        return float((kept * np.maximum(flipped, moved)).sum())
+
+    return slack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,10 +109,7 @@ def calibrated_plan(*, epsilon: float, delta: float, n: int, rows: int, subsampl
 
 def _least_threshold(epsilon: float, delta: float, *, n: int, rows: int, subsamples: int, cap: float) -> Plan:
     """The least threshold above half the votes at which the slack is at most delta."""
-
-    def slack(threshold: int) -> float:
-        return subsample_delta(epsilon=epsilon, cap=cap, threshold=threshold, subsamples=subsamples, n=n, rows=rows)
-
+    slack = _slack(epsilon, cap, subsamples=subsamples, n=n, rows=rows)
     # All votes plus noise so wide that e^-60 of it is left: if this is not enough, no threshold is.
     low, high = subsamples // 2, subsamples + math.ceil(60 * cap / epsilon)
     below, above = slack(low), slack(high)
@@ -187,6 +195,20 @@ def agreement_needed(plan: Plan, *, epsilon: float, beta: float) -> float:
     return high / 10_000
 
 
+def _roughly_enough(*, epsilon: float, delta: float, share: float, agreement: float, beta: float) -> int:
+    """Where to look for the fewest subsamples: within a factor of 3 mostly; the most tried if none may be enough.
+
+    A row is in about share * k subsamples, up to some deviations more; noise of that scale over epsilon is lifted over
+    the threshold with chance delta, and falls short of it with chance beta.
+    """
+    noise = 1 - math.log(4 * delta * beta) / epsilon
+    left = agreement - 0.5 - share * noise
+    if left <= 0:
+        return MOST_TRIED
+    deviations = math.sqrt(-2 * math.log(delta) * share) * noise + math.sqrt(-math.log(beta) / 8)
+    return max(1, min(MOST_TRIED, round((deviations / left) ** 2 + noise / left)))
+
+
 @lru_cache(maxsize=64)
 def fewest_subsamples(
     *, epsilon: float, delta: float, n: int, rows: int, agreement: float = 0.75, beta: float = USUAL_BETA
@@ -200,15 +222,16 @@ def fewest_subsamples(
         plan = calibrated_plan(epsilon=epsilon, delta=delta, n=n, rows=rows, subsamples=subsamples)
         return answer_chance(plan, epsilon=epsilon, agreement=agreement) >= 1 - beta
 
-    # In large numbers a plan needs so many votes; where that is too many, the last number tried decides at once.
-    share = row_chance(n=n, rows=rows) / epsilon
-    if 0.5 + share * (epsilon - math.log(4 * delta * beta)) > agreement and not enough(MOST_TRIED):
-        return None
-    low, high = 1, 64
+    high = _roughly_enough(
+        epsilon=epsilon, delta=delta, share=row_chance(n=n, rows=rows), agreement=agreement, beta=beta
+    )
+    low = high // 2
     while not enough(high):
         if high >= MOST_TRIED:
             return None
-        low, high = high, 4 * high
+        low, high = high, min(2 * high, MOST_TRIED)
+    while low and enough(low):
+        low, high = low // 2, low
     while high > 1.02 * low + 1:
         middle = round(math.sqrt(low * high))
         low, high = (low, middle) if enough(middle) else (middle, high)
