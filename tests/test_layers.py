@@ -38,6 +38,7 @@ FLOORS = (
         "two_columns",
         "pairs",
         "vectors",
+        "cubes",
         "synthetic",
     }
     | {"mechanisms", "limits"},
@@ -57,6 +58,7 @@ SAME_FLOOR = {
     "sources": {"generators", "samples", "tables"},
     "two_columns": {"samples", "sources"},
     "pairs": {"generators", "samples", "sources", "tables"},
+    "cubes": {"samples", "sources", "tables"},
     "vectors": {"samples", "sources", "tables"},
     "recipe": {"experiment"},
 }
