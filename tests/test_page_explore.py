@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Line, catalogue
+from dpcore import Grid, Line, catalogue
+from dpcore.core import Queries
 from dpcore.experiment import finish
+from dpcore.linear_queries import LinearQueries
+from dpcore.pairs import BundledPairs, UploadedPairs
 from dpcore.queries import QUERY_CLASSES
 from dpcore.recipe import Recipe
 from dpcore.sources import Bundled, Generated, Source, Uploaded
@@ -60,11 +63,14 @@ def app() -> Iterator[AppTest]:
     "entry", [found for found in catalogue() if found.mechanism.releases == "data"], ids=lambda e: e.key
 )
 def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any) -> None:
-    kind = next(kind for kind in QUERY_CLASSES if issubclass(kind, entry.queries))
+    pairs = not issubclass(Line, entry.domains)
+    app.selectbox(key="data").set_value("clouds" if pairs else "bimodal").run()
+    kinds: list[type[Queries]] = [*QUERY_CLASSES, LinearQueries]
+    kind = next(kind for kind in kinds if issubclass(kind, entry.queries))
     app.selectbox(key="queries").set_value(kind.key).run()
     sound(app.selectbox(key="mechanism").set_value(entry.key).run())
     assert not app.error
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 4 + pairs
     shown = {
         widget.label for widget in [*app.slider, *app.select_slider, *app.number_input, *app.toggle, *app.selectbox]
     }
@@ -104,6 +110,53 @@ def test_a_category_has_its_pictures_too() -> None:
     assert len(charts(app)) == 4 and not app.error and not app.warning
 
 
+def test_pairs_have_two_maps_and_their_own_questions() -> None:
+    app = sound(opened(data="cities.longitude*latitude", sides="4", mechanism="rectangles", queries="cells"))
+    assert len(charts(app)) == 5 and not app.error and not app.warning
+    assert "34,006 rows in 256 cells" in texts(app)
+    # What was asked of numbers in a row cannot be asked of pairs, and the other way round.
+    sound(app.selectbox(key="data").set_value("bimodal").run())
+    assert len(charts(app)) == 4 and app.selectbox(key="mechanism").value == "identity" and not app.error
+    sound(app.selectbox(key="data").set_value("diagonal").run())
+    assert len(charts(app)) == 5 and not app.error
+
+
+def test_a_page_about_one_column_does_not_offer_pairs() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["upload"] = uploaded_pairs(private=False)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("explore.py").run()
+    assert len(charts(sound(app))) == 5 and "Your file: income × age" in app.selectbox(key="data").options
+    app.switch_page("robust.py").run()
+    sound(app)
+    assert not any("×" in option for option in app.selectbox(key="data").options) and not app.error
+
+
+def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.session_state["upload"] = uploaded_pairs(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("explore.py").run()
+    sound(app)
+    assert not charts(app) and "private" in app.info[0].value
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert len(charts(app)) == 5 and not app.get("download_button")
+    assert texts(app).count("not protected: made by the data's steward") >= 5
+
+
+def uploaded_pairs(*, private: bool) -> UploadedPairs:
+    draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, (500, 2))
+    rows = "\n".join(f"{income},{age}" for income, age in draw)
+    table = read_table(f"income,age\n{rows}\n".encode(), name="incomes.csv")
+    side = Line(low=0, high=100, bits=3, missing=True)
+    domain = Grid(first=side, second=side, names=("income", "age"))
+    return UploadedPairs(
+        table=table, column_name="income", second_name="age", declared=domain, private=private, digest="d2"
+    )
+
+
 def uploaded(*, private: bool) -> Uploaded:
     rng = np.random.Generator(np.random.SFC64(4))
     rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))
@@ -136,17 +189,25 @@ def test_a_public_stand_in_may_be_downloaded() -> None:
     assert len(charts(app)) == 4 and app.get("download_button")
 
 
+SKEWED = Generated(shape="skewed", n=500, bits=6, seed=3)
+MASS = Bundled(sample_key="penguins", column_name="body_mass_g", bits=8)
+BILLS = BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4)
+
+
 @pytest.mark.parametrize(
-    "source",
+    ("source", "queries", "key"),
     [
-        Generated(shape="skewed", n=500, bits=6, seed=3),
-        Bundled(sample_key="penguins", column_name="body_mass_g", bits=8),
+        (SKEWED, "intervals", "identity"),
+        (SKEWED, "intervals", "intervals-anchored"),
+        (MASS, "intervals", "identity"),
+        (MASS, "intervals", "intervals-anchored"),
+        (BILLS, "rectangles", "identity"),
+        (BILLS, "cells", "rectangles"),
     ],
-    ids=["generated", "bundled"],
+    ids=["generated", "generated-anchored", "bundled", "bundled-anchored", "pairs", "pairs-rectangles"],
 )
-@pytest.mark.parametrize("key", ["identity", "intervals-anchored"])
-def test_the_code_on_the_page_computes_the_page_s_numbers(source: Source, key: str) -> None:
-    recipe = Recipe(source=source, queries="intervals", entry_key=key, values=(("epsilon", 0.7),), trials=100, seed=11)
+def test_the_code_on_the_page_computes_the_page_s_numbers(source: Source, queries: str, key: str) -> None:
+    recipe = Recipe(source=source, queries=queries, entry_key=key, values=(("epsilon", 0.7),), trials=100, seed=11)
     dataset = source.dataset()
     report = finish(recipe.report(dataset, recipe.mechanism().prepare(dataset, recipe.problem(dataset))))
     printed = io.StringIO()

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Bound, BoundKind, Floats
-from dpcore.domains import Line
+from dpcore.domains import Grid, Line
 from dpcore.experiment import ErrorReport
 from dpcore.figures.band_body import LEVELS, along_a_line, along_labels
 from dpcore.figures.dotplot import DOTS, axis_for, dots, hatching
 from dpcore.figures.figure import Figure, Records, framed, palette, percent, rows, shortened, significant
+from dpcore.figures.heat_errors import rectangle_band
 from dpcore.figures.interval_map import interval_map
 from dpcore.figures.labels import drawable, fullest
 from dpcore.figures.worst_body import worst_body
-from dpcore.queries import Intervals
+from dpcore.queries import Intervals, Rectangles
 
 MOST_POINTS = 128
 """Queries of a band: more would not be seen."""
@@ -34,6 +35,8 @@ def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
     domain, queries, n = report.problem.domain, report.problem.queries, report.problem.n
     if isinstance(queries, Intervals) and isinstance(domain, Line):
         return interval_map(report, queries, domain, badge=badge, dark=dark)
+    if isinstance(queries, Rectangles):
+        return rectangle_band(report, queries, badge=badge, dark=dark)
     colours = palette(dark=dark)
     described = [queries.describe(int(index)) for index in report.indices]
     if isinstance(domain, Line):
@@ -58,7 +61,7 @@ def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
     widest = int(np.argmax(np.abs(report.band[[0, -1]]).max(axis=0)))
     reach = float(np.abs(report.band[[0, -1], widest]).max())
     # A category's name is what somebody typed, and a sentence is printed where markup is read.
-    which = f" ({described[widest]})" if isinstance(domain, Line) else ""
+    which = f" ({described[widest]})" if isinstance(domain, Line | Grid) else ""
     sentence = (
         f"In 90 of 100 releases, the hardest {queries.one} shown{which} errs by at most {percent(reach)} "
         f"({rows(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} releases, "

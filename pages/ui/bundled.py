@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.samples import SAMPLES, ColumnSuggestion, Sample
-from pages.ui.picker import bundled
+from dpcore.samples import SAMPLES, Sample
+from pages.ui.picker import bundled, pair_titles
 from pages.ui.summary import explore_button, summary
 
 
@@ -23,22 +23,22 @@ def _card(sample: Sample, *, opened: bool) -> None:
     st.header(sample.title)
     st.markdown(sample.story)
     st.caption(f"Source: {sample.attribution}. Licence: {sample.licence}.")
-    columns = {suggestion.column: suggestion for suggestion in sample.columns}
+    columns = {suggestion.column: suggestion.title for suggestion in sample.columns} | pair_titles(sample.key)
     chosen = st.pills(
         f"Columns of {sample.title}",
         list(columns),
         default=next(iter(columns)) if opened else None,
         key=f"sample-{sample.key}",
-        format_func=lambda column: columns[column].title,
+        format_func=lambda column: columns[column],
         label_visibility="collapsed",
         bind="query-params",
     )
     if chosen in columns:
-        _column(sample, columns[chosen])
+        _column(sample, str(chosen))
 
 
-def _column(sample: Sample, suggestion: ColumnSuggestion) -> None:
-    """The column's numbers and picture."""
-    data = f"{sample.key}.{suggestion.column}"
+def _column(sample: Sample, column: str) -> None:
+    """The column's, or the pair of columns', numbers and picture."""
+    data = f"{sample.key}.{column}"
     summary(bundled(data), key=f"sample-{sample.key}-summary")
     explore_button(data, key=f"sample-{sample.key}-explore")

@@ -6,24 +6,20 @@ import dataclasses
 
 import streamlit as st
 
-from dpcore.core import Dataset, Entry, Neighbours, Problem, ProvenanceKind, State, exactly
-from dpcore.domains import Line
+from dpcore.core import Dataset, Entry, Neighbours, Problem, ProvenanceKind, exactly
 from dpcore.experiment import ErrorReport, sweep
-from dpcore.figures.data import histogram
-from dpcore.figures.errors import error_band, worst_error
 from dpcore.figures.tradeoff import tradeoff
-from dpcore.limits.applicable import lower_bound, lower_curve
+from dpcore.limits.applicable import lower_curve
 from dpcore.linear_queries import LinearQueries
 from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
 from dpcore.recipe import MOST_TRIALS, Recipe
-from pages.ui.brush import brushed_range
-from pages.ui.charts import draw, draw_selectable, hide_toolbars, is_dark, numbers
+from pages.ui.charts import draw_selectable, hide_toolbars, is_dark, numbers
 from pages.ui.controls import SHARED, Value, choice, control
 from pages.ui.downloads import synthetic_table
+from pages.ui.explore_pictures import pictures
 from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered, with_progress
-from pages.ui.theorem import theorem_card
 from pages.ui.weights import ask_weights
 
 MOST_CELLS = 1 << 24
@@ -62,7 +58,7 @@ def explore() -> None:
         f"report|{source.key}|{recipe!r}", lambda: recipe.report(dataset, state), label="Drawing releases."
     )
     badge = _badge(recipe, report)
-    _pictures(recipe, dataset, state, report, badge=badge)
+    pictures(recipe, dataset, state, report, badge=badge)
     _tradeoff(recipe, dataset, badge=badge)
     _code(recipe)
     synthetic_table(recipe, state)
@@ -78,7 +74,7 @@ def _controls() -> Recipe | None:
     privacy = st.container()
     data, question, machine = st.columns(3)
     with data:
-        source = pick_source()
+        source = pick_source(pairs=True)
     domain = source.domain
     with question:
         classes = {kind.key: kind for kind in classes_for(domain)}
@@ -170,50 +166,6 @@ def _badge(recipe: Recipe, report: ErrorReport) -> str:
     return text
 
 
-def _pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorReport, *, badge: str) -> None:
-    """The data, the errors, and the promise beside what was observed."""
-    dark = is_dark()
-    left, right = st.columns(2)
-    with left:
-        st.header("True and released data")
-        clean = st.toggle(
-            "Clean up (free: post-processing)", key="clean", bind="query-params",
-            help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released.",
-        )  # fmt: skip
-        figure = histogram(
-            problem=report.problem, truth=dataset.histogram, frames=report.frames, badge=badge, dark=dark,
-            brush=True, clean=clean,
-        )  # fmt: skip
-        if isinstance(dataset.domain, Line):
-            event = draw_selectable(figure, key="data_chart", selection="brush")
-            brushed_range(event, recipe, dataset, state, report)
-        else:
-            draw(figure, key="data_chart")
-        numbers(figure, title="true and released data", key="data_numbers")
-    with right:
-        st.header("Error of every query")
-        band = error_band(report=report, badge=badge, dark=dark)
-        draw(band, key="band_chart")
-        numbers(band, title="error of every query", key="band_numbers")
-    left, right = st.columns(2)
-    with left:
-        st.header("Worst error: promised and observed")
-        lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
-        figure = worst_error(report=report, bound_lower=lower, badge=badge, dark=dark)
-        draw(figure, key="worst_chart")
-        if lower is not None:
-            st.caption(f"Grey: impossible to promise. {lower.statement}")
-        numbers(figure, title="worst error", key="worst_numbers")
-    with right:
-        aim = dict(recipe.values).get("alpha")
-        theorem_card(
-            recipe.entry,
-            report,
-            aim=float(aim) if aim is not None else None,
-            private=recipe.source.provenance.is_private,
-        )
-
-
 def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     """Error against epsilon for this mechanism and every other that serves the question."""
     st.header("The trade-off: error against privacy")
@@ -223,9 +175,9 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
     own = {recipe.entry_key: dict(recipe.values)}
     fixed = _private_parameters(recipe)
-    key = f"sweep|{recipe.source.key}|{recipe.question}|{recipe.neighbours}|{recipe.beta}|{recipe.seed}|{shared!r}|{fixed}"
+    key = f"sweep|{recipe.source.key}|{recipe.question}|{recipe.neighbours}|{recipe.beta}|{recipe.seed}"
     curve = with_progress(
-        key,
+        f"{key}|{shared!r}|{fixed}",
         lambda: sweep(
             entries, dataset, problem, shared=shared, own=own, trials=trials, beta=recipe.beta, seed=recipe.seed
         ),

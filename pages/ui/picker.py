@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Parameter, ParameterError
-from dpcore.generators import GENERATORS
+from dpcore.domains import Grid
+from dpcore.generators import GENERATORS, PAIR_GENERATORS
+from dpcore.pairs import SIDE_BITS, BundledPairs, GeneratedPairs
 from dpcore.samples import SAMPLES, sample
 from dpcore.sources import Bundled, Generated, Source
 from pages.ui.controls import check_choice, check_link, choice
@@ -15,26 +17,40 @@ OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 7744, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
 
 GRID = Parameter(label="grid", symbol="d", low=2, high=14, integer=True)
+SIDES = Parameter(label="grid", symbol="d", low=2, high=6, integer=True)
+PAIR = "*"
+"""Between the names of two columns in a link."""
 
 
-def options() -> dict[str, str]:
-    """Link value to title of everything that can be picked now."""
-    found = {key: f"Generated: {generator.title.lower()}" for key, generator in GENERATORS.items()}
+def pair_titles(sample_key: str) -> dict[str, str]:
+    """Link value, without the sample's, to title of the pairs of columns worth looking at together."""
+    titles = {each.column: each.title for each in sample(sample_key).columns}
+    return {PAIR.join(pair): " × ".join(titles[column] for column in pair) for pair in sample(sample_key).pairs}
+
+
+def options(*, pairs: bool) -> dict[str, str]:
+    """Link value to title of everything that can be picked now; pairs of numbers only where a page can draw them."""
+    shapes = {key: generator.title for key, generator in GENERATORS.items()}
+    shapes |= {key: generator.title for key, generator in PAIR_GENERATORS.items()} if pairs else {}
+    found = {key: f"Generated: {title.lower()}" for key, title in shapes.items()}
     for each in SAMPLES:
         for suggestion in each.columns:
             found[f"{each.key}.{suggestion.column}"] = f"{each.title}: {suggestion.title}"
+        for key, title in pair_titles(each.key).items() if pairs else ():
+            found[f"{each.key}.{key}"] = f"{each.title}: {title}"
     own = upload()
-    if own is not None:
-        found[OWN_FILE] = f"Your file: {own.column_name}"
+    if own is not None and (pairs or not isinstance(own.domain, Grid)):
+        found[OWN_FILE] = f"Your file: {own.column}"
     return found
 
 
-def pick_source(*, default: str = "bimodal") -> Source:
+def pick_source(*, default: str = "bimodal", pairs: bool = False) -> Source:
     """The picker and, for generated data, its size; the choice lives in the link.
 
-    ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page.
+    ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page; ``pairs``
+    says whether the page can draw pairs of numbers.
     """
-    titles = options()
+    titles = options(pairs=pairs)
     last = st.session_state.get("usual_data", default)
     if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
         st.session_state["data"] = default
@@ -42,7 +58,9 @@ def pick_source(*, default: str = "bimodal") -> Source:
     asked = st.query_params.get("data")
     if asked == OWN_FILE and OWN_FILE not in titles:
         st.warning(
-            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+            "Two columns of your file are in use, and this page is about one: choose it on the Data page."
+            if upload() is not None
+            else "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
         )
         del st.query_params["data"]
     chosen = choice(
@@ -58,25 +76,36 @@ def pick_source(*, default: str = "bimodal") -> Source:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
         return own
     if "." in chosen:
-        return bundled(chosen)
+        return bundled(chosen, bits=pick_sides() if PAIR in chosen else None)
+    if chosen in PAIR_GENERATORS:
+        rows, grid = st.columns(2)
+        with rows:
+            n = pick_rows()
+        with grid:
+            return GeneratedPairs(shape=chosen, n=n, bits=pick_sides(), seed=1)
     n, bits = pick_size()
     return Generated(shape=chosen, n=n, bits=bits, seed=1)
 
 
-def bundled(chosen: str) -> Bundled:
-    """The bundled column a link value such as "adult.age" names, on its suggested grid."""
+def bundled(chosen: str, *, bits: int | None = None) -> Bundled | BundledPairs:
+    """The bundled column, or pair of columns, that a link value names: "adult.age", "cities.longitude*latitude".
+
+    ``bits`` cut each side of a pair's grid; a column by itself has its suggested grid.
+    """
     sample_key, column = chosen.split(".", 1)
+    if PAIR in column:
+        first, second = column.split(PAIR, 1)
+        return BundledPairs(sample_key=sample_key, first=first, second=second, bits=bits or SIDE_BITS)
     suggestion = next(each for each in sample(sample_key).columns if each.column == column)
-    bits = suggestion.bits if suggestion.kind == "number" else 10
-    return Bundled(sample_key=sample_key, column_name=column, bits=bits)
+    suggested = suggestion.bits if suggestion.kind == "number" else 10
+    return Bundled(sample_key=sample_key, column_name=column, bits=suggested)
 
 
 def pick_size() -> tuple[int, int]:
     """The number of generated rows and the bits of their grid."""
     rows, grid = st.columns(2)
     with rows:
-        check_choice("n", [str(value) for value in ROW_CHOICES], label="number of rows")
-        n = st.select_slider("Rows n", ROW_CHOICES, value=10_000, key="n", bind="query-params")
+        n = pick_rows()
     with grid:
         check_link("bits", parameter=GRID, default=10)
         bits = st.slider(
@@ -88,4 +117,26 @@ def pick_size() -> tuple[int, int]:
             bind="query-params",
             help="Bits of the grid, the paper's d.",
         )
-    return int(n), int(bits)
+    return n, int(bits)
+
+
+def pick_rows() -> int:
+    """The number of generated rows."""
+    check_choice("n", [str(value) for value in ROW_CHOICES], label="number of rows")
+    return int(st.select_slider("Rows n", ROW_CHOICES, value=10_000, key="n", bind="query-params"))
+
+
+def pick_sides() -> int:
+    """The bits of either side of a grid of pairs."""
+    check_link("sides", parameter=SIDES, default=SIDE_BITS)
+    return int(
+        st.slider(
+            "Grid: 2ᵈ × 2ᵈ cells, d",
+            int(SIDES.low),
+            int(SIDES.high),
+            SIDE_BITS,
+            key="sides",
+            bind="query-params",
+            help="Bits of either side of the grid.",
+        )
+    )

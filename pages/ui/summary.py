@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset, Domain
-from dpcore.domains import Line
+from dpcore.domains import Grid, Line
+from dpcore.figures.heat import true_map
 from dpcore.figures.rows import rows_histogram
 from dpcore.sources import Source
 from pages.ui.charts import draw, is_dark, numbers
@@ -22,6 +23,13 @@ def cells_sentence(domain: Domain) -> str:
         if domain.clamp:
             return f"{text} Values out of bounds count as the nearest bound; one more cell holds missing values."
         return f"{text} One more cell holds missing values and values out of bounds."
+    if isinstance(domain, Grid):
+        sides = " by ".join(f"{cells:,}" for cells in domain.shape)
+        text = f"{sides} cells: " + "; ".join(
+            f"{side} from {line.low:g} to {line.high:g}{f' {line.unit}' if line.unit else ''}, {line.width:.3g} wide"
+            for side, line in (("across", domain.first), ("up", domain.second))
+        )
+        return f"{text}. One more cell holds rows that lack either number." if domain.missing else f"{text}."
     return f"{domain.ordered:,} labels. One more cell holds every other value and missing ones."
 
 
@@ -41,9 +49,16 @@ def _picture(dataset: Dataset, *, key: str) -> None:
     badge = f"true: {dataset.provenance.kind}"
     if dataset.provenance.is_private:
         badge += " · not protected: shown to the data's steward"
-    figure = rows_histogram(dataset=dataset, badge=badge, dark=is_dark())
+    if isinstance(dataset.domain, Grid):
+        figure = true_map(domain=dataset.domain, truth=dataset.histogram, badge=badge, dark=is_dark())
+    else:
+        figure = rows_histogram(dataset=dataset, badge=badge, dark=is_dark())
     draw(figure, key=f"{key}_chart")
-    numbers(figure, title="rows in each bar", key=f"{key}_numbers")
+    numbers(
+        figure,
+        title="rows in each cell" if isinstance(dataset.domain, Grid) else "rows in each bar",
+        key=f"{key}_numbers",
+    )
 
 
 def explore_button(data: str, *, key: str, n: int | None = None, bits: int | None = None) -> None:
