@@ -136,6 +136,14 @@ class Conversation:
         self._said.append((asked, answer))
         return answer
 
+    def believed(self, indices: Integers) -> Integers:
+        """Rows that would be guessed for the questions ``indices`` (Q,), (T, Q): free, it follows from what was said.
+
+        It changes nothing.
+        """
+        guesses = [self._belief.guess(np.full(self._trials, index)) for index in indices]
+        return np.stack(guesses, axis=1)
+
     def close(self) -> Transcript:
         """End it; what was said so far."""
         self._open = False

@@ -1,0 +1,69 @@
+"""What a conversation believes of the whole data by now, beside the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened
+
+
+def belief(
+    *,
+    places: Floats | list[str],
+    believed: Floats,
+    truth: Floats,
+    far: float,
+    title: str,
+    badge: str,
+    dark: bool,
+) -> Figure:
+    """Believed and true answers to questions spread over the class.
+
+    Args:
+        places: where each question stands, (Q,): numbers on a line, or labels.
+        believed: what would be guessed, fractions of n, (Q,).
+        truth: true answers, (Q,); public data only.
+        far: how far off a guess may be before it is paid for, a fraction of n.
+        title: of the horizontal axis.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+    """
+    colours, labels = palette(dark=dark), isinstance(places, list)
+    at: list[Any] = list(places) if isinstance(places, list) else shortened(places)
+    lines: Records = [
+        {"place": place, "order": order, "share": share, "what": what}
+        for what, shares in (("true", shortened(truth)), ("believed", shortened(believed)))
+        for order, (place, share) in enumerate(zip(at, shares, strict=True))
+    ]
+    scale = {"domain": ["true", "believed"]}
+    kind = {"type": "point", "filled": True, "size": 70} if labels else {"type": "line", "interpolate": "step-after"}
+    x: dict[str, Any] = {"field": "place", "title": title}
+    x |= {"type": "nominal", "sort": None} if labels else {"type": "quantitative", "scale": {"nice": False}}
+    telling = "shape" if labels else "strokeDash"
+    ranges: list[Any] = ["square", "circle"] if labels else [[1, 0], [6, 3]]
+    body = {
+        "data": {"name": "lines"},
+        "mark": kind,
+        "encoding": {
+            "x": x,
+            "y": {"field": "share", "type": "quantitative", "title": "share of all rows", "axis": {"format": "~%"}},
+            "color": {
+                "field": "what", "type": "nominal", "legend": {},
+                "scale": {**scale, "range": [colours.true, colours.released]},
+            },
+            telling: {"field": "what", "type": "nominal", "legend": {}, "scale": {**scale, "range": ranges}},
+            "tooltip": [{"field": "place"}, {"field": "what"}, {"field": "share", "format": ".2~%"}],
+        },
+    }  # fmt: skip
+    gap = np.abs(believed - truth)
+    near = int((gap < far).sum())
+    return Figure(
+        spec=framed(body, badge=badge, colours=colours, height=260, datasets={"lines": lines}),
+        sentence=f"Of {len(gap):,} questions spread over the class, {near:,} would be guessed nearer than "
+        f"{percent(far)}, which is free before noise; the worst guess would be off by {percent(float(gap.max()))}.",
+        table={title: at, "believed": shortened(believed), "true": shortened(truth)},
+        title="What is believed, and what is true",
+    )
