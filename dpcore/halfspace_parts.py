@@ -50,13 +50,14 @@ class Parts:
         }
 
 
-def parts(state: SphereState, release: HalfspaceRelease, direction: Floats) -> Parts:
-    """Follow one direction (d,) through a release of this state."""
+def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, most: int | None = None) -> Parts:
+    """Follow one direction (d,) through a release of this state, or through the first trials of it."""
     queries = state.problem.queries
     assert isinstance(queries, Halfspaces)
     towards, n = queries.sphere.unit(direction[None]), len(state.records)
     truth = float(queries.truth(state.records, towards)[0])
-    counts = state.counts(release.signs, release.net)
+    counts = state.counts(release.signs, release.net)[:most]
+    release = release.part(0, min(most or release.trials, release.trials))
     netted = side_answers(counts, release.signs, release.net, towards, n=n)[:, 0]
     projected = np.full(release.trials, truth)
     if release.signs.shape[1]:

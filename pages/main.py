@@ -19,6 +19,7 @@ page = st.navigation(
         st.Page(HERE / "explore.py", title="Explore", url_path="explore"),
         st.Page(HERE / "robust.py", title="Robust answers", url_path="robust"),
         st.Page(HERE / "sparse.py", title="Sparse histograms", url_path="sparse"),
+        st.Page(HERE / "halfspaces.py", title="Halfspaces", url_path="halfspaces"),
         st.Page(HERE / "limits.py", title="Limits", url_path="limits"),
     ],
     position="top",

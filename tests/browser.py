@@ -22,8 +22,10 @@ PAGES = {
     "start": "",
     "data": "data",
     "explore": "explore",
+    "ask": "ask",
     "robust-answers": "robust",
     "sparse-histograms": "sparse",
+    "halfspaces": "halfspaces",
     "limits": "limits",
 }
 

@@ -1,0 +1,191 @@
+"""Halfspaces without a browser: every kind of rows runs, numbers are the core's, private rows stay unseen."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import Problem
+from dpcore.figures.figure import percent
+from dpcore.mechanisms.halfspaces import HalfspaceCounts
+from dpcore.randomness import Preview
+from dpcore.sphere import Halfspaces
+from dpcore.tables import read_table
+from dpcore.vectors import RECIPES, BundledVectors, GeneratedVectors, Measure, UploadedVectors, VectorSource
+from pages.ui.controls import Value
+from pages.ui.halfspaces_controls import Asked
+from pages.ui.halfspaces_view import FEWEST, trials_for
+from pages.ui.upload import HeldFile
+from tests.test_page_explore import MAIN, charts, sound, texts
+
+CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
+
+
+def opened(**link: str) -> AppTest:
+    """The page, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.run()
+    app.switch_page("halfspaces.py")
+    for name, value in link.items():
+        app.query_params[name.replace("_", "-")] = value
+    return app.run()
+
+
+def asked_of(source: VectorSource, **values: int | float) -> Asked:
+    """What the page asks of a source by default, with other parameters."""
+    from dpcore.mechanisms import entry
+
+    told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
+    return Asked(
+        source=source, entry=entry("halfspaces"), values=told, degrees=30, tilt=40, margin=0.25, alpha=0.1,
+        seed=1,
+    )  # fmt: skip
+
+
+def test_the_default_page_tells_the_true_and_the_released_share() -> None:
+    app = sound(opened())
+    source = BundledVectors(recipe_key="cities")
+    dataset = source.dataset()
+    problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain), n=dataset.n)
+    asked = asked_of(source)
+    mechanism = asked.mechanism
+    trials = trials_for(asked, dataset.n)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), trials)
+    truth = float((dataset.records @ asked.direction > 0).mean())
+    released = float(release.answer(asked.direction[None])[0, 0])
+    assert app.header[0].value == f"{percent(truth)} point to its side; released: {100 * released:.3g}%"
+    text = texts(app)
+    assert "the hemisphere around 19° N 24° E" in text
+    assert mechanism.guarantee(problem).sentence() in text
+    assert f"predicted {percent(mechanism.noise_deviation(problem))}" in text
+    assert "22,436" in text and "10^75,825" in text
+    assert len(charts(app)) == 3
+
+
+def test_the_paper_s_example_is_in_the_table() -> None:
+    app = sound(opened(vectors="generated", margin="0.5"))
+    text = texts(app)
+    for printed in ("5,609", "99,624", "10^15,579"):
+        assert printed in text
+
+
+@pytest.mark.parametrize("rows", [*RECIPES, "generated"])
+@pytest.mark.parametrize("projected", ["1", "2", "4"])
+def test_every_kind_of_rows_at_every_dimension(rows: str, projected: str) -> None:
+    app = sound(opened(vectors=rows, halfspaces_projected=projected, vector_rows="1000"))
+    assert not app.error and not app.warning
+    flat = rows.startswith("penguins")
+    assert len(charts(app)) == 3 + flat
+    headers = [each.value for each in app.header]
+    assert ("In the plane, a halfspace is an interval of angles" in headers) is flat
+    assert ("tilt" in [each.key for each in app.slider]) is (rows == "cities")
+    text = texts(app)
+    assert ("expected after projection" in text) is (
+        int(projected) < {"cities": 3, "digits": 64, "generated": 10}.get(rows, 2)
+    )
+    if flat:
+        assert "2 rows have no direction" in text
+
+
+def test_sliders_turn_the_direction_and_keep_the_release() -> None:
+    app = sound(opened(vectors="penguins"))
+    before, header = (
+        [each.value for each in app.caption if "Around the whole circle" in each.value],
+        app.header[0].value,
+    )
+    sound(app.slider(key="angle").set_value(210).run())
+    assert [each.value for each in app.caption if "Around the whole circle" in each.value] == before
+    assert app.header[0].value != header
+    assert "**210° from “longer bill”" in texts(app)
+    sound(app.slider(key="margin").set_value(0.0).run())
+    assert "need a margin above 0" in texts(app)
+
+
+def test_a_finer_net_brings_the_promise() -> None:
+    app = sound(opened())
+    assert "At this margin nothing is promised" in texts(app)
+    sound(app.select_slider(key="halfspaces-directions").set_value("128").run())
+    assert "✓ met: only directions of margin 0.151" in texts(app)
+
+
+def test_few_releases_where_one_takes_long() -> None:
+    large = GeneratedVectors(n=100_000, dimensions=64)
+    assert trials_for(asked_of(large, projections=64, directions=512), large.n) == FEWEST
+    assert trials_for(asked_of(BundledVectors(recipe_key="penguins")), 344) == 200
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"vectors": "<script>"},
+        {"vectors": "my-file"},
+        {"angle": "400"},
+        {"margin": "2"},
+        {"halfspaces-projections": "3"},
+    ],
+    ids=str,
+)
+def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+    app = sound(opened(**link))
+    assert len(app.warning) == 1 and "<" not in app.warning[0].value
+    assert len(charts(app)) == 3
+
+
+def with_file(*, private: bool) -> AppTest:
+    """The page with a held file whose first two columns were chosen and declared."""
+    held = HeldFile(table=read_table(CSV, name="own.csv"), private=private, digest="0", turn=1)
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.session_state["file"] = held
+    app.session_state["vectors"] = "my-file"
+    app.run()
+    app.switch_page("halfspaces.py").run()
+    app.multiselect(key=f"{held.prefix}vector-columns").set_value(["a", "b"]).run()
+    for place, (low, high) in enumerate(((-4.0, 4.0), (-6.0, 6.0))):
+        app.number_input(key=f"{held.prefix}vector-{place}-from").set_value(low)
+        app.number_input(key=f"{held.prefix}vector-{place}-to").set_value(high)
+    return sound(app.run())
+
+
+def test_an_own_public_file() -> None:
+    app = with_file(private=False)
+    table = read_table(CSV, name="own.csv")
+    measures = (Measure(column="a", low=-4, high=4), Measure(column="b", low=-6, high=6))
+    source = UploadedVectors(table=table, measures=measures, private=False, digest="0")
+    truth = float((source.dataset().records @ asked_of(source).direction > 0).mean())
+    assert app.header[0].value.startswith(f"{percent(truth)} point to its side")
+    assert len(charts(app)) == 4
+    held: HeldFile = app.session_state["file"]
+    sound(app.number_input(key=f"{held.prefix}vector-0-from").set_value(9.0).run())
+    assert "must begin below its end" in app.error[0].value and not charts(app)
+
+
+def test_private_rows_show_nothing_until_their_steward_asks() -> None:
+    app = with_file(private=True)
+    assert not charts(app) and "private" in app.info[0].value
+    assert "released:" not in str([each.value for each in app.header])
+    assert "True" not in texts(app).replace("“", "")
+    assert "What the paper prints" in [each.value for each in app.header]
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert len(charts(app)) == 4
+    assert "not protected" in texts(app) and "steward" in texts(app)
+
+
+@pytest.mark.parametrize("rows", ["cities", "penguins", "digits", "generated"])
+def test_the_code_on_the_page_runs(rows: str) -> None:
+    app = opened(vectors=rows, vector_rows="300")
+    app.session_state["halfspaces_code_open"] = True
+    sound(app.run())
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
+    truth, released = (float(part.split()[-1]) for part in printed.getvalue().split(";")[0].split(","))
+    shown = app.header[0].value
+    assert f"{percent(truth)[:3]}" in shown
+    assert shown.endswith("%") and abs(float(shown.split()[-1][:-1]) / 100 - released) < 1e-3
+    assert "ε = 1 (replace one row)" in printed.getvalue()
+    assert np.isfinite(truth)
+    assert isinstance(asked_of(GeneratedVectors()).mechanism, HalfspaceCounts)
