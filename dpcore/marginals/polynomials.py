@@ -23,6 +23,8 @@ BASES = ("ones", "zeros")
 NEGLIGIBLE = 1e-9
 """Coefficients below this share of the largest possible are rounding of the linear program."""
 ROUNDS = 6
+NEAR = 1.3
+"""Starts this much worse than the best one are not improved: each step takes a linear program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +183,7 @@ def noise_aware(
         degree: highest level that may be released.
         costs: what a unit of each level's coefficient costs, (k + 1,), level 0 free.
         power: 1 for Gaussian noise: one linear program, exact. 2/3 for Laplace noise: the spread is concave in |a|, so
-            it is replaced by its tangent until nothing improves, from the best start of each degree.
+            it is replaced by its tangent until nothing improves, from a start of each degree.
     """
 
     def scored(coefficients: Floats) -> tuple[Polynomial, float]:
@@ -193,17 +195,18 @@ def noise_aware(
 
     if power == 1:
         return solved(min(degree, width), costs)
-    best: tuple[Polynomial, float] | None = None
-    for most in range(min(degree, width) + 1):
-        current = solved(most, costs)
-        for _ in range(ROUNDS):
+    constant = scored(np.append(0.5, np.zeros(width)))
+    starts = [(most, solved(most, costs)) for most in range(1, min(degree, width) + 1)]
+    limit = NEAR * min(constant[1], *(start[1] for _, start in starts))
+    best = constant
+    for most, start in starts:
+        current, rounds = start, 0
+        while rounds < ROUNDS and current[1] <= limit:
             following = solved(most, _tangent(current[0].coefficients, costs, power=power))
-            if following[1] >= current[1] - 1e-9:
+            if following[1] >= current[1] - 1e-6:
                 break
-            current = following
-        if best is None or current[1] < best[1]:
-            best = current
-    assert best is not None
+            current, rounds = following, rounds + 1
+        best = min(best, current, key=lambda found: found[1])
     return best
 
 

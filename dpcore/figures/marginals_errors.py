@@ -1,0 +1,118 @@
+"""How wrong answers to many queries are: by the polynomial, directly, and as predicted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, shortened
+from dpcore.marginals.plans import Plan
+
+SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
+"""Shares of the queries at which curves are drawn."""
+FLOOR = 1e-4
+"""Smaller errors are drawn here: the axis is one of equal factors."""
+BY_POLYNOMIAL, DIRECTLY, PREDICTED = "polynomial, observed", "direct, observed", "direct, predicted"
+HEIGHT = 290
+
+
+def error_curves(
+    *, polynomial: Floats | None, direct: Floats, plan: Plan, direct_plan: Plan, laplace: bool, badge: str, dark: bool
+) -> Figure:
+    """Share of queries whose answer is within an error, on an axis of equal factors.
+
+    Args:
+        polynomial: absolute errors of the polynomial's answers, (Q,); None where there is none.
+        direct: the same for direct release.
+        plan: the polynomial's.
+        direct_plan: direct release's.
+        laplace: whether noise is Laplace.
+        badge: provenance, drawn into the picture.
+        dark: for the dark theme.
+    """
+    colours = palette(dark=dark)
+    deviation = direct_plan.deviation
+    guess = -np.log1p(-SHARES) * deviation / math.sqrt(2) if laplace else _normal(SHARES) * deviation
+    curves = {DIRECTLY: np.quantile(direct, SHARES), PREDICTED: np.minimum(guess, 1.0)}
+    if polynomial is not None:
+        curves = {BY_POLYNOMIAL: np.quantile(polynomial, SHARES), **curves}
+    values: Records = [
+        {"error": max(FLOOR, error or 0.0), "share": share, "curve": name}
+        for name, curve in curves.items()
+        for error, share in zip(shortened(curve), shortened(SHARES), strict=True)
+    ]
+    marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "name": "γ + noise", "place": 0.06}]
+    datasets: dict[str, Records] = {"curves": values, "marks": marks if plan.predicted < 1 else []}
+    parts = [f"{percent(float(np.quantile(direct, 0.95)))} directly"]
+    if polynomial is not None:
+        parts.insert(0, f"{percent(float(np.quantile(polynomial, 0.95)))} by the polynomial")
+    sentence = (
+        f"95 of 100 of the {len(direct):,} queries err by at most {' and '.join(parts)} in this release, after moving "
+        f"answers into 0 to 1. Predicted for all queries at once: {percent(min(plan.predicted, 1.0))}, of which bias "
+        f"{percent(plan.gamma)}."
+    )
+    table: dict[str, list[Any]] = {"share of queries": shortened(SHARES)}
+    table |= {f"error, {name}": shortened(curve) for name, curve in curves.items()}
+    return Figure(
+        spec=framed(_body(colours), badge=badge, colours=colours, height=HEIGHT, datasets=datasets),
+        sentence=sentence,
+        table=table,
+        title="Errors over many queries",
+    )
+
+
+def _normal(shares: Floats) -> Floats:
+    """Quantiles of |normal|."""
+    from scipy.special import ndtri
+
+    quantiles: Floats = ndtri((1 + shares) / 2)
+    return quantiles
+
+
+def _body(colours: Palette) -> dict[str, Any]:
+    """Curves, and the prediction for all queries as a line."""
+    names = [BY_POLYNOMIAL, DIRECTLY, PREDICTED]
+    hues = {"domain": names, "range": [colours.released, colours.others[1], colours.theory]}
+    dashes = {"domain": names, "range": [[1, 0], [7, 3], [2, 3]]}
+    x = {
+        "type": "quantitative", "title": "error, as a share of rows",
+        "scale": {"type": "log", "domain": [FLOOR, 1], "clamp": True},
+        "axis": {"format": "~p", "values": [0.0001, 0.001, 0.01, 0.1, 1], "grid": True},
+    }  # fmt: skip
+    y = {
+        "field": "share", "type": "quantitative", "title": "queries within it", "scale": {"domain": [0, 1]},
+        "axis": {"format": "~p", "tickCount": 5},
+    }  # fmt: skip
+    legend = {"columns": 1}
+    return {
+        "layer": [
+            {
+                "data": {"name": "curves"},
+                "mark": {"type": "line", "strokeWidth": 2.5, "clip": True},
+                "encoding": {
+                    "x": {"field": "error", **x}, "y": y, "order": {"field": "share"},
+                    "color": {"field": "curve", "type": "nominal", "scale": hues, "legend": legend},
+                    "strokeDash": {"field": "curve", "type": "nominal", "scale": dashes, "legend": legend},
+                },
+            },
+            {
+                "data": {"name": "marks"},
+                "layer": [
+                    {"mark": {"type": "rule", "color": colours.theory, "strokeWidth": 2}},
+                    {
+                        "mark": {
+                            "type": "text", "color": colours.theory, "align": "right", "dx": -5, "fontSize": 12,
+                        },
+                        "encoding": {
+                            "text": {"field": "name"},
+                            "y": {"field": "place", "type": "quantitative", "scale": {"domain": [0, 1]}},
+                        },
+                    },
+                ],
+                "encoding": {"x": {"field": "x", **x}},
+            },
+        ]
+    }  # fmt: skip

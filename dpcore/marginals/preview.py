@@ -1,0 +1,91 @@
+"""What a page shows beside a release: sampled queries, what direct release would say to them, and who wins where."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from dpcore.core import Floats, Integers, Problem
+from dpcore.marginals.plans import Budget, Plan, costs, counts_at, direct_plan, kappa, most_degree
+from dpcore.marginals.polynomials import BASES, minimax, spread
+from dpcore.marginals.queries import AtLeast
+from dpcore.randomness import Sampler
+
+MOST_PARTS = 1 << 22
+
+
+def direct_answers(plan: Plan, truth: Floats, *, n: int, sampler: Sampler) -> Floats:
+    """What one direct release says to some queries, (Q,), without drawing the noise of all the others.
+
+    Each query's noise is its own, so this has the law of those answers in a release of every marginal. For previews
+    only: it starts from true answers. Where an answer adds up several cells their noise is added up.
+    """
+    noise, parts = plan.noise[0], max(1, min(plan.parts[0], MOST_PARTS // max(1, len(truth))))
+    zeros = np.zeros((1, len(truth) * parts), dtype=np.int64)
+    if noise.epsilon:
+        drawn = sampler.noisy_counts(zeros, epsilon=noise.epsilon, sensitivity=noise.moved, trials=1)
+    else:
+        drawn = sampler.gaussian_counts(zeros, sigma=noise.scale, shift=(1,), trials=1)
+    added = drawn.reshape(len(truth), parts).sum(axis=1) * math.sqrt(plan.parts[0] / parts)
+    answers: Floats = truth + added / n
+    return answers
+
+
+WINNERS = ("neither", "degree 1", "degree 2", "degree 3", "degree 4 or more", "direct")
+NEITHER, DIRECT = WINNERS[0], WINNERS[-1]
+
+
+def crossover(
+    problem: Problem, budget: Budget, *, rows: Integers, widths: list[int], degree: int
+) -> list[dict[str, float | str]]:
+    """Which method's predicted error is least for each number of rows and attributes in a query.
+
+    Polynomials are the minimax ones of each degree in either basis, which need no search; noise-aware ones can only
+    move the borders in their favour. Where not even 1/2 for every query is beaten, neither wins.
+    """
+    found: list[dict[str, float | str]] = []
+    for width in widths:
+        for n in rows.tolist():
+            winner, error = best_at(_resized(problem, width=width, n=n), budget, degree=degree)
+            found.append({"n": float(n), "width": float(width), "winner": winner, "error": error})
+    return found
+
+
+def _resized(problem: Problem, *, width: int, n: int) -> Problem:
+    """The same problem with queries of so many attributes: any-of and all-of stay what they are."""
+    asked = problem.queries
+    assert isinstance(asked, AtLeast)
+    least = width if asked.least == asked.width > 1 else min(asked.least, width)
+    queries = AtLeast(domain=asked.domain, width=width, least=least, signed=asked.signed)
+    return Problem(domain=asked.domain, queries=queries, n=n, neighbours=problem.neighbours)
+
+
+@lru_cache(maxsize=20_000)
+def best_at(problem: Problem, budget: Budget, *, degree: int) -> tuple[str, float]:
+    """The winner of one place of the map, and its predicted error."""
+    queries = problem.queries
+    assert isinstance(queries, AtLeast)
+    paid, wide = costs(problem, budget), kappa(queries)
+    best, error = NEITHER, 0.5
+    for level in range(1, most_degree(queries, degree) + 1):
+        for basis in BASES:
+            polynomial = minimax(width=queries.width, least=queries.least, degree=level, basis=basis)
+            predicted = polynomial.gamma + wide * spread(polynomial.coefficients, paid, power=budget.power)
+            if predicted < error:
+                best, error = WINNERS[min(level, 4)], predicted
+    direct = direct_plan(problem, budget)
+    if direct.predicted <= error * (1 + 1e-9):
+        best, error = DIRECT, direct.predicted
+    return best, error
+
+
+def sampled(queries: AtLeast, *, rows: int) -> Integers:
+    """Queries for an error's distribution: 10,000, fewer where a million rows would make their truth slow."""
+    return queries.batch(int(np.clip(3e8 / rows, 2_000, 10_000)))
+
+
+def released_counts(plan: Plan, queries: AtLeast) -> list[int]:
+    """Counts in each level of a release."""
+    return [counts_at(queries, noise.level) for noise in plan.noise]
