@@ -174,6 +174,9 @@ def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
     assert len(flat) == 1 and len({y for _, y in of(PRIVATE, "r grows")}) == 1
     assert dict(of(RANDOM, "k grows"))[1024] == dict(of(PRIVATE, "k grows"))[1024]
     assert "up to k = 25" in figure.sentence
+    wall = {row["x"]: row["y"] for row in figure.spec["datasets"]["wall"]}
+    assert all(loss >= wall[k] for k, loss in of(PRIVATE, "k grows") if k in wall) and len(wall) > 20
+    assert f"no private histogram has less, at k = 1,024 {wall[1024]:.3g}" in figure.sentence
     never = sound(growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper", **SHOWN))
     assert "met at no k" in never.sentence
 

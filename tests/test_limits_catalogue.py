@@ -251,6 +251,7 @@ def surprising_risk(mechanism: Mechanism, problem: Problem, *, delta: float, eps
     """
     sampler, rows = dpcore.Preview(seed), problem.n
     pairs = minimax.best_pairs(cells=8, rows=rows, epsilon=epsilon, delta=delta)
+    assert pairs.pairs == 4
     signs = sampler.integers(2, columns=4, trials=RUNS) == 1
     losses = np.empty((RUNS, 4))
     for run, corner in enumerate(pairs.corner(signs)):

@@ -56,7 +56,7 @@ def best_risk(*, cells: int, rows: int, epsilon: float) -> float:
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
-@pytest.mark.parametrize(("cells", "rows"), [(2, 1), (2, 3), (2, 6), (3, 1), (3, 3), (4, 2)])
+@pytest.mark.parametrize(("cells", "rows"), [(2, 1), (2, 3), (2, 6), (3, 1), (3, 3), (4, 1), (4, 2)])
 def test_bounds_hold_for_the_best_mechanism(cells: int, rows: int, epsilon: float) -> None:
     best = best_risk(cells=cells, rows=rows, epsilon=epsilon)
     sharp = minimax.risk_bound(cells=cells, rows=rows, epsilon=epsilon).value
@@ -81,10 +81,8 @@ def test_the_printed_form_is_not_a_bound() -> None:
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_the_witness(cells: int, rows: int, epsilon: float, delta: float) -> None:
     pairs = minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon, delta=delta)
-    if rows < cells // 2:
-        assert pairs.shift == 0 and not minimax.risk_bound(cells=cells, rows=rows, epsilon=epsilon).applies
-        return
-    signs = np.random.default_rng(1).random((8, cells // 2)) < 0.5
+    assert 1 <= pairs.pairs <= cells // 2 and pairs.pairs * pairs.shift <= rows
+    signs = np.random.default_rng(1).random((8, pairs.pairs)) < 0.5
     corners = pairs.corner(signs)
     assert (corners >= 0).all() and (corners.sum(axis=1) == rows).all()
     flipped = signs.copy()
@@ -92,11 +90,13 @@ def test_the_witness(cells: int, rows: int, epsilon: float, delta: float) -> Non
     moved = np.abs(corners - pairs.corner(flipped)).sum(axis=1)
     assert (moved == 2 * pairs.shift).all()  # τ replaced rows, a loss of 2τ/n between the two
     mistake = confusion(epsilon=epsilon, steps=pairs.shift, delta=delta)
-    assert pairs.risk == pytest.approx((cells // 2) * 2 * pairs.shift / rows * mistake)
-    # No other shift is better, and delta only weakens the bound.
-    for shift in range(1, min(rows // (cells // 2), 2000) + 1):
-        other = (cells // 2) * 2 * shift / rows * confusion(epsilon=epsilon, steps=shift, delta=delta)
+    assert pairs.risk == pytest.approx(pairs.pairs * 2 * pairs.shift / rows * mistake)
+    # No other shift is better, delta only weakens the bound, and a cell more only strengthens it.
+    for shift in range(1, min(rows, 2000) + 1):
+        most = min(cells // 2, rows // shift)
+        other = most * 2 * shift / rows * confusion(epsilon=epsilon, steps=shift, delta=delta)
         assert other <= pairs.risk * (1 + 1e-12)
+    assert pairs.risk <= minimax.best_pairs(cells=cells + 1, rows=rows, epsilon=epsilon, delta=delta).risk
     assert pairs.risk <= minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
+from dpcore.figures.limits_layers import hatched
 from dpcore.figures.sparse import PRIVATE, RANDOM, by_mechanism
+from dpcore.limits.minimax import best_pairs
 from dpcore.mechanisms.sparse_histogram import lone_row_chance
 from dpcore.projection import project_counts
 
@@ -55,6 +57,9 @@ def growth(
     noise: Integers | None = None,
 ) -> Figure:
     """Mean loss against all cells k, and against the non-empty ones r: exact before the projection, or after it.
+
+    Before it a loss is the same on all data, and beside it stands what no private histogram of k cells stays below on
+    all. After it, these data may be easier than the hardest.
 
     Args:
         cells: k where r grows.
@@ -102,16 +107,30 @@ def growth(
                 for name, cell in zip(table, (who, grows, place, value), strict=True):
                     table[name].append(cell)
     by_k = found["k grows"]
+    wall = _impossible(all_cells, n=n, epsilon=epsilon) if noise is None else []
+    for row in wall:
+        for name, cell in zip(table, ("no private histogram below", "k grows", row["x"], row["y"]), strict=True):
+            table[name].append(cell)
     text = _growth_sentence(
         (by_k[0][0], by_k[-1][0]), (by_k[0][1], by_k[-1][1]), end=end, most=most, projected=noise is not None
     )
+    if wall:
+        text += f" Hatched: on its hardest data no private histogram has less, at k = {most:,} {wall[-1]['y']:.3g}."
     body = _growth_body("mean L1 loss, share of n", logarithmic=noise is None, colours=colours)
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=300, datasets={"lines": values}),
+        spec=framed(body, badge=badge, colours=colours, height=300, datasets={"lines": values, "wall": wall}),
         sentence=text,
         table=table,
         title="Mean loss against the number of cells",
     )
+
+
+def _impossible(sizes: list[int], *, n: int, epsilon: float) -> Records:
+    """What no private histogram stays below on all data, at each number of cells from two."""
+    found = [(k, best_pairs(cells=k, rows=n, epsilon=epsilon).risk) for k in sizes if k > 1]
+    floor = found[0][1] / 2
+    values = shortened([risk for _, risk in found])
+    return [{"x": k, "y": risk, "floor": floor} for (k, _), risk in zip(found, values, strict=True)]
 
 
 def _growth_sentence(k: tuple[int, int], loss: tuple[float, float], *, end: int, most: int, projected: bool) -> str:
@@ -133,16 +152,19 @@ def _growth_sentence(k: tuple[int, int], loss: tuple[float, float], *, end: int,
 def _growth_body(title: str, *, logarithmic: bool, colours: Palette) -> dict[str, Any]:
     """Two lines each; log against log shows k itself as a straight line, log against plain numbers shows log k so."""
     y_scale = {"type": "log", "nice": False} if logarithmic else {"zero": True}
-    return {
+    x = {
+        "field": "x", "type": "quantitative", "title": "cells: all of them (k) or non-empty ones (r)",
+        "scale": {"type": "log", "nice": False}, "axis": {"format": "~s", "labelOverlap": True, "grid": False},
+    }  # fmt: skip
+    y = {
+        "field": "y", "type": "quantitative", "title": title, "scale": y_scale,
+        "axis": {"format": "~g", "labelOverlap": True, "tickCount": 4},
+    }  # fmt: skip
+    lines = {
         "data": {"name": "lines"},
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": "cells: all of them (k) or non-empty ones (r)",
-                  "scale": {"type": "log", "nice": False},
-                  "axis": {"format": "~s", "labelOverlap": True, "grid": False}},
-            "y": {"field": "y", "type": "quantitative", "title": title, "scale": y_scale,
-                  "axis": {"format": "~g", "labelOverlap": True, "tickCount": 4}},
-            "color": by_mechanism(colours),
+            "x": x, "y": y, "color": by_mechanism(colours),
             "strokeDash": {"field": "grows", "type": "nominal",
                            "scale": {"domain": ["k grows", "r grows"], "range": [[1, 0], [5, 4]]},
                            "legend": {"orient": "top"}},
@@ -150,6 +172,12 @@ def _growth_body(title: str, *, logarithmic: bool, colours: Palette) -> dict[str
                         {"field": "x", "title": "cells"}, {"field": "y", "title": "mean L1 loss"}],
         },
     }  # fmt: skip
+    area = {
+        "type": "area", "color": hatched(colours.impossible), "aria": False,
+        "line": {"color": colours.impossible, "strokeWidth": 1.5},
+    }  # fmt: skip
+    wall = {"data": {"name": "wall"}, "mark": area, "encoding": {"x": x, "y": y, "y2": {"field": "floor"}}}
+    return {"layer": [wall, lines]}
 
 
 def alone(*, shown: Floats, badge: str, dark: bool) -> Figure:

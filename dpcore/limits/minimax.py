@@ -30,27 +30,28 @@ from dpcore.limits.chance import check_loss, confusion
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The witness: k//2 pairs of cells, ``shift`` rows in one cell of each, the other rows fixed.
+    """The witness: pairs of cells, ``shift`` rows in one cell of each, the other rows fixed.
 
     Attributes:
         cells: k.
         rows: n.
-        shift: τ, whole, with τ (k//2) <= n.
+        pairs: as many as there are cells and rows for, at most k//2.
+        shift: τ, whole, with τ pairs <= n.
         risk: what the pairs prove.
     """
 
     cells: int
     rows: int
+    pairs: int
     shift: int
     risk: float
 
     def corner(self, signs: Booleans) -> Integers:
-        """Histograms (C, k) of bits (C, k//2): the shift is in a pair's second cell where True; the rest in cell 0."""
-        pairs = self.cells // 2
+        """Histograms (C, k) of bits (C, pairs): the shift is in a pair's second cell where True; the rest in cell 0."""
         histogram = np.zeros((len(signs), self.cells), dtype=np.int64)
-        histogram[:, 0 : 2 * pairs : 2] = np.where(signs, 0, self.shift)
-        histogram[:, 1 : 2 * pairs : 2] = np.where(signs, self.shift, 0)
-        histogram[:, 0] += self.rows - pairs * self.shift
+        histogram[:, 0 : 2 * self.pairs : 2] = np.where(signs, 0, self.shift)
+        histogram[:, 1 : 2 * self.pairs : 2] = np.where(signs, self.shift, 0)
+        histogram[:, 0] += self.rows - self.pairs * self.shift
         return histogram
 
 
@@ -61,16 +62,19 @@ def _check(*, cells: int, rows: int, epsilon: float) -> None:
 
 
 def best_pairs(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> Pairs:
-    """The witness with the largest risk, (k//2) (2τ/n) confusion(τ), over whole τ that fit."""
+    """The witness with the largest risk, pairs (2τ/n) confusion(τ), over whole τ with as many pairs as fit.
+
+    With more pairs than rows some are left out: a histogram with more cells is no easier.
+    """
     _check(cells=cells, rows=rows, epsilon=epsilon)
-    pairs = cells // 2
     # τ e^(-ετ/2) falls beyond τ = 2/ε; even and odd τ differ by a factor, so look a little further.
-    most = min(rows // pairs, math.ceil(4 / epsilon) + 4)
-    best = Pairs(cells=cells, rows=rows, shift=0, risk=0.0)
+    most = min(rows, math.ceil(4 / epsilon) + 4)
+    best = Pairs(cells=cells, rows=rows, pairs=0, shift=0, risk=0.0)
     for shift in range(1, most + 1):
+        pairs = min(cells // 2, rows // shift)
         risk = 2 * pairs * shift / rows * confusion(epsilon=epsilon, steps=shift, delta=delta)
         if risk > best.risk:
-            best = Pairs(cells=cells, rows=rows, shift=shift, risk=risk)
+            best = Pairs(cells=cells, rows=rows, pairs=pairs, shift=shift, risk=risk)
     return best
 
 
@@ -117,7 +121,7 @@ def risk_bound(*, cells: int, rows: int, epsilon: float, delta: float = 0.0) -> 
         statement=f"Whoever releases {cells:,} cells of {rows:,} rows with privacy loss {epsilon:g} errs by at least "
         f"{best.risk:.3g} of n in expectation, added up over the cells, on some data.",
         reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1, with whole rows",
-        assumptions=(Assumption(text="at least one row fits in each pair of cells", met=best.shift > 0),),
-        note=f"Hiding τ = {best.shift} rows in each of {cells // 2:,} pairs. The paper's hypercube with whole rows "
+        assumptions=(Assumption(text="δ is small enough to hide one row", met=best.shift > 0),),
+        note=f"Hiding τ = {best.shift} rows in each of {best.pairs:,} pairs. The paper's hypercube with whole rows "
         f"gives {simple:.3g}, its printed form {printed_risk(cells=cells, rows=rows, epsilon=epsilon):.3g}.",
     )
