@@ -14,7 +14,7 @@ from dpcore.core import BoundKind, Dataset, Guarantee, Neighbours, ParameterErro
 from dpcore.experiment import finish, measure
 from dpcore.limits.applicable import lower_bound, lower_curve
 from dpcore.limits.chance import confusion, replacement_steps
-from dpcore.queries import Cells, Intervals, Thresholds, classes_for
+from dpcore.queries import Cells, Intervals, Rectangles, Thresholds, classes_for
 from dpcore.randomness.laws import compositions
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -103,13 +103,12 @@ def test_where_nothing_is_known_it_says_nothing() -> None:
     "entry", [e for e in dpcore.catalogue() if e.mechanism.releases == "data"], ids=lambda e: e.key
 )
 def test_no_promise_of_the_catalogue_is_below(entry: dpcore.core.Entry, neighbours: Neighbours) -> None:
-    domain = dpcore.Line(bits=4)
-    for kind in classes_for(domain):
-        queries = kind(domain=domain)
+    pairs = dpcore.Grid(first=dpcore.Line(bits=2), second=dpcore.Line(bits=2))
+    for queries in (kind(domain=domain) for domain in (dpcore.Line(bits=4), pairs) for kind in classes_for(domain)):
         if not entry.serves(queries):
             continue
         for n, epsilon, beta in itertools.product((30, 3000), (0.1, 1.0, 5.0), (0.01, 0.2)):
-            problem = Problem(domain=domain, queries=queries, n=n, neighbours=neighbours)
+            problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours)
             mechanism = entry.make(epsilon=epsilon)
             try:
                 promised, guarantee = mechanism.accuracy(problem, beta), mechanism.guarantee(problem)
@@ -120,11 +119,12 @@ def test_no_promise_of_the_catalogue_is_below(entry: dpcore.core.Entry, neighbou
                 assert promised.value >= lower.value
 
 
-@pytest.mark.parametrize("kind", [Cells, Thresholds, Intervals])
+@pytest.mark.parametrize("kind", [Cells, Thresholds, Intervals, Rectangles])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
 def test_identity_stays_on_the_possible_side(kind: type[dpcore.core.Queries], epsilon: float, seed: int) -> None:
     # Its noise is the same on all data, so its quantiles on any data are what it can promise.
-    domain = dpcore.Line(bits=5)
+    pairs = dpcore.Grid(first=dpcore.Line(bits=3), second=dpcore.Line(bits=2))
+    domain = pairs if kind is Rectangles else dpcore.Line(bits=5)
     dataset = Dataset(domain, np.arange(640) % 32, GENERATED)
     problem = Problem(domain=domain, queries=kind(domain=domain), n=640)
     mechanism = dpcore.entry("identity").make(epsilon=epsilon)
@@ -134,6 +134,14 @@ def test_identity_stays_on_the_possible_side(kind: type[dpcore.core.Queries], ep
     assert lower is not None and lower.applies
     # At most 95% of releases may be below; 2,000 trials exceed that by 3 points with chance under 1e-7.
     assert float((report.worst < lower.value - 1e-12).mean()) <= 0.98
+
+
+def test_pairs_have_the_bound_of_as_many_cells_in_a_row() -> None:
+    """A cell is a rectangle and a query of either class, so the argument never sees how cells are arranged."""
+    pairs = dpcore.Grid(first=dpcore.Line(bits=3, missing=True), second=dpcore.Line(bits=2))
+    for kind in (Cells, Rectangles):
+        problem = Problem(domain=pairs, queries=kind(domain=pairs), n=500)
+        assert value(problem, epsilon=0.5, beta=0.05) == value(asked(bits=5, n=500), epsilon=0.5, beta=0.05) > 0
 
 
 def test_the_curve_is_the_bound_at_every_loss() -> None:

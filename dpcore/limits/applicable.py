@@ -1,10 +1,10 @@
 """The lower bound that applies to a problem: the smallest worst error anyone can promise with the same guarantee.
 
 Put τ rows at one of N cells and keep the other rows where they are. Of any two cells, some query (the cell, the
-threshold at the lower one, the interval up to it) holds the one and not the other, so whoever answers every query
-within less than τ/(2n) tells which of the N cells it was. But these N data sets are only τ replaced rows apart, so
-nobody can tell them apart surely: it is the median's wall (median.py) with τ rows, τ as large as the wall allows with
-failure chance β.
+threshold at the lower one, the interval up to it, the rectangle that is the cell) holds the one and not the other, so
+whoever answers every query within less than τ/(2n) tells which of the N cells it was. But these N data sets are only τ
+replaced rows apart, so nobody can tell them apart surely: it is the median's wall (median.py) with τ rows, τ as large
+as the wall allows with failure chance β.
 
 So this is a bound about the problem at its hardest data, not about the data on the screen: there a release may well be
 luckier, but nobody could have promised it.
@@ -25,7 +25,7 @@ import numpy as np
 from dpcore.core import Assumption, Bound, BoundKind, Floats, Guarantee, Mechanism, Problem
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.limits.median import may_be_right
-from dpcore.queries import Cells, Intervals, Thresholds
+from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
 
 
 @lru_cache(maxsize=256)
@@ -36,7 +36,9 @@ def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound
     cell only, or a β so large that nothing follows. Remembered: it is about public parameters alone.
     """
     cells = problem.domain.ordered
-    if not isinstance(problem.queries, Cells | Thresholds | Intervals) or guarantee.gamma or cells < 2:
+    if not isinstance(problem.queries, Cells | Thresholds | Intervals | Rectangles):
+        return None
+    if guarantee.gamma or cells < 2:
         return None
     if not (guarantee.epsilon > 0 and math.isfinite(guarantee.epsilon) and 0 <= beta < 1):
         return None
