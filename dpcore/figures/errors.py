@@ -16,6 +16,7 @@ from dpcore.figures.heat_errors import rectangle_band
 from dpcore.figures.interval_map import interval_map
 from dpcore.figures.labels import drawable, fullest
 from dpcore.figures.worst_body import worst_body
+from dpcore.linear_queries import LinearQueries
 from dpcore.queries import Intervals, Rectangles
 
 MOST_POINTS = 128
@@ -39,7 +40,7 @@ def error_band(*, report: ErrorReport, badge: str, dark: bool) -> Figure:
         return rectangle_band(report, queries, badge=badge, dark=dark)
     colours = palette(dark=dark)
     described = [queries.describe(int(index)) for index in report.indices]
-    if isinstance(domain, Line):
+    if isinstance(domain, Line) and not isinstance(queries, LinearQueries):
         shown = np.unique(np.linspace(0, len(report.indices) - 1, min(len(report.indices), MOST_POINTS)).round())
         chosen = shown.astype(np.int64)
         # A threshold is at its cell's upper end, a cell at its middle.
