@@ -59,7 +59,7 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float, badge
                     "y": {
                         "field": "answer", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 150},
                     },
-                    "color": {"field": "kind", "type": "nominal", "scale": hues},
+                    "color": {"field": "kind", "type": "nominal", "scale": hues, "legend": {"columns": 1}},
                     "tooltip": [{"field": "answer"}, {"field": "share", "format": ".4p"}],
                 },
             },
@@ -89,7 +89,7 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float, badge
         f". With noise, {percent(needed)} of the votes are needed." if needed < 1000 else ". No votes are enough."
     )
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=90 + 20 * len(values), datasets=datasets),
+        spec=framed(body, badge=badge, colours=colours, height=125 + 20 * len(values), datasets=datasets),
         sentence=sentence,
         table={"answer": labels, "share of subsamples": shortened(shares)},
         title="Answers of the subsamples",
