@@ -12,8 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import ProvenanceKind
-from dpcore.domains import Categories, Line
+from dpcore.domains import Categories, Grid, Line
 from dpcore.generators import GENERATORS
+from dpcore.pairs import UploadedPairs
 from dpcore.samples import SAMPLES, Sample
 from dpcore.sources import Uploaded
 from tests.hostile import hostile_files
@@ -169,6 +170,67 @@ def test_labels_are_typed_one_a_line() -> None:
     assert upload_of(app) is source
 
 
+TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"
+
+
+def with_two(*, public: bool = False) -> AppTest:
+    """A session that holds TWO and has said that wide and high belong together."""
+    app = opened(way=OWN)
+    if public:
+        app.radio(key="whose").set_value("stand-in").run()
+    app = fill(give(app, TWO), Column="wide")
+    return fill(app, **{"What is in it?": "pair", "Second column": "high"})
+
+
+def bounds_of(side: str) -> tuple[str, str]:
+    return f"Lower bound, {side} column", f"Upper bound, {side} column"
+
+
+def test_two_numbers_are_declared_and_used_together() -> None:
+    app = with_two()
+    assert "Use this column" not in labels(app)
+    for side in ("first", "second"):
+        app = fill(app, **dict(zip(bounds_of(side), (0.0, 4.0), strict=True)))
+    app = fill(app, **{"Values out of bounds, first column": "missing"})
+    source = upload_of(press(app, "Use this column"))
+    assert isinstance(source, UploadedPairs)
+    assert source.columns == ("wide", "high") and not source.bounds_from_data
+    domain = source.domain
+    assert isinstance(domain, Grid)
+    assert domain.shape == (32, 32) and domain.names == ("wide", "high")
+    # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
+    assert source.dataset().histogram[-1] == 3
+    assert "73421" not in everything(app) and not app.get("vega_lite_chart")
+
+
+def test_a_public_pair_is_drawn_as_a_map() -> None:
+    app = press(press(with_two(public=True), "Fill in from the data"), "Fill in the second column’s from the data")
+    assert [box(app, label).value for side in ("first", "second") for label in bounds_of(side)] == [
+        0.5, 99.0, 1.0, 73421.5,
+    ]  # fmt: skip
+    assert box(app, "What is in it?").value == "pair"
+    app = press(app, "Use this column")
+    assert len(app.get("vega_lite_chart")) == 1 and "32 by 32 cells" in everything(app)
+
+
+def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() -> None:
+    app = fill(steward(with_two(), on=True), **dict(zip(bounds_of("first"), (0.0, 4.0), strict=True)))
+    app = press(press(app, "Fill in the second column’s from the data"), "Use this column")
+    source = upload_of(app)
+    assert source is not None and source.bounds_from_data
+    assert any("no guarantee covers that" in warning.value for warning in app.warning)
+    app = steward(app, on=False)
+    assert upload_of(app) is None
+    assert [box(app, label).value for label in bounds_of("first")] == [0.0, 4.0]
+    assert [box(app, label).value for label in bounds_of("second")] == [None, None]
+    assert "73421" not in everything(app)
+
+
+def test_a_file_with_one_column_has_no_pairs() -> None:
+    app = fill(give(opened(way=OWN), "pay\n1\n2\n"), **{"What is in it?": "pair"})
+    assert any("two columns" in caption.value for caption in app.caption) and not app.error
+
+
 def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
     app = press(fill(with_file(public=True), Column="pay"), "Fill in from the data")
     assert (box(app, "Lower bound").value, box(app, "Upper bound").value) == (1.0, SECRET_NUMBER)
@@ -285,8 +347,8 @@ def test_every_sample_has_a_card_with_its_terms() -> None:
 def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None:
     app = opened()
     first = SAMPLES[0].key
-    for suggestion in sample.columns:
-        app.pills(key=f"sample-{sample.key}").set_value(suggestion.column)
+    for column in (*(each.column for each in sample.columns), *("*".join(pair) for pair in sample.pairs)):
+        app.pills(key=f"sample-{sample.key}").set_value(column)
         sound(app.run())
         assert len(app.get("vega_lite_chart")) == (1 if sample.key == first else 2)
     assert f"sample-{sample.key}-explore" in [button.key for button in app.button]

@@ -1,19 +1,20 @@
-"""Declaring the domain of an uploaded column: typed by a person, never silently read from the data."""
+"""Declaring the domain of an uploaded column, or of two: typed by a person, never silently read from the data."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from dpcore.core import ParameterError
-from dpcore.domains import Categories, Line
+from dpcore.core import Domain, ParameterError
+from dpcore.domains import Categories, Grid, Line
 from dpcore.intake import clean_name
+from dpcore.pairs import SIDE_BITS, UploadedPairs
 from dpcore.sources import Uploaded
 from pages.ui.session import is_steward, remember_upload, upload
 from pages.ui.upload import HeldFile
 
-NUMBER, CATEGORY = "number", "category"
-KINDS = {NUMBER: "A number", CATEGORY: "A category"}
+NUMBER, CATEGORY, PAIR = "number", "category", "pair"
+KINDS = {NUMBER: "A number", CATEGORY: "A category", PAIR: "Two numbers, with another column"}
 NEAREST, MISSING = "nearest", "missing"
 OUTSIDE = {NEAREST: "Count as the nearest bound", MISSING: "Count as missing"}
 MOST_FILLED = 100
@@ -25,32 +26,27 @@ def declare(held: HeldFile) -> None:
     column = st.selectbox("Column", held.table.columns, key=f"{held.prefix}column", persist_state="session")
     # Each column keeps its own answers.
     prefix = f"{held.prefix}{held.table.columns.index(column)}-"
-    _fill_in(held, column, prefix)
+    _fill_in(held, column, prefix, paired=st.session_state.get(f"{prefix}kind") == PAIR)
     kind = st.radio(
         "What is in it?", list(KINDS), format_func=lambda key: KINDS[key], key=f"{prefix}kind",
         horizontal=True, persist_state="session",
     )  # fmt: skip
+    second = _second_column(held, column, prefix) if kind == PAIR else None
     try:
-        domain = _number(prefix) if kind == NUMBER else _category(prefix)
+        domain = _domain(kind, column, prefix, second)
     except ParameterError as problem:
         st.error(str(problem))
         return
     if domain is None:
         return
-    source = Uploaded(
-        table=held.table,
-        column_name=column,
-        declared=domain,
-        private=held.private,
-        digest=held.digest,
-        bounds_from_data=held.private and _still_filled(prefix),
-    )
+    filled = held.private and any(map(_still_filled, (prefix, *([second[1]] if second else []))))
+    source = _source(held, column, domain, second=second[0] if second else None, filled=filled)
     own = upload()
     if own is not None and own.key == source.key:
         st.caption("In use as declared here.")
         return
     if own is not None:
-        st.caption(f"In use so far: the column “{own.column_name}” as it was declared, below.")
+        st.caption(f"In use so far: “{own.column}” as it was declared, below.")
     if st.button("Use this column", type="primary"):
         with st.spinner("Reading the column.", show_time=True):
             source.dataset()
@@ -58,12 +54,56 @@ def declare(held: HeldFile) -> None:
         st.rerun()
 
 
-def _number(prefix: str) -> Line | None:
-    """Bounds, grid, unit; None until both bounds are there."""
+def _source(held: HeldFile, column: str, domain: Domain, *, second: str | None, filled: bool) -> Uploaded:
+    """One column of the file, or two, on the declared domain."""
+    if second is None:
+        return Uploaded(
+            table=held.table, column_name=column, declared=domain, private=held.private, digest=held.digest,
+            bounds_from_data=filled,
+        )  # fmt: skip
+    return UploadedPairs(
+        table=held.table, column_name=column, second_name=second, declared=domain, private=held.private,
+        digest=held.digest, bounds_from_data=filled,
+    )  # fmt: skip
+
+
+def _domain(kind: str, column: str, prefix: str, second: tuple[str, str] | None) -> Domain | None:
+    """What was declared; None until it is all there. ``second`` is another column and where its answers are kept."""
+    if kind == CATEGORY:
+        return _category(prefix)
+    if kind == NUMBER:
+        return _number(prefix)
+    if second is None:
+        st.caption("Two numbers need a file with two columns.")
+        return None
+    lines = [
+        _number(place, of=of, bits_key="side", most_bits=6, usual_bits=SIDE_BITS)
+        for place, of in ((prefix, ", first column"), (second[1], ", second column"))
+    ]
+    if lines[0] is None or lines[1] is None:
+        return None
+    return Grid(first=lines[0], second=lines[1], names=(column, second[0]))
+
+
+def _second_column(held: HeldFile, column: str, prefix: str) -> tuple[str, str] | None:
+    """Another column of the file, and where answers about it are kept; the first is drawn from left to right."""
+    others = [each for each in held.table.columns if each != column]
+    if not others:
+        return None
+    second = st.selectbox("Second column", others, key=f"{prefix}second", persist_state="session")
+    place = f"{prefix}{held.table.columns.index(second)}-"
+    _fill_in(held, second, place, paired=True, label="Fill in the second column’s from the data")
+    return second, place
+
+
+def _number(
+    prefix: str, *, of: str = "", bits_key: str = "bits", most_bits: int = 14, usual_bits: int = 10
+) -> Line | None:
+    """Bounds, grid, unit of a column; None until both bounds are there."""
     bounds = st.columns(2)
     low, high = (
         place.number_input(
-            f"{side} bound", value=None, step=None, format="%g", key=f"{prefix}{side}", persist_state="session",
+            f"{side} bound{of}", value=None, step=None, format="%g", key=f"{prefix}{side}", persist_state="session",
             placeholder="type it",
             help="What a stranger could say before seeing the data: 0 to 120 years, 0 to 168 hours a week.",
         )
@@ -71,14 +111,14 @@ def _number(prefix: str) -> Line | None:
     )  # fmt: skip
     grid, unit_place = st.columns(2)
     bits = grid.slider(
-        "Grid: 2ᵈ cells, d", 1, 14, 10, key=f"{prefix}bits", persist_state="session",
+        f"Grid: 2ᵈ cells, d{of}", 1, most_bits, usual_bits, key=f"{prefix}{bits_key}", persist_state="session",
         help="Bits of the grid, the paper's d. Values in one cell are told apart by nothing.",
     )  # fmt: skip
     unit = unit_place.text_input(
-        "Unit", max_chars=20, key=f"{prefix}unit", persist_state="session", placeholder="years, USD, …"
+        f"Unit{of}", max_chars=20, key=f"{prefix}unit", persist_state="session", placeholder="years, USD, …"
     )
     outside = st.radio(
-        "Values out of bounds", list(OUTSIDE), format_func=lambda key: OUTSIDE[key], key=f"{prefix}outside",
+        f"Values out of bounds{of}", list(OUTSIDE), format_func=lambda key: OUTSIDE[key], key=f"{prefix}outside",
         horizontal=True, persist_state="session",
         help="Rows are never dropped: n is public, and one row less would show that a value did not fit.",
     )  # fmt: skip
@@ -103,14 +143,19 @@ def _category(prefix: str) -> Categories | None:
     return Categories(labels=labels)
 
 
-def _fill_in(held: HeldFile, column: str, prefix: str) -> None:
-    """Offer to take the domain from the data: for public data, or to a steward who is told what it costs."""
+def _fill_in(
+    held: HeldFile, column: str, prefix: str, *, paired: bool = False, label: str = "Fill in from the data"
+) -> None:
+    """Offer to take the domain from the data: for public data, or to a steward who is told what it costs.
+
+    ``paired`` says that the column is one of two numbers, whatever else is in it.
+    """
     if held.private and not is_steward():
         _take_back(prefix)
         return
-    if st.button("Fill in from the data", help="Reads this column's smallest and largest number, or its labels."):
+    if st.button(label, help="Reads this column's smallest and largest number, or its labels."):
         with st.spinner("Reading the column.", show_time=True):
-            found = _domain_of(held, column)
+            found = _domain_of(held, column, paired=paired)
         st.session_state.update({f"{prefix}{name}": value for name, value in found.items()})
         st.session_state[f"{prefix}filled"] = found
     if held.private and _still_filled(prefix):
@@ -138,12 +183,17 @@ def _still_filled(prefix: str) -> bool:
     return any(st.session_state.get(f"{prefix}{name}") == value for name, value in found.items() if name != "kind")
 
 
-def _domain_of(held: HeldFile, column: str) -> dict[str, str | float]:
+def _domain_of(held: HeldFile, column: str, *, paired: bool) -> dict[str, str | float]:
     """What the column's values suggest, by the name of the input."""
     table = held.table
-    if table.looks_numeric(column):
+    if paired or table.looks_numeric(column):
         numbers = table.numbers(column)
-        low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-        return {"kind": NUMBER, "Lower": low, "Upper": high if high > low else low + 1}
+        finite = numbers[np.isfinite(numbers)]
+        if not len(finite):
+            st.caption("There are no numbers in this column.")
+            return {}
+        low, high = float(finite.min()), float(finite.max())
+        bounds: dict[str, str | float] = {"Lower": low, "Upper": high if high > low else low + 1}
+        return bounds if paired else {"kind": NUMBER, **bounds}
     labels = [label for label in table.distinct(column, MOST_FILLED) if "\n" not in label]
     return {"kind": CATEGORY, "labels": "\n".join(labels)}

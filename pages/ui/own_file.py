@@ -23,6 +23,6 @@ def own_file() -> None:
     if source is None:
         return
     st.header("In use")
-    st.markdown(f"Column **{source.column_name}** of {held.table.name}")
+    st.markdown(f"Column{'s' * (len(source.columns) > 1)} **{' × '.join(source.columns)}** of {held.table.name}")
     summary(source, key="file-summary")
     explore_button(OWN_FILE, key="file-explore")
