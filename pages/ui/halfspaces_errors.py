@@ -15,7 +15,7 @@ from pages.ui.charts import draw, is_dark, numbers
 from pages.ui.halfspaces_controls import Asked
 from pages.ui.session import remembered
 
-FEWEST, MOST_WORK = 20, 1 << 22
+FEWEST, MOST_WORK = 20, 1 << 21
 """Releases followed through each step, and products of a row and a direction this may take."""
 NINETY = 1.645
 """Deviations on either side that hold 90 in 100 of a normal law; of a Laplace law, 1.628 do."""
