@@ -121,7 +121,7 @@ def spread_questions(queries: Queries, most: int) -> tuple[Integers, list[str] |
     domain = queries.domain
     if isinstance(domain, Line) and isinstance(queries, Thresholds | Intervals):
         cells = np.unique(np.linspace(0, domain.ordered - 1, min(most, domain.ordered)).round().astype(np.int64))
-        edges: Floats = domain.low + (cells + 1.0) * domain.width
+        edges = domain.low + (cells + 1).astype(np.float64) * domain.width
         return cells, edges  # intervals from the first cell have these numbers too
     cells = queries.batch(most)
     return cells, [domain.describe(int(cell)) for cell in cells]
