@@ -17,6 +17,8 @@ page = st.navigation(
         st.Page(HERE / "start.py", title="Start", url_path="start", default=True),
         st.Page(HERE / "data.py", title="Data", url_path="data"),
         st.Page(HERE / "explore.py", title="Explore", url_path="explore"),
+        st.Page(HERE / "ask.py", title="Ask", url_path="ask"),
+        st.Page(HERE / "marginals.py", title="Marginals", url_path="marginals"),
         st.Page(HERE / "robust.py", title="Robust answers", url_path="robust"),
         st.Page(HERE / "sparse.py", title="Sparse histograms", url_path="sparse"),
         st.Page(HERE / "halfspaces.py", title="Halfspaces", url_path="halfspaces"),
