@@ -134,6 +134,8 @@ def _body(axes: tuple[str, str], colours: Palette, *, flat: bool) -> dict[str, A
         mark = {"type": "line", "clip": True, "aria": False, **look}
         return {"data": {"name": name}, "mark": mark, "encoding": ordered}
 
+    # On the circle itself rows lie over one another: large and faint, they show where most are.
+    look = {"size": 60, "opacity": 0.2} if flat else {"size": 14, "opacity": 0.6}
     sides = {"domain": ["on its side", "on the other"], "range": [colours.true, colours.impossible]}
     shapes = {"domain": sides["domain"], "range": ["circle", "triangle-down"]}
     return {
@@ -144,7 +146,7 @@ def _body(axes: tuple[str, str], colours: Palette, *, flat: bool) -> dict[str, A
             path("circle", color=colours.quiet, strokeWidth=1),
             {
                 "data": {"name": "rows"},
-                "mark": {"type": "point", "filled": True, "size": 14, "opacity": 0.35 if flat else 0.6, "aria": False},
+                "mark": {"type": "point", "filled": True, "aria": False, **look},
                 "encoding": {
                     "color": {"field": "side", "type": "nominal", "scale": sides, "legend": {}},
                     "shape": {"field": "side", "type": "nominal", "scale": shapes, "legend": {}},

@@ -47,7 +47,8 @@ def error_parts(
         "predicted to": shortened([predicted.get(name, (np.nan,))[-1] for name in rows]),
     }
     largest = max(("projection", "net", "noise"), key=lambda name: float(np.sqrt((errors[name] ** 2).mean())))
-    size = {name: 100 * float(np.sqrt((each**2).mean())) for name, each in errors.items()}
+    # Differences of means of fractions: what is left below a billionth is rounding.
+    size = {name: round(100 * float(np.sqrt((each**2).mean())), 9) for name, each in errors.items()}
     sentence = (
         f"Most of this direction's error is the {NAMES[largest]}'s. In the root of the mean square: projection "
         f"{size['projection']:.3g}%, net {size['net']:.3g}%, noise {size['noise']:.3g}%, all together "

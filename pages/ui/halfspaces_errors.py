@@ -69,10 +69,8 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
         numbers(figure, title="parts of the error", key="halfspaces_parts_numbers")
     with right:
         st.markdown("\n".join([told, net, noise]))
-        st.markdown(
-            f"Over {len(found.released):,} releases, each with its own matrices. :blue-badge[simulated] "
-            ":orange-badge[theory]"
-        )
+        each = ", each with its own matrices" if mechanism.is_projected(problem) else ""
+        st.markdown(f"Over {len(found.released):,} releases{each}. :blue-badge[simulated] :orange-badge[theory]")
 
 
 def _signed(share: float) -> str:
