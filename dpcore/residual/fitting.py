@@ -28,10 +28,14 @@ from dpcore.residual.shelves import Shape, Shelf, Shelves, Stacks, cells, shelve
 
 SWEEPS = 6
 """Times a table is scaled to all its margins."""
+NOTHING = 1e-100
+"""Sums below are no rows: dividing by them would overflow."""
 OVERSHOOT = 1.6
 """How far margins are moved towards the mean of what tables make of them: beyond it, which takes fewer rounds."""
 ROUNDS = 120
 """Most rounds of moving the margins to where the tables are, and the tables back."""
+WORK = 1 << 25
+"""Most cells visited in all rounds together: where tables are very many, they agree less closely."""
 ROWS_APART = 0.5
 """How far apart, in rows, two tables' shared margins may stay."""
 ESTIMATES = 8
@@ -82,7 +86,8 @@ def consistent(plan: Plan, residuals: Stacks) -> Stacks:
 def _agreeing(plan: Plan, fitted: Stacks) -> Stacks:
     """Move the margins of the largest tables to their mean, and scale the tables to them, until they agree."""
     shelves, ways = shelves_of(plan.kinds), plan.kinds.ways
-    for _ in range(ROUNDS if ways > 2 else 0):
+    work = ways * sum(len(shelf.sets) * cells(shape) for shape, shelf in _largest(shelves).items())
+    for _ in range(min(ROUNDS, WORK // work) if ways > 2 else 0):
         means, apart = _means(shelves, fitted, order=ways - 1)
         if apart <= ROWS_APART:
             break
@@ -140,7 +145,7 @@ def _scaled(tables: Floats, margins: list[Floats], *, sweeps: int = SWEEPS) -> F
     for _ in range(sweeps):
         for place, margin in enumerate(margins):
             sums = tables.sum(axis=place + 1, keepdims=True)
-            tables = tables * np.divide(margin, sums, out=np.zeros_like(sums), where=sums > 0)
+            tables = tables * np.divide(margin, sums, out=np.zeros_like(sums), where=sums > NOTHING)
     return tables
 
 
