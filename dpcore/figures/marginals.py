@@ -14,6 +14,8 @@ from dpcore.marginals.polynomials import Polynomial, target
 STEPS = 120
 """Places of the curve between 0 and k."""
 HEIGHT = 270
+EXACT = 1e-9
+"""A bias below this is rounding."""
 
 
 def between(values: Floats, places: Floats) -> Floats:
@@ -52,13 +54,15 @@ def step_curve(*, polynomial: Polynomial, used: bool, badge: str, dark: bool) ->
         ],
     }  # fmt: skip
     worst = int(np.abs(values - wanted).argmax())
-    sentence = (
-        f"A polynomial of degree {polynomial.degree} in the number of set attributes stays within "
-        f"γ = {significant(polynomial.gamma)} of the step from no to yes at {polynomial.least} of {width}; furthest at "
-        f"{worst}, where it is {significant(float(values[worst]))} instead of {wanted[worst]:g}."
+    near = (
+        f"stays within γ = {significant(polynomial.gamma)} (orange) of the step from no to yes at {polynomial.least} "
+        f"of {width}; furthest at {worst}, where it is {significant(float(values[worst]))} instead of {wanted[worst]:g}"
+        if polynomial.gamma > EXACT
+        else f"takes the step from no to yes at {polynomial.least} of {width} without any bias"
     )
+    sentence = f"A polynomial of degree {polynomial.degree} in the number of set attributes {near}."
     if not used:
-        sentence += " It is not used here: the marginals themselves are released, without any bias."
+        sentence += " It is not used here: the marginals themselves are released, with noise of their own."
     table: dict[str, list[Any]] = {
         "attributes set": list(range(width + 1)), "wanted": wanted.tolist(), "polynomial": shortened(values),
         "level": list(range(width + 1)), "coefficient": shortened(list(polynomial.coefficients)),
@@ -75,7 +79,8 @@ def _step_body(width: int, colours: Palette) -> dict[str, Any]:
     """Band, curve, and both kinds of places; what moves is in the data sets."""
     x = {
         "field": "s", "type": "quantitative", "title": "attributes of the query that a row has",
-        "scale": {"domain": [0, width], "nice": False}, "axis": {"tickMinStep": 1, "format": "d", "grid": False},
+        "scale": {"domain": [-0.25, width + 0.25], "nice": False},
+        "axis": {"tickMinStep": 1, "format": "d", "grid": False},
     }  # fmt: skip
     y: dict[str, Any] = {"type": "quantitative", "title": "counted as", "axis": {"tickCount": 5}}
     kinds = {"domain": ["wanted: no or yes", "polynomial"], "range": [colours.true, colours.released]}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, haloed, palette, percent, shortened
 from dpcore.marginals.plans import Plan
 
 SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
@@ -44,15 +44,15 @@ def error_curves(
         for name, curve in curves.items()
         for error, share in zip(shortened(curve), shortened(SHARES), strict=True)
     ]
-    marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "name": "γ + noise", "place": 0.06}]
+    marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "name": "worst, predicted", "place": 0.08}]
     datasets: dict[str, Records] = {"curves": values, "marks": marks if plan.predicted < 1 else []}
     parts = [f"{percent(float(np.quantile(direct, 0.95)))} directly"]
     if polynomial is not None:
         parts.insert(0, f"{percent(float(np.quantile(polynomial, 0.95)))} by the polynomial")
     sentence = (
         f"95 of 100 of the {len(direct):,} queries err by at most {' and '.join(parts)} in this release, after moving "
-        f"answers into 0 to 1. Predicted for all queries at once: {percent(min(plan.predicted, 1.0))}, of which bias "
-        f"{percent(plan.gamma)}."
+        f"answers into 0 to 1. Predicted for the polynomial: bias up to {percent(plan.gamma)}, noise of standard "
+        f"deviation {percent(plan.deviation)}, the worst of all at about {percent(min(plan.predicted, 1.0))}."
     )
     table: dict[str, list[Any]] = {"share of queries": shortened(SHARES)}
     table |= {f"error, {name}": shortened(curve) for name, curve in curves.items()}
@@ -102,15 +102,18 @@ def _body(colours: Palette) -> dict[str, Any]:
                 "data": {"name": "marks"},
                 "layer": [
                     {"mark": {"type": "rule", "color": colours.theory, "strokeWidth": 2}},
-                    {
-                        "mark": {
-                            "type": "text", "color": colours.theory, "align": "right", "dx": -5, "fontSize": 12,
+                    *haloed(
+                        {
+                            "mark": {
+                                "type": "text", "color": colours.theory, "align": "right", "dx": -6, "fontSize": 12,
+                            },
+                            "encoding": {
+                                "text": {"field": "name"},
+                                "y": {"field": "place", "type": "quantitative", "scale": {"domain": [0, 1]}},
+                            },
                         },
-                        "encoding": {
-                            "text": {"field": "name"},
-                            "y": {"field": "place", "type": "quantitative", "scale": {"domain": [0, 1]}},
-                        },
-                    },
+                        colours,
+                    ),
                 ],
                 "encoding": {"x": {"field": "x", **x}},
             },

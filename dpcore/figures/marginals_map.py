@@ -10,11 +10,11 @@ from dpcore.core import Integers
 from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, shortened
 from dpcore.marginals.preview import DIRECT, NEITHER, WINNERS
 
-HEIGHT = 290
+HEIGHT = 380
 BLUES = {False: ("#cfe0f7", "#86b4ee", "#2f76cf", "#0d3f86"), True: ("#173256", "#2f63a3", "#6aa9f5", "#d3e6fd")}
 """Polynomials by degree, by whether the theme is dark."""
 WORDS = {
-    NEITHER: "neither: 1/2 for all is as good",
+    NEITHER: "neither: ½ is as good",
     **{name: f"polynomial, {name}" for name in WINNERS[1:-1]},
     DIRECT: "the marginals themselves",
 }
@@ -94,7 +94,7 @@ def _body(
     hues = {
         "domain": [WORDS[name] for name in WINNERS], "range": [colours.grid, *shades, colours.others[1]]
     }  # fmt: skip
-    legend = {"columns": 1, "labelLimit": 260}
+    legend = {"columns": 2, "labelLimit": 200}
     tip = [
         {"field": "rows", "format": ",d"},
         {"field": "width", "title": "attributes"},

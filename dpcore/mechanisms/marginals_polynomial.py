@@ -49,6 +49,7 @@ from dpcore.marginals.polynomials import BASES
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.release import MarginalRelease, MarginalState
 from dpcore.randomness import Sampler
+from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +149,10 @@ def worst_noise(plan: Plan, queries: AtLeast, *, laplace: bool, beta: float) -> 
     if not laplace:
         # Discrete Gaussian noise is sub-Gaussian with its sigma (Canonne, Kamath and Steinke 2020, Lemma 20).
         return kappa(queries, beta=beta) * math.sqrt(sum(part * (w * each.scale) ** 2 for w, part, each in terms))
+    if len(terms) == 1 and terms[0][1] == 1:
+        # One draw an answer: its exact tail.
+        weight, _, each = terms[0]
+        return weight * (laplace_quantile(beta / queries.count, scale=each.scale) - 1)
     return worst_laplace([(w, part, each.scale) for w, part, each in terms], queries=queries.count, beta=beta)
 
 

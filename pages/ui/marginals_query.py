@@ -54,16 +54,16 @@ def one_query(
     negated = np.isin(sets, negated_names)
     least = len(picked) if queries.least == width > 1 else min(queries.least, len(picked))
     truth = finish(shares(packed, sets, negated, least=least))
-    lines = [("true", percent_of(float(truth[0])), ":gray-badge[true]", 0.0)]
+    lines = [("true", percent_of(float(truth[0])), 0.0)]
     if least == queries.least or queries.least in (1, width):
         lines += _answers(
             queries, release, direct, sets, negated, truth=truth, seed=seed, n=n, wide=len(picked) == width
         )
-    text = ["| answer | share of rows | off by | |", "|---|---|---|---|"]
-    for name, share, badge, off in lines:
+    text = ["| answer | share | off by |", "|---|---|---|"]
+    for name, share, off in lines:
         chosen = " (chosen)" if name == ("direct" if direct_chosen else "polynomial") else ""
-        text.append(f"| {name}{chosen} | {share} | {percent(off) if name != 'true' else '–'} | {badge} |")
-    st.markdown("\n".join(text))
+        text.append(f"| {name}{chosen} | {share} | {percent(off) if name != 'true' else '–'} |")
+    st.markdown("What share of the rows? :gray-badge[true] :blue-badge[simulated]\n\n" + "\n".join(text))
     st.caption(
         f"Predicted: the polynomial is off by at most {percent(release.plan.gamma)} before noise, and its noise has a "
         f"standard deviation of {percent(release.plan.deviation)}; direct noise has one of {percent(direct.deviation)}."
@@ -86,20 +86,19 @@ def _answers(
     seed: int,
     n: int,
     wide: bool,
-) -> list[tuple[str, str, str, float]]:
+) -> list[tuple[str, str, float]]:
     """Rows of the table: the polynomial where it can answer, direct where the query has all k attributes."""
-    badge = ":blue-badge[simulated]"
-    rows: list[tuple[str, str, str, float]] = []
+    rows: list[tuple[str, str, float]] = []
     narrow_all = queries.least == queries.width > 1 and not wide
     if not narrow_all:
         try:
             answer = float(release.answers(sets, negated, clip=True)[0, 0])
-            rows.append(("polynomial", percent_of(answer), badge, abs(answer - float(truth[0]))))
+            rows.append(("polynomial", percent_of(answer), abs(answer - float(truth[0]))))
         except ParameterError as reason:
             st.caption(str(reason))
     if wide:
         answer = float(np.clip(direct_answers(direct, truth, n=n, sampler=Preview(seed + 1))[0], 0, 1))
-        rows.append(("direct", percent_of(answer), badge, abs(answer - float(truth[0]))))
+        rows.append(("direct", percent_of(answer), abs(answer - float(truth[0]))))
     else:
         st.caption(f"Pick all {queries.width} attributes to compare every method.")
     return rows

@@ -198,7 +198,7 @@ def _map(shown: Shown) -> None:
     here, _ = best_at(shown.problem, budget, degree=degree)
     figure = winners_map(
         places=places, n=shown.problem.n, width=shown.asked.width, here=here,
-        badge="theory: least predicted error, minimax polynomials of each degree", dark=is_dark(),
+        badge="theory: least predicted error, minimax polynomials", dark=is_dark(),
     )  # fmt: skip
     draw(figure, key="marginals_map_chart")
     numbers(figure, title="who wins where", key="marginals_map_numbers")
