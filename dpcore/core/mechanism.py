@@ -30,6 +30,25 @@ def _on_its_problem(prepare: Callable[..., State]) -> Callable[..., State]:
     return checked
 
 
+def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
+    """Wrap accuracy(): no promise fails never or always."""
+
+    @functools.wraps(accuracy)
+    def checked(self: Mechanism, problem: Problem, beta: float) -> Bound:
+        if not 0 < beta < 1:
+            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
+        return accuracy(self, problem, beta)
+
+    return checked
+
+
+CHECKED: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "prepare": _on_its_problem,
+    "accuracy": _with_a_chance,
+}
+"""What every subclass's methods are wrapped in, so that none can forget the check."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """A randomised algorithm: frozen parameters, a guarantee, a promise of accuracy, and a run on T trials at once.
@@ -42,10 +61,11 @@ class Mechanism(ABC):
     """What run() returns: "data" (a DataRelease; the pages that show tables list only these) or "value"."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Have every subclass's prepare() refuse data that are not the problem's, so that none can forget to."""
+        """Have every subclass check what it is given."""
         super().__init_subclass__(**arguments)
-        if "prepare" in cls.__dict__:
-            setattr(cls, "prepare", _on_its_problem(cls.__dict__["prepare"]))  # noqa: B010  # a typed method cannot be assigned
+        for name, wrapped in CHECKED.items():
+            if name in cls.__dict__:
+                setattr(cls, name, wrapped(cls.__dict__[name]))
 
     def __post_init__(self) -> None:
         for name, parameter in self.parameters().items():

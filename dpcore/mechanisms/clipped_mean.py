@@ -26,7 +26,6 @@ from dpcore.core import (
     Guarantee,
     HistogramState,
     Mechanism,
-    ParameterError,
     Problem,
     ValueRelease,
     epsilon_param,
@@ -51,8 +50,6 @@ class ClippedMean(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """How far noise and rounding move the mean, as a fraction of the declared range."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         furthest = problem.domain.ordered - 1
         noise = laplace_quantile(beta, scale=furthest / self.epsilon) - 1
         cells = noise / problem.n + 0.5

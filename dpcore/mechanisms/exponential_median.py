@@ -33,7 +33,6 @@ from dpcore.core import (
     Integers,
     Mechanism,
     Neighbours,
-    ParameterError,
     Problem,
     ValueRelease,
     epsilon_param,
@@ -84,8 +83,6 @@ class ExponentialMedian(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Rows between the answer and the quantile: cells with a low score are unlikely, all together."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         cells = problem.domain.ordered
         missed = (
             2 * self.sensitivity(problem.neighbours) / self.share.denominator * math.log(cells / beta) / self.epsilon

@@ -103,8 +103,6 @@ class LinearNet(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, choice and, where it is private, the number of rows, added up."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         m, size, n = self.size(problem), problem.domain.size, problem.n
         chance, count = self.shares(problem)
         each = beta / 2 if count else beta

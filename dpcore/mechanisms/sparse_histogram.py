@@ -89,8 +89,6 @@ class ProjectedHistogram(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half the L1 distance bounds any query; projecting at most doubles the noise's."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         scale = sum(problem.neighbours.histogram_shift) / self.epsilon
         rows = total_noise(cells=problem.domain.size, scale=scale, beta=beta)
         return Bound(

@@ -38,7 +38,6 @@ from dpcore.core import (
     Integers,
     Mechanism,
     Neighbours,
-    ParameterError,
     Problem,
     ValueRelease,
     delta_param,
@@ -167,8 +166,6 @@ class StableMedian(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No error at all given an answer; what depends on the data is the chance of an answer."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         needed = self.stability_needed(beta)
         rows, replaced = self.rows_needed(needed, problem.neighbours), problem.neighbours is Neighbours.REPLACE_ONE
         return Bound(

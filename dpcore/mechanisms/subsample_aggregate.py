@@ -142,8 +142,6 @@ class SubsampleAggregate(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The data's own answer, for data whose subsamples agree enough."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         plan = self.plan(problem)
         needed = agreement_needed(plan, epsilon=self.epsilon, beta=beta)
         statement = (

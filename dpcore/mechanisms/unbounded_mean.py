@@ -113,8 +113,6 @@ class UnboundedMean(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Nothing in advance: the noise depends on how far rows of the data differ."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance must lie between 0 and 1, got {beta!r}.")
         # Pr[|Z| >= j] <= e^(-(j - 1)/b) for discrete Laplace noise of scale b = 2d/epsilon, d at least 1.
         rows = 1 - 2 * math.log(beta) / self.epsilon
         return Bound(
