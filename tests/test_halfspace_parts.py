@@ -42,6 +42,9 @@ def test_the_parts_by_brute_force(dimensions: int, projected: int, seed: int) ->
     assert found.truth == pytest.approx(np.mean(dataset.records @ y > 0))
     np.testing.assert_allclose(errors["projection"] + errors["net"] + errors["noise"], errors["total"], atol=1e-12)
     np.testing.assert_allclose(found.released, release.answer(y[None])[:, 0])
+    few = parts(state, release, y, most=4)
+    for name in ("projected", "netted", "released"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(found, name)[:4])
     if dimensions <= projected:
         assert (errors["projection"] == 0).all()
         assert np.ptp(found.netted) == 0
