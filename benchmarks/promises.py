@@ -63,7 +63,7 @@ class Row:
         if self.failures is None:
             return known + f"  no promise: {why_not(self.bound)}"
         return known + (
-            f"{self.bound.value:9.4f} {self.error:9.4f} {self.error / self.bound.value:6.2f} "
+            f"{self.bound.value:9.3g} {self.error:9.3g} {self.error / self.bound.value:6.2f} "
             f"{self.failures / TRIALS:8.3f} {self.chance:9.2g}{'  BROKEN' if self.chance < SIGNIFICANCE else ''}"
         )
 

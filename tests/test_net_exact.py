@@ -205,6 +205,17 @@ def test_a_release_has_exactly_the_law_and_is_private(
     assert tightest > epsilon / 2, "half the sensitivity would pass"
 
 
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.key)
+def test_scores_stand_beside_the_public_n(kind: type[Queries]) -> None:
+    """Four rows where three are named: points stand for a third of three rows each, not of four."""
+    queries = kind(domain=Line(bits=1, missing=True))
+    problem = Problem(domain=queries.domain, queries=queries, n=3, neighbours=Neighbours.ADD_REMOVE_ONE)
+    listed = NetMechanism(points=2).prepare(dataset_of(problem, [0, 0, 1, 2]), problem).net.candidates
+    assert listed is not None
+    copies = np.stack([(listed.points == cell).sum(axis=1) for cell in range(3)], axis=1)
+    np.testing.assert_array_equal(-listed.scores, queries.max_error(2 * np.array([2, 1, 1]) - 3 * copies))
+
+
 @pytest.mark.parametrize("rate", [1.0, 1.7, 10.0])
 @pytest.mark.parametrize("ends", [(-1, 0, 0), (-1, 3, 9), (2, 4, 9), (2, 10, 5), (4, 5, 5)], ids=str)
 def test_a_layer_has_the_cut_geometric_law(
