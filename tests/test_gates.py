@@ -241,6 +241,31 @@ def test_noise_shown_twice_is_caught(neighbours: Neighbours) -> None:
     assert found > 1e-3, f"exact delta {found:.3g}"
 
 
+class Refreshed(EnumeratedGate):
+    """Dwork and Roth (2014, Algorithm 2): the threshold's noise is drawn afresh after every positive answer."""
+
+    def above(self, values: Integers, threshold: int) -> Booleans:
+        """As ever; whatever was learnt of the old noise is of no use any more."""
+        positive = super().above(values, threshold)
+        fresh = laplace_mass(self._noises, scale=1 / self._budget.threshold)
+        self._posterior = np.where(positive[:, None], fresh, self._posterior)
+        return positive
+
+
+@relations
+def test_fresh_noise_on_the_threshold_is_private_too_and_costs_more(neighbours: Neighbours) -> None:
+    def refreshed(budget: GateBudget) -> Opens:
+        return lambda sampler, trials: Refreshed(sampler.independent, WINDOW, budget, sensitivity=1, trials=trials)
+
+    published = GateBudget(threshold=1 / 4, comparison=1 / 8, answer=0.0, updates=2)
+    assert worst(refreshed(published), neighbours, questions=5) <= ROUNDING
+    # It pays for its threshold c times over; kept, at the same epsilon, both noises are smaller.
+    kept = gate_budget(epsilon=1.0, updates=2, answers=0.0)
+    assert worst(planted(kept), neighbours, questions=5) <= ROUNDING
+    assert kept.threshold > published.threshold
+    assert kept.comparison > published.comparison
+
+
 @pytest.mark.parametrize("answers", [0.0, 0.3])
 def test_a_gate_is_one_charge(answers: float, seed: int) -> None:
     problem = problem_under(Neighbours.REPLACE_ONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from dpcore.domains import Categories, Line
 from dpcore.mechanisms import catalogue, entry
 from dpcore.mechanisms.median_mechanism import MedianMechanism
 from dpcore.mechanisms.multiplicative_weights import MultiplicativeWeights
+from dpcore.nets.net import candidates
 from dpcore.online.conversation import Conversation, Transcript
 from dpcore.online.interactive import Interactive
 from dpcore.queries import Cells, Intervals, Thresholds
@@ -222,6 +224,38 @@ def test_with_enough_updates_nothing_is_refused(kind: type[Interactive], seed: i
     assert transcript.paid.any(axis=1).all(), "the first belief is wrong about these data"
     one = played(dataclasses.replace(budget_free, updates=1), problem, Preview(seed), trials=100)
     assert one.declined.any(axis=1).mean() > 0.9, "a single update does not do"
+
+
+@both
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+@pytest.mark.parametrize("bits", [3, 10])
+@pytest.mark.parametrize("updates", [10, 300])
+def test_updates_promised_are_those_of_the_papers(
+    kind: type[Interactive], alpha: float, bits: int, updates: int
+) -> None:
+    mechanism = kind(alpha=alpha, updates=updates)
+    rows = mechanism.accuracy(on_a_line(n=1_000, bits=bits), 0.05).rows_needed
+    assert rows is not None
+    problem = on_a_line(n=rows + math.ceil(4 / alpha), bits=bits)
+    bound = mechanism.accuracy(problem, 0.05)
+    assert bound.value <= alpha + 1 / problem.n
+    # Where the noise is at most a quarter of alpha, that few guesses can be paid for: 4 ln U/alpha^2, or log2 |N|.
+    size = problem.domain.size
+    most = 4 * math.log(size) / alpha**2 if kind is MultiplicativeWeights else math.log2(
+        candidates(size=size, points=math.ceil(2 / alpha))
+    )  # fmt: skip
+    slack = (rows * alpha) / 4
+    assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
+
+
+def test_a_list_too_coarse_is_said_to_be() -> None:
+    domain = Line(bits=6)
+    note = MedianMechanism().accuracy(Problem(domain=domain, queries=Intervals(domain=domain), n=9_000), 0.1).note
+    assert "Databases of 3 points are all that can be listed here, and alpha = 0.1 needs 40" in note
+    assert "listed" not in MedianMechanism().accuracy(on_a_line(n=9_000, bits=6), 0.1).note
+    for beta in (0.0, 1e-14, 2.5):
+        with pytest.raises(ParameterError, match="failure chance"):
+            MedianMechanism().accuracy(on_a_line(n=9_000), beta)
 
 
 @pytest.mark.parametrize(("key", "most_paid"), [("weights", 40), ("median", 15)])

@@ -32,10 +32,11 @@ References:
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
-from dpcore.core import Entry, Problem
+from dpcore.core import Bound, Entry, Problem
 from dpcore.domains import Categories, Line
 from dpcore.nets.net import candidates
 from dpcore.online.interactive import Interactive
@@ -53,11 +54,15 @@ RADIUS = 0.5
 class MedianMechanism(Interactive):
     """Beliefs are all small databases that fit."""
 
+    def points_needed(self, problem: Problem) -> int:
+        """m at which some candidate is within alpha/4 everywhere."""
+        return math.ceil((2 if isinstance(problem.queries, Thresholds) else 4) / self.alpha)
+
     def points(self, problem: Problem) -> int:
         """m: what alpha needs, or the most that can be listed."""
+        m = self.points_needed(problem)
         if isinstance(problem.queries, Thresholds):
-            return math.ceil(2 / self.alpha)
-        m = math.ceil(4 / self.alpha)
+            return m
         while m > 1 and candidates(size=problem.domain.size, points=m) > MOST_LISTED:
             m -= 1
         return m
@@ -77,6 +82,18 @@ class MedianMechanism(Interactive):
         if wrong <= max(noise, resolution) or resolution + noise > RADIUS * self.alpha * problem.n:
             return math.inf
         return candidates(size=problem.domain.size, points=m).bit_length() - 1
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """See Interactive; and whether the candidates are fine enough."""
+        bound, m, needed = super().accuracy(problem, beta), self.points(problem), self.points_needed(problem)
+        if m == needed:
+            return bound
+        coarse = (
+            f" Databases of {m} point{'s' if m > 1 else ''} are all that can be listed here, and alpha = "
+            f"{self.alpha:g} needs {needed}: too coarse to guess well, so most questions will be paid for. "
+            "Thresholds need no list."
+        )
+        return dataclasses.replace(bound, note=bound.note + coarse)
 
     def reference(self) -> str:
         """See Interactive."""

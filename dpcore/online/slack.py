@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpcore.core import ParameterError
 from dpcore.randomness.gates import GateBudget
 from dpcore.randomness.laws import laplace_quantile, laplace_tail
 
@@ -39,6 +40,7 @@ def gate_slack(budget: GateBudget, *, questions: int, beta: float) -> int:
     A value of at most threshold - 1 - G is then never called above, one of at least threshold + G always: whatever is
     called below is at most threshold - 1 + G, whatever is called above at least threshold - G.
     """
+    _check(beta)
     low, high = -1, 1
     while stay_chance(budget, slack=high, questions=questions) < 1 - beta:
         low, high = high, 2 * high
@@ -51,5 +53,12 @@ def gate_slack(budget: GateBudget, *, questions: int, beta: float) -> int:
 
 def answer_slack(budget: GateBudget, *, beta: float) -> int:
     """Least A so that, except with chance beta, every one of a gate's noisy answers is within A rows."""
+    _check(beta)
     each = -np.expm1(np.log1p(-beta) / budget.updates)
     return laplace_quantile(float(each), scale=1 / budget.answer) - 1
+
+
+def _check(beta: float) -> None:
+    """Below this, sums of doubles could not tell."""
+    if not 1e-12 <= beta < 1:
+        raise ParameterError(f"The failure chance must be at least 1e-12 and below 1, got {beta!r}.")

@@ -62,7 +62,10 @@ def setting() -> Setting:
         queries = classes[chosen](domain=source.domain)
     with machine:
         entries = {each.key: each for each in serving(queries, releases="conversation")}
-        entry = entries[choice("Mechanism", {key: each.title for key, each in entries.items()}, key="ask")]
+        # The median mechanism is at its best on thresholds, where it needs no list of candidates.
+        usual = "median" if isinstance(queries, Thresholds) else "weights"
+        titles = {key: each.title for key, each in entries.items()}
+        entry = entries[choice("Mechanism", titles, key="ask", default=usual)]
         st.caption(entry.story)
     parameters, values = entry.controls(), dict[str, Value]()
     with budget:
