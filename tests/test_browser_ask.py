@@ -45,7 +45,7 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
     press(page, "Let an analyst ask 500")
     free, paid, declined, _ = metrics(page)
     assert int(free) + int(paid.split(" of ")[0]) + int(declined) == 501
-    expect(page.locator(CHARTS)).to_have_count(3)
+    expect(page.locator(CHARTS)).to_have_count(3, timeout=30_000)
     press(page, "Start over")
     press(page, "Let an analyst ask 50")
     before, link = metrics(page), page.url
@@ -75,7 +75,7 @@ def test_every_state_is_accessible_and_fits(
     opened(page, server, link)
     axe(page)
     press(page, "Let an analyst ask 50")
-    expect(page.locator(CHARTS)).to_have_count(3)
+    expect(page.locator(CHARTS)).to_have_count(3, timeout=30_000)
     assert int(metrics(page)[2]) > 0 or "pets" not in link, "a refusal is one of the states"
     axe(page)
     width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")

@@ -48,8 +48,9 @@ def earnings() -> tuple[Problem, Bundled]:
 def test_one_question_then_the_next() -> None:
     app = sound(opened())
     assert metrics(app) == ["0", "0 of 20", "0", "ε = 1"]
-    assert not charts(app)
+    assert len(charts(app)) == 1
     assert "Nothing was asked yet" in texts(app)
+    assert "Of 60 questions spread over the class" in texts(app)
     press(app, "ask_one")
     problem, source = earnings()
     mechanism = entry("median").make(epsilon=1.0, alpha=0.1, updates=20, questions=500)

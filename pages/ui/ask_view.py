@@ -47,6 +47,7 @@ def ask() -> None:
         _pictures(chosen, talk, dataset)
     else:
         st.markdown("Nothing was asked yet. Choose a question and press *Ask*, or let an analyst ask.")
+    _believed(chosen, talk, dataset)
     promised(chosen, dataset)
     both(chosen, dataset)
     code(chosen)
@@ -135,7 +136,7 @@ def _truth(transcript: Transcript, dataset: Dataset) -> Floats:
 
 
 def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
-    """What was said, how wrong it was, what is believed; the table as a file."""
+    """What was said and how wrong it was; the table as a file."""
     transcript, dark = talk.conversation.transcript(), is_dark()
     truth = _truth(transcript, dataset)
     bound = chosen.mechanism().accuracy(transcript.problem, BETA)
@@ -150,17 +151,22 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         st.subheader("How wrong it was")
         figure = wrong(transcript=transcript, truth=truth, promise=bound.value, badge=chosen.badge(), dark=dark)
         draw(figure, key="ask_wrong_chart")
-    st.subheader("What is believed by now")
+
+
+def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+    """Guesses to questions spread over the class, beside the truth."""
+    learnt = b""
+    if talk.asked:
+        transcript = talk.conversation.transcript()
+        learnt = transcript.asked[transcript.paid].tobytes() + transcript.rows[transcript.paid].tobytes()
+    st.subheader("What is believed by now" if talk.asked else "What is believed before the first question")
     indices, places = spread_questions(chosen.queries, SPREAD)
-    guesses = remembered(
-        f"believed|{chosen.key}|{chosen.analyst}|{hash(transcript.asked.tobytes())}|{int(transcript.paid.sum())}",
-        lambda: talk.conversation.believed(indices)[0],
-    )
+    guesses = remembered(f"believed|{chosen.key}|{learnt!r}", lambda: talk.conversation.believed(indices)[0])
     figure = belief(
         places=places, believed=guesses / dataset.n,
         truth=chosen.queries.answer(dataset.histogram[None], indices)[0] / dataset.n,
-        far=chosen.mechanism().threshold(transcript.problem) / dataset.n,
-        title=chosen.source.column, badge=chosen.badge(), dark=dark,
+        far=chosen.mechanism().threshold(talk.conversation.problem) / dataset.n,
+        title=chosen.source.column, badge=chosen.badge(), dark=is_dark(),
     )  # fmt: skip
     draw(figure, key="ask_belief_chart")
     numbers(figure, title="what is believed", key="ask_belief_numbers")
