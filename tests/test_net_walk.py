@@ -16,6 +16,7 @@ from dpcore.mechanisms.net_walk import NetWalk, Walk
 from dpcore.queries import Rectangles
 from tests.problems import dataset_of
 from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows
+from tests.test_page_weights import opened
 
 CLASSES: list[Queries] = [
     generated("bumps", queries=5, domain=Line(bits=2), seed=2),
@@ -46,6 +47,13 @@ def test_a_walk_is_never_released(queries: Queries, neighbours: Neighbours) -> N
     # Where all databases are listed the choice is exact.
     assert short.guarantee(problem).releasable is True
     assert short.run(short.prepare(dataset_of(problem, np.zeros(20)), problem), Secure()).guarantee.releasable is True
+
+
+def test_the_page_claims_no_privacy_for_a_walk() -> None:
+    for points, claimed in (("20", False), ("2", True)):
+        app = opened(mechanism="net-walk", **{"net-walk-points": points})
+        assert any("no privacy guarantee" in each.value for each in app.warning) is not claimed
+        assert any("for each single release" in each.value for each in app.markdown) is claimed
 
 
 @every_class

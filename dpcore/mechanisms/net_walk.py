@@ -121,8 +121,8 @@ class NetWalk(Mechanism):
         return Bound(value=math.inf, kind=kind, statement=statement, reference=reference, beta=beta)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
-        """Measured on two cores: a step scores a histogram at least, or every weight."""
-        each = 10 + (problem.queries.count if isinstance(problem.queries, LinearQueries) else 0)
+        """Measured on two cores: a step looks up every weight, or all corners of rectangles."""
+        each = 10 + problem.queries.count if isinstance(problem.queries, LinearQueries) else 60
         return 0.0, 1e-9 * STEPS * self.points * problem.domain.size * each if self.walks(problem) else 0.0
 
     def prepare(self, dataset: Dataset, problem: Problem) -> Walk:

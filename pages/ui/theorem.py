@@ -52,4 +52,7 @@ def theorem_card(entry: Entry, report: ErrorReport, *, aim: float | None, privat
         if bound.note:
             st.info(bound.note)
         st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(entry.references)}.")
-        st.markdown(f"Privacy: {report.guarantee.sentence()}, for each single release.")
+        if report.guarantee.releasable:
+            st.markdown(f"Privacy: {report.guarantee.sentence()}, for each single release.")
+        else:
+            st.warning(f"Privacy: none to rely on. {report.guarantee.why_not}")
