@@ -89,6 +89,11 @@ class ResidualPlanner(Mechanism):
         """The contrasts."""
         return finished(self.counting(dataset, problem))
 
+    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
+        """The sampler tabulates each part's noise first: many values where attributes have many cells."""
+        plan = self.plan(problem)
+        return sum(2e-6 * part.sigma for part in plan.parts), 1e-7 * plan.numbers
+
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:
         """One draw for each kind of set."""
         return noisy_contrasts(self, state, self.plan(state.problem), sampler, trials=trials)
