@@ -34,22 +34,26 @@ def belief(
     colours, labels = palette(dark=dark), isinstance(places, list)
     at: list[Any] = list(places) if isinstance(places, list) else shortened(places)
     lines: Records = [
-        {"place": place, "order": order, "share": share, "what": what}
+        {"place": place, "share": share, "what": what}
         for what, shares in (("true", shortened(truth)), ("believed", shortened(believed)))
-        for order, (place, share) in enumerate(zip(at, shares, strict=True))
+        for place, share in zip(at, shares, strict=True)
     ]
     scale = {"domain": ["true", "believed"]}
     kind = {"type": "point", "filled": True, "size": 70} if labels else {"type": "line", "interpolate": "step-after"}
-    x: dict[str, Any] = {"field": "place", "title": title}
-    x |= {"type": "nominal", "sort": None} if labels else {"type": "quantitative", "scale": {"nice": False}}
+    place: dict[str, Any] = {"field": "place", "title": title}
+    share = {"field": "share", "type": "quantitative", "title": "share of all rows", "axis": {"format": "~%"}}
+    if labels:  # names read from left to right, one below the other
+        axis = {"labelLimit": 150, "labelOverlap": True}
+        axes = {"x": share, "y": place | {"type": "nominal", "sort": None, "axis": axis}}
+    else:
+        axes = {"x": place | {"type": "quantitative", "scale": {"nice": False}}, "y": share}
     telling = "shape" if labels else "strokeDash"
     ranges: list[Any] = ["square", "circle"] if labels else [[1, 0], [6, 3]]
     body = {
         "data": {"name": "lines"},
         "mark": kind,
         "encoding": {
-            "x": x,
-            "y": {"field": "share", "type": "quantitative", "title": "share of all rows", "axis": {"format": "~%"}},
+            **axes,
             "color": {
                 "field": "what", "type": "nominal", "legend": {},
                 "scale": {**scale, "range": [colours.true, colours.released]},
@@ -61,7 +65,13 @@ def belief(
     gap = np.abs(believed - truth)
     near = int((gap < far).sum())
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=260, datasets={"lines": lines}),
+        spec=framed(
+            body,
+            badge=badge,
+            colours=colours,
+            height=min(760, 90 + 24 * len(at)) if labels else 260,
+            datasets={"lines": lines},
+        ),
         sentence=f"Of {len(gap):,} questions spread over the class, {near:,} would be guessed nearer than "
         f"{percent(far)}, which is free before noise; the worst guess would be off by {percent(float(gap.max()))}.",
         table={title: at, "believed": shortened(believed), "true": shortened(truth)},
