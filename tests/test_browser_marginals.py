@@ -11,6 +11,7 @@ from tests.browser import DESKTOP, PHONE, Server, axe, settled
 from tests.test_browser_robust import captions, opened, press
 
 SMALL = "marginals?cube-rows=10000&cube-attributes=24"
+LISTS = f"{SMALL}&rules=4"
 CHARTS = 4
 
 
@@ -45,6 +46,7 @@ def test_one_query_is_asked(page: Page, server: Server) -> None:
     [
         SMALL,
         "marginals?cube=adult&width=3",
+        LISTS,
         "marginals?cube=census&width=6&counts-if=all&negated=true&marginal-noise=gaussian",
     ],
 )
@@ -52,6 +54,10 @@ def test_every_state_is_accessible_and_fits(
     page: Page, server: Server, link: str, viewport: ViewportSize, colour_scheme: str
 ) -> None:
     opened(page, server, link, charts=CHARTS)
+    if link == LISTS:
+        page.get_by_text("Rules instead of attributes").click()
+        settled(page, idle=0.8, timeout=90)
+        expect(page.locator('[data-testid="stVegaLiteChart"]')).to_have_count(CHARTS + 1)
     axe(page)
     width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
     assert width <= viewport["width"], f"the page is {width} pixels wide"

@@ -11,16 +11,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Neighbours, Preview, Problem
+from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import ParameterError
 from dpcore.cube import Predicate
 from dpcore.cubes import BundledCube, CubeSource, GeneratedCube, UploadedCube
 from dpcore.experiment import finish
 from dpcore.figures.figure import percent
+from dpcore.marginals.colleges import college_domain, college_students
 from dpcore.marginals.counting import pack
+from dpcore.marginals.decision_lists import Inputs
 from dpcore.marginals.plans import direct_plan
 from dpcore.marginals.preview import direct_answers, sampled
 from dpcore.marginals.queries import AtLeast
+from dpcore.mechanisms.marginals_decision_lists import DecisionListMarginals
 from dpcore.mechanisms.marginals_polynomial import Marginals
 from dpcore.tables import read_table
 from pages.ui.marginals_upload import parsed
@@ -144,7 +147,7 @@ def test_moving_k_beyond_the_attributes_is_held() -> None:
 
 
 def test_one_query_is_answered_three_ways() -> None:
-    app = sound(opened(**SMALL, width="3", negated="true", epsilon="10"))
+    app = sound(opened(**SMALL, width="3", negated="true"))
     app.multiselect(key="marginal-picked-12").set_value([1, 4, 7]).run()
     sound(app.multiselect(key="marginal-picked-12-negated").set_value([4]).run())
     rows = GeneratedCube(n=3_000, attributes=12).dataset().records
@@ -238,3 +241,27 @@ def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
     assert len(lines) == 6 and all(0 <= float(line.rsplit(" ", 1)[1]) <= 1 for line in lines[:5])
     plan, sentence = lines[5].split(" ε", 1)
     assert f"answered from **{plan}**" in texts(app) and f"ε{sentence}" in texts(app)
+
+
+def test_the_college_story() -> None:
+    app = opened(**SMALL, students="3000", rules="4")
+    app.session_state["lists_open"] = True
+    sound(app.number_input(key="epsilon").set_value(5.0).run())
+    assert len(charts(app)) == CHARTS + 1 and not app.error
+    domain = college_domain(4)
+    rows = college_students(n=3_000, rules=4, seed=1)
+    queries = Inputs(domain=domain)
+    truth = queries.truth(rows, np.array([1 + (1 << 7), 0]))
+    problem = Problem(domain=domain, queries=queries, n=3_000)
+    mechanism = DecisionListMarginals(epsilon=5.0)
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+    state = mechanism.prepare(Dataset(domain, rows, provenance), problem)
+    released = mechanism.run(state, Preview(1)).answers(np.array([1 + (1 << 7)]), clip=True)[0, 0]
+    text = texts(app)
+    assert f"**{100 * truth[0]:.1f}%** of the students would apply" in text
+    assert f"released **{100 * released:.1f}%**" in text
+    assert all(f"| {value} |" in text for value in ("0.458", "0.292", "0.167")), "the worst list of 4 rules at degree 2"
+    sound(app.multiselect(key="college").set_value([]).run())
+    assert f"**{100 * truth[1]:.1f}%** of the students would apply" in texts(app)
+    sound(app.toggle(key="marginals-decision-lists-noise_aware").set_value(False).run())
+    assert not app.error and len(charts(app)) == CHARTS + 1

@@ -22,6 +22,7 @@ from dpcore.mechanisms.marginals_polynomial import Marginals
 from dpcore.randomness import Preview
 from pages.ui.charts import draw, hide_toolbars, is_dark, numbers
 from pages.ui.marginals_controls import Asked, ask
+from pages.ui.marginals_lists import college_story
 from pages.ui.marginals_query import one_query
 from pages.ui.session import is_steward, remembered, with_progress
 
@@ -105,6 +106,7 @@ def marginals() -> None:
         direct_chosen=shown.plan.polynomial is None,
     )  # fmt: skip
     _promise(shown)
+    college_story(epsilon=shown.mechanism.epsilon, seed=asked.seed)
     _code(shown)
 
 
