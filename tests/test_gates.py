@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from dpcore.audit import ROUNDING, exact_delta, hockey_stick
+from dpcore.audit import ROUNDING, aligned, exact_delta
 from dpcore.core import (
     Booleans,
     Bound,
@@ -157,32 +157,41 @@ def test_a_gate_is_private_exactly(neighbours: Neighbours, updates: int, answers
     assert worst(opens, neighbours, questions=3 if answers else 5, answers=answers) <= ROUNDING
 
 
-@pytest.mark.parametrize("updates", [1, 2])
-def test_any_values_that_move_by_one_are_protected(updates: int) -> None:
-    @dataclass(frozen=True, kw_only=True)
-    class Values(Asks):
-        """The state's numbers are the values themselves."""
+@dataclass(frozen=True, kw_only=True)
+class Values(Asks):
+    """The state's numbers are the values themselves."""
 
-        def run(self, state: HistogramState, sampler: Any, trials: int = 1) -> Said:
-            gate = self.opens(sampler, trials)
-            said = [gate.above(np.full(trials, value), 0) for value in state.histogram.tolist()]
-            columns = np.stack(said, axis=1).astype(np.float64)
-            problem, refused = state.problem, np.zeros(trials, dtype=np.bool_)
-            return Said(problem=problem, guarantee=self.guarantee(problem), sampler="", refused=refused, said=columns)
+    def run(self, state: HistogramState, sampler: Any, trials: int = 1) -> Said:
+        gate = self.opens(sampler, trials)
+        said = [gate.above(np.full(trials, value), 0) for value in state.histogram.tolist()]
+        columns = np.stack(said, axis=1).astype(np.float64)
+        problem, refused = state.problem, np.zeros(trials, dtype=np.bool_)
+        return Said(problem=problem, guarantee=self.guarantee(problem), sampler="", refused=refused, said=columns)
 
-    problem, mechanism = problem_under(Neighbours.REPLACE_ONE), Values(opens=opened(updates=updates), questions=())
+
+@pytest.mark.parametrize(("updates", "sensitivity"), [(1, 1), (2, 1), (1, 2)])
+def test_any_values_that_move_by_the_sensitivity_are_protected(updates: int, sensitivity: int) -> None:
+    def opens(sampler: Sampler, trials: int) -> Gate:
+        return sampler.sparse_gate(epsilon=1.0, sensitivity=sensitivity, updates=updates, trials=trials)
+
+    problem, mechanism = problem_under(Neighbours.REPLACE_ONE), Values(opens=opens, questions=())
     sampler = Enumerate(window=WINDOW)
     laws = {
         values: sampler.law(mechanism, HistogramState(problem=problem, histogram=np.array(values)))
-        for values in product((-2, -1, 0, 1), repeat=4)
+        for values in product((-2, -1, 0, 1, 2) if sensitivity > 1 else (-2, -1, 0, 1), repeat=4)
     }
-    pairs = [
-        (one, other)
-        for one, other in product(laws, repeat=2)
-        if max(abs(a - b) for a, b in zip(one, other, strict=True)) == 1
-    ]
-    assert len(pairs) > 5_000
-    assert max(hockey_stick(laws[one], laws[other], epsilon=1.0) for one, other in pairs) <= ROUNDING
+
+    def largest_loss(step: int) -> float:
+        """Of all pairs whose values move by at most so much, over all outcomes."""
+        found = 0.0
+        for one, other in product(laws, repeat=2):
+            if max(abs(a - b) for a, b in zip(one, other, strict=True)) == step:
+                p, q = aligned(laws[one], laws[other])
+                found = max(found, float(np.log(p / q).max()))
+        return found
+
+    assert largest_loss(sensitivity) <= 1 + ROUNDING
+    assert largest_loss(2 * sensitivity) > 1, "values that move twice as far must not pass"
 
 
 def test_the_split_is_spent_to_the_last() -> None:
