@@ -112,12 +112,12 @@ class ExactLayers:
         self._known: dict[int, list[Decimal]] = {}
 
     def _reached(self, digits: int) -> list[Decimal]:
-        """Chances of the boxes, added up: a count times the mass of the box's layers, (e^-ra - e^-rb) on each side."""
+        """Chances of the boxes, added up: as a count times e^-ra (1 - e^-r(b - a)) for each side from a to b."""
         if digits not in self._known:
             r, exact = self._rate * self._step, context(digits + len(str(len(self._totals))) + 8)
             weights = []
             for total, start, stop in zip(self._totals, self._start.tolist(), self._stop.tolist(), strict=True):
-                weight = exact.multiply(Decimal(total), about(-r * (sum(start) + len(start)), digits=exact.prec))
+                weight = exact.multiply(Decimal(total), about(-r * sum(start), digits=exact.prec))
                 for a, b, last in zip(start, stop, self._last.tolist(), strict=True):
                     if b < last:
                         beyond = about(-r * (b - a), digits=exact.prec)
