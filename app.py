@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import pkgutil
 import sys
 from collections.abc import AsyncIterator
@@ -22,6 +23,10 @@ HERE = Path(__file__).resolve().parent
 # `import dpcore` and `from pages.ui import …` resolve whatever the working directory.
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
+
+# One thread for each product of matrices: many people share the machine, and threads that wait for a busy core spin.
+# It is read when numpy is imported, which nothing above does.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 LIBRARIES = ("altair", "duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
 
