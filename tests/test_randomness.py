@@ -16,7 +16,7 @@ from scipy.stats import binom
 from dpcore import Account, Enumerate, ParameterError, Preview, Secure
 from dpcore.core import Floats, Integers
 from dpcore.privacy import gaussian_delta, zcdp_delta
-from dpcore.randomness import Sampler
+from dpcore.randomness import Sampler, preview
 from tests.statistics import (
     CONTROL,
     assert_chance_at_most,
@@ -217,3 +217,29 @@ def test_account_adds_up_what_is_spent() -> None:
     assert account.delta(3.7) == 1.0
     account.gaussian_counts(ZERO, sigma=3.0, shift=(1,), trials=5)
     assert account.delta(5.75) == zcdp_delta(2.0, rho=2 / 8 + 1 / 18)
+
+
+@pytest.mark.parametrize("few", [0, 10**9], ids=["by logarithms", "one by one"])
+@pytest.mark.parametrize("rows", [[3, 0, 9, 0, 1, 40, 2], [0, 0, 0, 0, 0, 0, 0], [10**6, 0, 0, 1, 0, 0, 10**6]])
+def test_private_cuts_have_one_law_however_they_are_weighed(
+    few: int, rows: list[int], monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """100,000 cuts of each of three stretches of a line that has come far, against the law of every cut by itself."""
+    monkeypatch.setattr(preview, "FEW_PLACES", few)
+    cumulative = 10**9 + np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
+    low, high = np.array([[0, 2, 5]]), np.array([[7, 5, 5]])
+    epsilon = 0.3 if sum(rows) < 1000 else 3e-6
+    told: dict[str, Any] = {"sensitivity": 2.0, "trials": 100_000}
+    cuts = Preview(seed).choose_cut(cumulative, low, high, epsilon=epsilon, **told)
+    control = Preview(seed).choose_cut(cumulative, low, high, epsilon=2 * epsilon, **told)
+    for segment, (start, stop) in enumerate(zip(low[0], high[0], strict=True)):
+        places = cumulative[start : stop + 1]
+        scores = -np.abs(2 * places - places[0] - places[-1])
+        weights = np.exp(epsilon / 4 * (scores - scores.max()))
+        drawn = [tally(each[:, segment], low=int(start), high=int(stop)) for each in (cuts, control)]
+        assert drawn[0].sum() == 100_000
+        if start == stop:
+            continue
+        assert_law(drawn[0], weights / weights.sum())
+        if segment == 0 and any(rows):
+            assert_other_law(drawn[1], weights / weights.sum())
