@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpcore import Account, Neighbours, ParameterError, Preview
+from dpcore import Account, Dataset, Line, Neighbours, ParameterError, Preview, Thresholds, entry
 from dpcore.audit import exact_delta
 from dpcore.core import Problem
 from dpcore.mechanisms.marginals_fourier import DirectTables, FourierTables
@@ -17,6 +18,7 @@ from dpcore.mechanisms.marginals_residual import ResidualPlanner
 from dpcore.residual.fourier import fourier_laplace
 from dpcore.residual.plan import Plan
 from tests.attribute_tables import (
+    GENERATED,
     correlated,
     dataset_on,
     every_record,
@@ -161,3 +163,34 @@ def test_the_planner_beats_both_where_tables_are_many() -> None:
     table = (0, 1, 2)
     planner, fourier = (m.plan(problem).cell_sigma(table) for m in (ResidualPlanner(lean=1.0), FourierTables()))
     assert planner < fourier < DirectTables().sigma(problem)
+
+
+@pytest.mark.parametrize("key", ["residual-planner", "direct-tables", "fourier-tables"])
+def test_entries_explain_themselves(key: str) -> None:
+    found = entry(key)
+    assert found.mechanism.releases == "answers"
+    explanation = (inspect.getmodule(found.mechanism).__doc__ or "").casefold()
+    assert all(part in explanation for part in ("private", "notation", "references"))
+    assert found.story.endswith(".")
+    made = found.make(**found.tiny)
+    assert found.make(**{name: getattr(made, name) for name in found.controls()}) == made
+    for name, parameter in found.controls().items():
+        assert parameter.help
+        for stop in parameter.stops:
+            parameter.check(name=name, value=stop)
+    for neighbours in Neighbours:
+        problem = problem_of((2, 2, 2), ways=2, n=500, neighbours=neighbours)
+        bound = made.accuracy(problem, 0.05)
+        assert 0 < bound.value * 500 <= (bound.rows_needed or 0)
+        assert found.serves(problem.queries)
+        assert made.guarantee(problem).delta <= 0.01
+        assert min(made.preview_seconds(problem)) >= 0
+
+
+def test_other_questions_are_refused() -> None:
+    domain = Line(bits=2)
+    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=3)
+    dataset = Dataset(domain, np.array([0, 1, 2]), GENERATED)
+    for key in ("residual-planner", "direct-tables", "fourier-tables"):
+        with pytest.raises(ParameterError, match="several attributes"):
+            entry(key).make().prepare(dataset, problem)
