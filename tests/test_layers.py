@@ -46,6 +46,7 @@ FLOORS = (
     {"figures"},
 )
 SAME_FLOOR = {
+    "marginals": {"residual"},
     "online": {"nets"},
     "queries": {"domains"},
     "attributes": {"domains"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import product
 from math import comb
 
@@ -13,10 +14,11 @@ from dpcore.core import Floats, Integers
 from dpcore.marginals.noise import (
     gaussian_levels,
     gaussian_variance,
+    joint_factor,
     laplace_levels,
     laplace_variance,
+    least_sigma,
     moved,
-    unit_sigma,
 )
 from dpcore.marginals.sets import all_sets
 from dpcore.privacy import gaussian_sigma
@@ -76,14 +78,17 @@ def test_the_best_split_of_a_laplace_budget(seed: int) -> None:
 
 def test_the_best_split_of_a_gaussian_budget(seed: int) -> None:
     moves, weights = np.array([16, 120, 560]), np.array([2.0, 0.7, 1.9])
-    levels = gaussian_levels(levels=(1, 2, 3), moves=moves.tolist(), weights=weights, unit=3.0)
+    levels = gaussian_levels(
+        levels=(1, 2, 3), moves=moves.tolist(), counts=moves.tolist(), weights=weights, epsilon=1.0, delta=1e-6
+    )
     squares = np.array([level.scale**2 for level in levels])
-    assert (moves / squares).sum() == pytest.approx(1 / 9, rel=1e-12)
-    assert np.sqrt((weights * squares).sum()) == pytest.approx(3 * np.sqrt(moves * weights).sum())
+    spent = (moves / squares).sum()
+    assert 0.99 / least_sigma(epsilon=1.0, delta=1e-6) ** 2 < spent <= 1 / least_sigma(epsilon=1.0, delta=1e-6) ** 2
+    assert np.sqrt((weights * squares).sum()) == pytest.approx(np.sqrt(moves * weights).sum() / np.sqrt(spent))
     random = np.random.Generator(np.random.SFC64(seed))
     for _ in range(200):
         other = squares * np.exp(random.normal(0, 0.2, 3))
-        other *= (moves / other).sum() * 9  # spends as much
+        other *= (moves / other).sum() / spent  # spends as much
         assert (weights * other).sum() >= (weights * squares).sum() * (1 - 1e-12)
 
 
@@ -111,27 +116,32 @@ def summed(sigma: float, terms: int) -> tuple[Integers, Floats]:
 def test_the_exact_delta_of_two_levels_is_within_the_promise(epsilon: float, delta: float) -> None:
     """d = 8: 8 and 28 counts moved. The loss is the sum over levels of (S_i + m_i/2)/sigma_i^2, S_i a sum of noise."""
 
-    def exact(unit: float) -> float:
-        levels = gaussian_levels(levels=(1, 2), moves=(8, 28), weights=np.array([1.0, 0.4]), unit=unit)
+    def exact(factor: float) -> float:
+        told = gaussian_levels(
+            levels=(1, 2), moves=(8, 28), counts=(8, 28), weights=np.array([1.0, 0.4]), epsilon=epsilon, delta=delta
+        )
+        levels = [dataclasses.replace(level, scale=factor * level.scale) for level in told]
         (first, one), (second, other) = (summed(level.scale, level.moved) for level in levels)
         loss = np.add.outer(
             (first + levels[0].moved / 2) / levels[0].scale ** 2, (second + levels[1].moved / 2) / levels[1].scale ** 2
         )
         return float((np.outer(one, other) * -np.expm1(np.minimum(epsilon - loss, 0.0))).sum())
 
-    unit = unit_sigma(epsilon=epsilon, delta=delta)
-    assert 0.02 * delta < exact(unit) <= delta
-    assert exact(0.8 * unit) > delta, "the control: a fifth less noise is too little"
+    assert 0.1 * delta < exact(1.0) <= delta
+    assert exact(0.9) > delta, "the control: a tenth less noise is too little"
 
 
-def test_zero_concentration_costs_little() -> None:
-    """Beside the exact calibration that one moved count allows."""
+def test_discrete_noise_costs_little_more_than_continuous() -> None:
     for epsilon, delta in ((0.1, 1e-6), (1.0, 1e-9), (1.0, 1e-6), (5.0, 1e-6)):
-        exact = gaussian_sigma(epsilon=epsilon, delta=delta, shift=(1,))
-        assert 1 < unit_sigma(epsilon=epsilon, delta=delta) / exact < 1.15
+        unit = least_sigma(epsilon=epsilon, delta=delta)
+        one = joint_factor(sigmas=(unit,), moves=(1,), counts=(1,), epsilon=epsilon, delta=delta)
+        assert one * unit == pytest.approx(gaussian_sigma(epsilon=epsilon, delta=delta, shift=(1,)), rel=1e-12)
+        sigmas = (unit * np.sqrt(2 * 32), unit * np.sqrt(2 * 496))
+        both = joint_factor(sigmas=sigmas, moves=(32, 496), counts=(32, 496), epsilon=epsilon, delta=delta)
+        assert 1 < both < 1.03
     for epsilon, delta in ((0.0, 1e-6), (1.0, 0.0), (1.0, 1.0)):
         with pytest.raises(ParameterError):
-            unit_sigma(epsilon=epsilon, delta=delta)
+            least_sigma(epsilon=epsilon, delta=delta)
 
 
 def test_where_negation_is_allowed_few_literals_are_moved() -> None:

@@ -9,8 +9,8 @@ row is added or removed, 2 C(d, i) if it is replaced (by its opposite).
 
 Laplace: level i gets epsilon_i and scale b_i = m_i/epsilon_i; the variance of an answer, the sum of
 a_i^2 C(k, i) 2 b_i^2, is least for epsilon_i proportional to (m_i^2 C(k, i) a_i^2)^(1/3).
-Gaussian: the levels together are rho = sum of m_i/(2 sigma_i^2) zero-concentrated private (Canonne, Kamath and Steinke
-2020, Theorem 14, discrete noise), and the variance is least for sigma_i^2 proportional to sqrt(m_i/C(k, i))/|a_i|.
+Gaussian: what the levels cost together depends on the sum of m_i/sigma_i^2 (nearly: the proved delta of discrete noise
+is in ``dpcore/residual/noise.py``), and the variance is least for sigma_i^2 proportional to sqrt(m_i/C(k, i))/|a_i|.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from math import comb
 
 import numpy as np
 
-from dpcore.core import Floats, Neighbours, ParameterError
-from dpcore.privacy import zcdp_delta
+from dpcore.core import Floats, Neighbours
+from dpcore.privacy import gaussian_sigma
 from dpcore.randomness.laws import gaussian_masses
+from dpcore.residual.noise import delta_of, largest_mu
 
 KINDS = ("laplace", "gaussian")
+CLOSE = 1e-4
+"""How close the search for a factor on sigmas comes."""
 COARSE = 4.0
 """From this sigma on, the variance of discrete Gaussian noise is sigma^2 to the last digit."""
 
@@ -57,23 +60,41 @@ def moved(*, attributes: int, level: int, signed: bool, neighbours: Neighbours) 
 
 
 @lru_cache(maxsize=4096)
-def unit_sigma(*, epsilon: float, delta: float) -> float:
-    """Sigma of Gaussian noise for a squared L2 sensitivity of 1, by zero-concentrated privacy.
+def least_sigma(*, epsilon: float, delta: float) -> float:
+    """Sigma of continuous Gaussian noise for a squared L2 sensitivity of 1 (Balle and Wang 2018).
 
-    Holds for discrete noise on any number of counts and any scales per level. It is 5 to 8% above the continuous
-    formula (Balle and Wang 2018), which discrete noise can violate.
+    For choosing polynomials; what is released has ``joint_factor`` of it.
     """
-    if not (epsilon > 0 and 0 < delta < 1):
-        raise ParameterError("Gaussian noise needs epsilon above 0 and delta between 0 and 1.")
-    low, high = 1e-3, 1.0
-    while zcdp_delta(epsilon, rho=1 / (2 * high**2)) > delta:
-        low, high = high, 2 * high
-    while high - low > 1e-6 * high:
+    return 1 / largest_mu(epsilon=epsilon, delta=delta)
+
+
+@lru_cache(maxsize=1024)
+def joint_factor(
+    *, sigmas: tuple[float, ...], moves: tuple[int, ...], counts: tuple[int, ...], epsilon: float, delta: float
+) -> float:
+    """By how much these sigmas must grow so that discrete noise on all levels together keeps (epsilon, delta).
+
+    Args:
+        sigmas: of each level; with continuous noise they would just do.
+        moves: counts of each level that a neighbour moves, by 1 each.
+        counts: counts of each level.
+        epsilon: privacy loss.
+        delta: slack.
+    """
+    if moves in ((1,), (2,)):
+        return gaussian_sigma(epsilon=epsilon, delta=delta, shift=(1,) * moves[0]) / sigmas[0]
+    drawn, shifts = np.array(counts, dtype=np.float64), np.array([moves], dtype=np.float64)
+
+    def enough(factor: float) -> bool:
+        at = factor * np.array(sigmas)
+        return delta_of(epsilon, sigmas=at, counts=drawn, squared_shifts=shifts) <= delta
+
+    low, high = 1.0, 1.01
+    while not enough(high):
+        low, high = high, 1 + 2 * (high - 1)
+    while high - low > CLOSE:
         middle = (low + high) / 2
-        if zcdp_delta(epsilon, rho=1 / (2 * middle**2)) <= delta:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
@@ -107,10 +128,21 @@ def laplace_levels(*, levels: Sequence[int], moves: Sequence[int], weights: Floa
     ]
 
 
-def gaussian_levels(*, levels: Sequence[int], moves: Sequence[int], weights: Floats, unit: float) -> list[LevelNoise]:
-    """Optimal discrete Gaussian noise; ``unit`` is the sigma for a squared L2 sensitivity of 1. Args: as above."""
+def gaussian_levels(
+    *,
+    levels: Sequence[int],
+    moves: Sequence[int],
+    counts: Sequence[int],
+    weights: Floats,
+    epsilon: float,
+    delta: float,
+) -> list[LevelNoise]:
+    """Optimal discrete Gaussian noise. Args: as above, and ``counts`` in each level."""
     per_move = np.sqrt(np.array(moves, dtype=np.float64) * weights)  # sqrt(m_i w_i), so that sigma_i^2 ~ m_i/that
-    sigmas = unit * np.sqrt(np.array(moves) * per_move.sum() / per_move)
+    sigmas = least_sigma(epsilon=epsilon, delta=delta) * np.sqrt(np.array(moves) * per_move.sum() / per_move)
+    sigmas = sigmas * joint_factor(
+        sigmas=tuple(sigmas.tolist()), moves=tuple(moves), counts=tuple(counts), epsilon=epsilon, delta=delta
+    )
     return [
         LevelNoise(level=i, moved=m, scale=sigma, epsilon=0.0, variance=gaussian_variance(sigma))
         for i, m, sigma in zip(levels, moves, sigmas.tolist(), strict=True)

@@ -15,10 +15,9 @@ from math import comb
 import numpy as np
 
 from dpcore.core import Floats, ParameterError, Problem
-from dpcore.marginals.noise import LevelNoise, gaussian_levels, laplace_levels, moved, unit_sigma
+from dpcore.marginals.noise import LevelNoise, gaussian_levels, laplace_levels, least_sigma, moved
 from dpcore.marginals.polynomials import BASES, Polynomial, chebyshev, minimax, noise_aware
 from dpcore.marginals.queries import AtLeast
-from dpcore.privacy import gaussian_sigma
 
 MOST_COUNTS = 1 << 20
 """Counts of one level that a release may hold."""
@@ -80,14 +79,6 @@ class Budget:
         """Of the quasi-norm by which costs of levels add up."""
         return 1.0 if self.delta else 2 / 3
 
-    def unit(self, counts_moved: int) -> float:
-        """Sigma for a squared L2 sensitivity of 1; exact for one or two counts moved, else by zero-concentration."""
-        if counts_moved <= 2:
-            return gaussian_sigma(epsilon=self.epsilon, delta=self.delta, shift=(1,) * counts_moved) / math.sqrt(
-                counts_moved
-            )
-        return unit_sigma(epsilon=self.epsilon, delta=self.delta)
-
 
 def kappa(queries: AtLeast, *, beta: float = BETA) -> float:
     """Deviations within which sub-Gaussian noise stays on every query of the class at once."""
@@ -126,7 +117,7 @@ def costs(problem: Problem, budget: Budget) -> Floats:
     uses = np.sqrt([comb(width, level) for level in range(1, width + 1)])
     moves = np.array([_moves(problem, level) for level in range(1, width + 1)], dtype=np.float64)
     if budget.delta:
-        each = unit_sigma(epsilon=budget.epsilon, delta=budget.delta) * np.sqrt(moves)
+        each = least_sigma(epsilon=budget.epsilon, delta=budget.delta) * np.sqrt(moves)
     else:
         each = math.sqrt(2) / budget.epsilon * moves
     return np.concatenate([[0.0], each * uses / problem.n])
@@ -137,8 +128,10 @@ def _noisy(problem: Problem, budget: Budget, *, levels: tuple[int, ...], weights
     if not levels:
         return []
     if budget.delta:
-        unit = budget.unit(sum(moves))
-        return gaussian_levels(levels=levels, moves=moves, weights=np.array(weights), unit=unit)
+        return gaussian_levels(
+            levels=levels, moves=moves, counts=[counts_at(_asked(problem), level) for level in levels],
+            weights=np.array(weights), epsilon=budget.epsilon, delta=budget.delta,
+        )  # fmt: skip
     return laplace_levels(levels=levels, moves=moves, weights=np.array(weights), epsilon=budget.epsilon)
 
 

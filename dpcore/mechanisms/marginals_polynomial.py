@@ -7,8 +7,9 @@ at most gamma. Which polynomial and which noise per level follows from the publi
 k-way marginals with noise of their own would be closer, they are released instead.
 
 Why it is private: one row moves m_i counts of level i by 1 each (see ``dpcore/marginals/noise.py``). Laplace noise of
-scale m_i/epsilon_i on each level costs epsilon_i, and the epsilon_i add up to epsilon. Gaussian noise costs
-rho = sum of m_i/(2 sigma_i^2) in zero-concentrated privacy. Everything read off the noisy counts is post-processing.
+scale m_i/epsilon_i on each level costs epsilon_i, and the epsilon_i add up to epsilon. Gaussian noise is calibrated on
+a proved delta of all levels together (``dpcore/residual/noise.py``). What is read off the noisy counts is
+post-processing.
 
 Notation: epsilon = ε, delta = δ; the paper's k = width, its t = degree, gamma = γ the bias, d attributes.
 
@@ -36,7 +37,6 @@ from dpcore.core import (
     Guarantee,
     Mechanism,
     Neighbours,
-    ParameterError,
     Problem,
     delta_param,
     epsilon_param,
@@ -93,8 +93,6 @@ class Marginals(Mechanism):
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Bias gamma, and the noise of all answers by Chernoff's bound and a union bound over the class."""
-        if not 0 < beta < 1:
-            raise ParameterError(f"The failure chance beta must lie between 0 and 1, got {beta!r}.")
         plan = self.plan(problem)
         queries = problem.queries
         assert isinstance(queries, AtLeast)
@@ -164,8 +162,6 @@ def worst_laplace(terms: Sequence[tuple[float, int, float]], *, queries: int, be
         queries: number of sums.
         beta: failure chance.
     """
-    if not 0 < beta < 1:
-        raise ParameterError(f"The failure chance beta must lie between 0 and 1, got {beta!r}.")
     rates = np.logspace(-6, 0, 600, endpoint=False) / max(weight * scale for weight, _, scale in terms)
     moments = sum(draws * laplace_log_moment(scale)(weight * rates) for weight, draws, scale in terms)
     return float(((moments + math.log(2 * queries / beta)) / rates).min())
