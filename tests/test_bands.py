@@ -99,6 +99,14 @@ def test_heights_of_many_cells_take_a_shorter_way(cells: int, seed: int) -> None
     np.testing.assert_array_equal(kernel.extent(databases(kernel)), extents(kernel))
 
 
+def test_the_highest_cell_without_a_point_counts_though_others_are_higher() -> None:
+    """Three cells of ten rows each among forty: two points leave one of them out."""
+    kernel = Heights(counts=np.repeat([10, 0], [3, 37]), points=2, rows=30, free_end=False)
+    assert kernel.effort < kernel.cells
+    np.testing.assert_array_equal(kernel.extent(databases(kernel)), extents(kernel))
+    assert kernel.extent(np.array([[0, 1]])).tolist() == [[20]]
+
+
 @every_kind
 def test_doubles_count_like_whole_numbers_where_there_are_very_many(kind: type[Kernel], seed: int) -> None:
     """100 points on 300 cells: 10^97 databases, within limits from a hundredth of the widest on."""
