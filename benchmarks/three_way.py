@@ -171,12 +171,11 @@ def widths(dataset: Dataset) -> None:
     for ways in range(3, 9):
         truth, problem = truth_of(dataset, ways=ways), problem_of(dataset, ways=ways, neighbours=neighbours)
         for epsilon in (0.1, 1.0, 10.0):
-            fit = "consistent" if ways <= 6 else "simplex"
             told: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA}
             methods: list[tuple[str, Any, str]] = [
                 ("direct", DirectTables(**told), "simplex"),
                 ("Fourier", FourierTables(**told), "simplex"),
-                ("planner", ResidualPlanner(**told, lean=2.0 if ways <= 6 else 1.0), fit),
+                ("planner", ResidualPlanner(**told), "consistent"),
                 ("pure direct", DirectTables(**told, noise="laplace"), "simplex"),
                 ("pure Fourier", FourierTables(**told, noise="laplace"), "simplex"),
             ]
