@@ -33,7 +33,15 @@ def rectangle_band(report: ErrorReport, queries: Rectangles, *, badge: str, dark
         for rank, each in enumerate(zip(*columns.values(), strict=True), start=1)
     ]
     axis = Line(low=1, high=max(2, len(order)), unit="fewest cells first")
-    described = [queries.describe(int(index)) for index in report.indices[order]]
+    # As queries.describe, each edge described once.
+    across, up = (
+        [line.describe(cell).split(" to ") for cell in range(line.ordered)]
+        for line in (queries.domain.first, queries.domain.second)
+    )
+    described = [
+        f"{across[a][0]} to {across[b][1]} × {up[c][0]} to {up[d][1]}"
+        for a, b, c, d in zip(left[order], right[order], low[order], high[order], strict=True)
+    ]
     size = np.abs(band[[0, -1]]).max(axis=0)
     widest = int(size.argmax())
     table: dict[str, list[Any]] = {
