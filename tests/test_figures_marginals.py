@@ -14,7 +14,7 @@ from dpcore.figures.marginals_errors import BY_POLYNOMIAL, DIRECTLY, PREDICTED, 
 from dpcore.figures.marginals_map import row_grid, winners_map
 from dpcore.marginals.plans import Budget, direct_plan, plan_for, polynomial_plan
 from dpcore.marginals.polynomials import minimax
-from dpcore.marginals.preview import DIRECT, NEITHER, best_at, crossover, direct_answers, released_counts, sampled
+from dpcore.marginals.preview import DIRECT, NEITHER, best_along, crossover, direct_answers, released_counts, sampled
 from dpcore.marginals.queries import AtLeast
 from tests.test_figures_robust_sparse import sound
 
@@ -86,7 +86,8 @@ def test_predicted_direct_errors_are_those_of_direct_previews(delta: float, sign
 def test_the_map_says_who_wins() -> None:
     problem, budget = problem_of(attributes=32, width=5, n=100_000), Budget(epsilon=1.0)
     places = crossover(problem, budget, rows=row_grid(), widths=list(range(1, 9)), degree=3)
-    here, error = best_at(problem, budget, degree=3)
+    found, errors_here = best_along(problem, budget, rows=np.array([100_000]), degree=3)
+    here, error = found[0], float(errors_here[0])
     figure = sound(winners_map(places=places, n=problem.n, width=5, here=here, **SHOWN))
     assert len(places) == 8 * len(row_grid()) and here == "degree 2"
     assert "the least predicted error is by polynomial, degree 2" in figure.sentence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
@@ -37,48 +36,51 @@ WINNERS = ("neither", "degree 1", "degree 2", "degree 3", "degree 4 or more", "d
 NEITHER, DIRECT = WINNERS[0], WINNERS[-1]
 
 
-def crossover(
-    problem: Problem, budget: Budget, *, rows: Integers, widths: list[int], degree: int
-) -> list[dict[str, float | str]]:
+Places = list[dict[str, float | str]]
+
+
+def crossover(problem: Problem, budget: Budget, *, rows: Integers, widths: list[int], degree: int) -> Places:
     """Which method's predicted error is least for each number of rows and attributes in a query.
 
     Polynomials are the minimax ones of each degree in either basis, which need no search; noise-aware ones can only
     move the borders in their favour. Where not even 1/2 for every query is beaten, neither wins.
     """
-    found: list[dict[str, float | str]] = []
+    found: Places = []
     for width in widths:
-        for n in rows.tolist():
-            winner, error = best_at(_resized(problem, width=width, n=n), budget, degree=degree)
-            found.append({"n": float(n), "width": float(width), "winner": winner, "error": error})
+        winners, errors = best_along(_of_width(problem, width), budget, rows=rows, degree=degree)
+        found += [
+            {"n": float(n), "width": float(width), "winner": winner, "error": error}
+            for n, winner, error in zip(rows.tolist(), winners, errors.tolist(), strict=True)
+        ]
     return found
 
 
-def _resized(problem: Problem, *, width: int, n: int) -> Problem:
+def _of_width(problem: Problem, width: int) -> Problem:
     """The same problem with queries of so many attributes: any-of and all-of stay what they are."""
     asked = problem.queries
     assert isinstance(asked, AtLeast)
     least = width if asked.least == asked.width > 1 else min(asked.least, width)
     queries = AtLeast(domain=asked.domain, width=width, least=least, signed=asked.signed)
-    return Problem(domain=asked.domain, queries=queries, n=n, neighbours=problem.neighbours)
+    return Problem(domain=asked.domain, queries=queries, n=problem.n, neighbours=problem.neighbours)
 
 
-@lru_cache(maxsize=20_000)
-def best_at(problem: Problem, budget: Budget, *, degree: int) -> tuple[str, float]:
-    """The winner of one place of the map, and its predicted error."""
+def best_along(problem: Problem, budget: Budget, *, rows: Integers, degree: int) -> tuple[list[str], Floats]:
+    """The winner and its predicted error for each number of rows: noise is the same in rows, whatever their number."""
     queries = problem.queries
     assert isinstance(queries, AtLeast)
-    paid, wide = costs(problem, budget), kappa(queries)
-    best, error = NEITHER, 0.5
+    paid, wide = costs(problem, budget) * problem.n, kappa(queries)
+    direct = direct_plan(problem, budget)
+    names, biases, noises = [NEITHER, DIRECT], [0.5, 0.0], [0.0, wide * direct.deviation * problem.n]
     for level in range(1, most_degree(queries, degree) + 1):
         for basis in BASES:
             polynomial = minimax(width=queries.width, least=queries.least, degree=level, basis=basis)
-            predicted = polynomial.gamma + wide * spread(polynomial.coefficients, paid, power=budget.power)
-            if predicted < error:
-                best, error = WINNERS[min(level, 4)], predicted
-    direct = direct_plan(problem, budget)
-    if direct.predicted <= error * (1 + 1e-9):
-        best, error = DIRECT, direct.predicted
-    return best, error
+            names.append(WINNERS[min(level, 4)])
+            biases.append(polynomial.gamma)
+            noises.append(wide * spread(polynomial.coefficients, paid, power=budget.power))
+    predicted = np.array(biases)[:, None] + np.array(noises)[:, None] / rows
+    # A polynomial of full degree may be direct release in other words: the first of equals wins.
+    best = np.round(predicted, 12).argmin(axis=0)
+    return [names[place] for place in best.tolist()], predicted[best, np.arange(len(rows))]
 
 
 def sampled(queries: AtLeast, *, rows: int) -> Integers:

@@ -15,7 +15,7 @@ from dpcore.figures.marginals_errors import error_curves
 from dpcore.figures.marginals_map import row_grid, winners_map
 from dpcore.marginals.counting import Packed, count_sets, pack
 from dpcore.marginals.plans import Plan, direct_plan, most_degree
-from dpcore.marginals.preview import best_at, crossover, direct_answers, released_counts, sampled
+from dpcore.marginals.preview import best_along, crossover, direct_answers, released_counts, sampled
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.release import MarginalRelease, MarginalState
 from dpcore.mechanisms.marginals_polynomial import Marginals
@@ -197,9 +197,9 @@ def _map(shown: Shown) -> None:
     widths = [width for width in MAP_WIDTHS if width <= shown.asked.source.domain.attributes]
     budget, degree = shown.mechanism.budget, shown.mechanism.degree
     places = crossover(shown.problem, budget, rows=row_grid(), widths=widths, degree=degree)
-    here, _ = best_at(shown.problem, budget, degree=degree)
+    here, _ = best_along(shown.problem, budget, rows=np.array([shown.problem.n]), degree=degree)
     figure = winners_map(
-        places=places, n=shown.problem.n, width=shown.asked.width, here=here,
+        places=places, n=shown.problem.n, width=shown.asked.width, here=here[0],
         badge="theory: least predicted error, minimax polynomials", dark=is_dark(),
     )  # fmt: skip
     draw(figure, key="marginals_map_chart")
