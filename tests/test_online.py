@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -216,7 +217,7 @@ def test_with_enough_updates_nothing_is_refused(kind: type[Interactive], seed: i
     enough = next(
         updates
         for updates in range(1, 400)
-        if "enough." in dataclasses.replace(budget_free, updates=updates).accuracy(problem, beta).note
+        if "enough to rule that out" in dataclasses.replace(budget_free, updates=updates).accuracy(problem, beta).note
     )
     transcript = played(dataclasses.replace(budget_free, updates=enough), problem, Preview(seed), trials=100)
     assert enough < 400
@@ -246,6 +247,21 @@ def test_updates_promised_are_those_of_the_papers(
     )  # fmt: skip
     slack = (rows * alpha) / 4
     assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
+
+
+@both
+def test_no_number_of_updates_is_promised_whose_own_noise_breaks_it(kind: type[Interactive]) -> None:
+    problem = on_a_line(n=61_395, bits=10)
+    few = kind(alpha=0.1, updates=20)
+    note = few.accuracy(problem, 0.05).note
+    found = re.search(r"At most ([\d,]+) answers are paid for", note)
+    assert found is not None
+    assert "too few to rule that out" in note
+    paid = int(found[1].replace(",", ""))
+    # So many updates share one epsilon: their noise voids the promise that was made for 20 of them.
+    more = dataclasses.replace(few, updates=paid + 1).accuracy(problem, 0.05).note
+    assert "Nothing is promised" in more
+    assert f"{paid + 1:,}" not in note
 
 
 def test_a_list_too_coarse_is_said_to_be() -> None:

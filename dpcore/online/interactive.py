@@ -95,8 +95,9 @@ class Interactive(Mechanism):
         # Belief is a share of n and the guess its nearest whole number: half a row is lost.
         paid = self.paid_most(problem, wrong=threshold - slack - 0.5, noise=noise)
         refusals = (
-            f"At most {paid:,.0f} answers are paid for, so with {paid + 1:,.0f} updates nothing would be refused; "
-            f"there are {self.updates:,}: {'enough' if self.updates > paid else 'too few for that promise'}."
+            # No number of updates that would do is named: more of them have more noise, and then more are paid for.
+            f"At most {paid:,.0f} answers are paid for, except with chance {beta:g}, and questions are refused only once "
+            f"all {self.updates:,} updates are used up: {'enough' if self.updates > paid else 'too few'} to rule that out."
             if math.isfinite(paid)
             else "Nothing is promised about refusals here: noise alone may use the updates up."
         )
