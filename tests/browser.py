@@ -26,6 +26,7 @@ PAGES = {
     "robust-answers": "robust",
     "sparse-histograms": "sparse",
     "halfspaces": "halfspaces",
+    "marginals": "marginals",
     "limits": "limits",
 }
 
