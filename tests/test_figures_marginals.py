@@ -11,6 +11,7 @@ from dpcore import Neighbours, Preview, Problem
 from dpcore.cube import Cube
 from dpcore.figures.marginals import ADDED, SPENT, between, level_bars, step_curve
 from dpcore.figures.marginals_errors import BY_POLYNOMIAL, DIRECTLY, PREDICTED, SHARES, error_curves
+from dpcore.figures.marginals_lists import shares_scatter
 from dpcore.figures.marginals_map import row_grid, winners_map
 from dpcore.marginals.plans import Budget, direct_plan, plan_for, polynomial_plan
 from dpcore.marginals.polynomials import minimax
@@ -120,3 +121,13 @@ def test_fewer_queries_are_sampled_from_more_rows() -> None:
     queries = problem_of().queries
     assert isinstance(queries, AtLeast)
     assert [len(sampled(queries, rows=rows)) for rows in (1_000, 1_000_000)] == [4845, 2_000]
+
+
+def test_lists_are_drawn_beside_their_true_shares() -> None:
+    truth, released = np.array([0.2, 0.5, 0.9]), np.array([0.25, 0.5, 0.7])
+    figure = sound(shares_scatter(truth=truth, released=released, chosen=2, name="top ten", gamma=0.1, **SHOWN))
+    assert figure.spec["datasets"]["chosen"] == [{"true": 0.9, "released": 0.7, "name": "this one"}]
+    assert (
+        "the worst by 20%" in figure.sentence
+        and "For top ten the lists say yes in 90%, released 70%" in figure.sentence
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from dpcore.core import Booleans, Floats, Integers, ParameterError, Release, State
 from dpcore.marginals.counting import at_least_counts, literal_counts
 from dpcore.marginals.plans import Plan
+from dpcore.marginals.polynomials import Polynomial
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.sets import places, ranks
 
@@ -119,23 +121,31 @@ class MarginalRelease(Release):
     def _by_polynomial(self, queries: AtLeast, sets: NDArray[Any], flipped: Booleans) -> Floats:
         polynomial = self.plan.polynomial
         assert polynomial is not None
-        width = sets.shape[1]
-        coefficients = polynomial.narrowed(width)
-        if not set(np.flatnonzero(coefficients[1:]) + 1) <= set(polynomial.levels):
-            raise ParameterError(f"This polynomial answers queries of {polynomial.width} attributes only.")
+        constant, terms = _terms(polynomial, sets.shape[1])
         # Where all literals must hold, an attribute must be set unless it is negated; where none may, the other way.
         must = ~flipped if polynomial.basis == "ones" else flipped
-        total = np.full((self.trials, len(sets)), coefficients[0] * self.problem.n)
-        for level, counts in zip(polynomial.levels, self.levels, strict=True):
-            if level > width or not coefficients[level]:
-                continue
-            chosen = places(width, size=level)
+        total = np.full((self.trials, len(sets)), constant * self.problem.n)
+        for position, coefficient, chosen in terms:
+            counts, level = self.levels[position], chosen.shape[1]
             which = ranks(sets[:, chosen])
             if queries.signed:
                 which = (which << level) + (must[:, chosen] << np.arange(level)).sum(axis=2)
             if self.trials * which.size <= AT_ONCE:
-                total += coefficients[level] * counts[:, which].sum(axis=2)
+                total += coefficient * counts[:, which].sum(axis=2)
                 continue
             for place in range(len(chosen)):
-                total += coefficients[level] * counts[:, which[:, place]]
+                total += coefficient * counts[:, which[:, place]]
         return total
+
+
+@lru_cache(maxsize=256)
+def _terms(polynomial: Polynomial, width: int) -> tuple[float, tuple[tuple[int, float, Integers], ...]]:
+    """The constant; for each level an answer needs its position in the release, its coefficient, its sets' places."""
+    coefficients = polynomial.narrowed(width)
+    needed = [level for level in range(1, width + 1) if coefficients[level]]
+    if not set(needed) <= set(polynomial.levels):
+        raise ParameterError(f"This polynomial answers queries of {polynomial.width} attributes only.")
+    position = {level: place for place, level in enumerate(polynomial.levels)}
+    return float(coefficients[0]), tuple(
+        (position[level], float(coefficients[level]), places(width, size=level)) for level in needed
+    )
