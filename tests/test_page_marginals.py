@@ -265,3 +265,14 @@ def test_the_college_story() -> None:
     assert f"**{100 * truth[1]:.1f}%** of the students would apply" in texts(app)
     sound(app.toggle(key="marginals-decision-lists-noise_aware").set_value(False).run())
     assert not app.error and len(charts(app)) == CHARTS + 1
+
+
+def test_where_rows_come_and_go_shares_are_of_a_public_number() -> None:
+    app = with_file(private=True)
+    app.toggle(key="steward_choice").set_value(True).run()
+    rows = read_table(CSV, name="own.csv")
+    smokers = int((rows.numbers("smokes") == 1).sum())
+    sound(app.multiselect(key="marginal-picked-4").set_value([3]).run())
+    assert f"| true | {100 * smokers / 600:.2f}% |" in texts(app)
+    sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
+    assert f"| true | {100 * smokers / 10_000:.2f}% |" in texts(app), "the number of private rows is nobody's business"

@@ -53,7 +53,7 @@ def one_query(
     sets = np.array([sorted(picked)])
     negated = np.isin(sets, negated_names)
     least = len(picked) if queries.least == width > 1 else min(queries.least, len(picked))
-    truth = finish(shares(packed, sets, negated, least=least))
+    truth = finish(shares(packed, sets, negated, least=least)) * (packed.n / n)
     lines = [("true", percent_of(float(truth[0])), 0.0)]
     if least == queries.least or queries.least in (1, width):
         lines += _answers(

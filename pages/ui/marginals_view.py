@@ -131,6 +131,8 @@ def _computed(asked: Asked) -> Shown:
         lambda: queries.truth(packed, indices),
         label="Counting true answers.",
     )
+    # Shares are of the public number of rows, as answers are.
+    truth = truth * (dataset.n / problem.n)
     plan, direct = mechanism.plan(problem), direct_plan(problem, mechanism.budget)
     smaller = mechanism if plan.polynomial else dataclasses.replace(mechanism, method="noise-aware")
     state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _kept=kept)
