@@ -36,6 +36,7 @@ from dpcore.core import (
     Entry,
     Guarantee,
     Mechanism,
+    ParameterError,
     Problem,
     delta_param,
     epsilon_param,
@@ -45,6 +46,9 @@ from dpcore.randomness import Sampler
 from dpcore.residual.counting import finished
 from dpcore.residual.plan import Plan, residual_plan, worst_shift
 from dpcore.residual.release import ContrastsRelease, ContrastState, asked, contrast_state
+
+MOST_PREVIEWED = 1 << 18
+"""Widest noise that previews tabulate: 160 MB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +106,16 @@ class ResidualPlanner(Mechanism):
 def noisy_contrasts(
     mechanism: Mechanism, state: ContrastState, plan: Plan, sampler: Sampler, *, trials: int
 ) -> ContrastsRelease:
-    """Contrasts with the plan's Gaussian noise."""
+    """Contrasts with the plan's Gaussian noise.
+
+    Raises:
+        ParameterError: a preview would have to tabulate too wide a noise; a release need not.
+    """
+    widest = max(part.sigma for part in plan.parts)
+    if widest > MOST_PREVIEWED and not sampler.secure:
+        raise ParameterError(
+            f"Noise of σ = {widest:,.0f} is too wide to preview: take attributes of fewer cells, or fewer of them."
+        )
     drawn = [
         sampler.gaussian_counts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift, trials=trials)
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
