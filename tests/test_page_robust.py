@@ -185,6 +185,10 @@ def test_salaries_are_compared() -> None:
     assert "61,395 salaries: median 16.26" in texts(app)
     sound(app.select_slider(key="salaries").set_value(300).run())
     assert "on 300 salaries" in texts(app)
+    sound(app.number_input(key="epsilon").set_value(0.02).run())
+    assert "8.67 bits; this one has 10, so here **it is impossible**" in texts(app)
+    sound(app.number_input(key="epsilon").set_value(1.0).run())
+    assert "433 bits; this one has 10, so here that does not bite" in texts(app)
 
 
 @pytest.mark.parametrize("link", [{"robust": "<script>"}, {"data": "no-such-data"}, {"salaries": "17"}], ids=str)
