@@ -10,7 +10,8 @@ import pytest
 from dpcore import Cells, Grid, Intervals, Line, Rectangles, Thresholds
 from dpcore.concentration import laplace_log_moment, largest_prefix, worst_error_gaussian, worst_error_laplace
 from dpcore.core import Floats, Queries
-from dpcore.randomness.laws import gaussian_masses, laplace_mass
+from dpcore.linear_queries import LinearQueries
+from dpcore.randomness.laws import gaussian_masses, laplace_mass, laplace_tail
 
 LINE = Line(bits=2, missing=True)
 CLASSES: list[Queries] = [Thresholds(domain=LINE), Intervals(domain=LINE), Cells(domain=LINE)]
@@ -120,3 +121,24 @@ def test_the_promise_grows_as_the_root_of_the_number_of_cells(kind: str) -> None
     assert worst(Thresholds(domain=large)) / worst(Thresholds(domain=small)) == pytest.approx(2, rel=0.05)
     assert worst(Intervals(domain=large)) == 2 * worst(Thresholds(domain=large))
     assert worst(Cells(domain=large)) < 1.5 * worst(Cells(domain=small))
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_many_queries_need_the_union_bound(kind: str) -> None:
+    """A thousand weighted sums of a cell each stray independently: their exact law, and a promise for one of them."""
+    domain, scale, beta = Line(bits=10), 3.0, 0.05
+    every, one = (LinearQueries.of(np.eye(count, 1024), domain=domain) for count in (1024, 1))
+
+    def worst(queries: LinearQueries) -> int:
+        if kind == "laplace":
+            return math.floor(worst_error_laplace(queries, scale=scale, beta=beta))
+        return math.floor(worst_error_gaussian(queries, sigma=scale, beta=beta))
+
+    def exceeds_somewhere(rows: int) -> float:
+        reach, masses = gaussian_masses(scale)
+        gaussian = 2 * masses[reach + rows + 1 :].sum()
+        each = gaussian if kind == "gaussian" else 2 * float(laplace_tail(rows + 1, scale=scale))
+        return float(-np.expm1(1024 * np.log1p(-each)))
+
+    assert exceeds_somewhere(worst(every)) <= beta
+    assert exceeds_somewhere(worst(one)) > 2 * beta

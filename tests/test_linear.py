@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcore import Categories, DataError, Dataset, Line, Neighbours, ParameterError, Preview, Problem, Secure
+from dpcore import Categories, DataError, Dataset, Enumerate, Line, Neighbours, ParameterError, Preview, Problem, Secure
 from dpcore.audit import exact_delta, neighbouring_pairs
 from dpcore.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.core import Floats, Guarantee, Integers, PointsRelease
@@ -184,6 +184,40 @@ def test_the_tight_constant_halves_the_promised_loss_and_is_seen_to(seed: int) -
     loss = [LinearNet(epsilon=0.2, points=4, proof=p).accuracy(problem, 0.05).rows_needed for p in ("tight", "paper")]
     assert loss[1] == pytest.approx(2 * (loss[0] or 0), rel=0.01)
     assert worst[0] < 0.85 * worst[1]
+
+
+def test_the_promised_resolution_is_that_of_the_worst_data() -> None:
+    # Rows shared evenly by two cells: one point errs by a half, and no other single point by less.
+    domain = Line(bits=1)
+    queries = LinearQueries.of(np.array([[1.0, 0.0], [0.0, 1.0]]), domain=domain)
+    problem = Problem(domain=domain, queries=queries, n=10**6)
+    mechanism = LinearNet(epsilon=20.0, points=1)
+    dataset = dataset_of(problem, np.arange(problem.n) % 2)
+    scores = mechanism.prepare(dataset, problem).net.candidates.scores
+    assert scores.max() == -problem.n * UNITS // 2
+    assert 0.5 <= mechanism.accuracy(problem, 0.05).value < 0.5001
+
+
+@pytest.mark.parametrize("proof", ["tight", "paper"])
+def test_the_promised_loss_is_met_by_the_exact_law_and_hardly_less_would_be(proof: str) -> None:
+    # One cell holds all rows and has all the weight: one database is right, 1,023 are wrong by n.
+    domain, epsilon, beta = Line(bits=10), 1.0, 0.05
+    queries = LinearQueries.of(np.eye(1, 1024), domain=domain)
+    mechanism = LinearNet(epsilon=epsilon, points=1, proof=proof)
+
+    def promised(n: int) -> float:
+        return mechanism.accuracy(Problem(domain=domain, queries=queries, n=n), beta).value
+
+    def fails(n: int) -> float:
+        """Chance of a wrong one among n rows."""
+        problem = Problem(domain=domain, queries=queries, n=n)
+        state = mechanism.prepare(dataset_of(problem, np.zeros(n, dtype=np.int64)), problem)
+        points, law = Enumerate(window=(-1, 1)).law(mechanism, state)
+        return float(law[points[:, 0] != 0].sum())
+
+    loss = (promised(100) - promised(10**12)) * 100
+    assert fails(math.ceil(loss)) <= beta
+    assert fails(math.floor(0.9 * loss)) > beta
 
 
 @pytest.mark.parametrize("kind", list(GENERATED))
