@@ -70,6 +70,6 @@ def _impossible(*, n: int, epsilon: float) -> str:
     where = "so here that does not bite" if reach > bits else "so here **it is impossible**"
     return (
         f"What nobody can do: with δ = 0 and ε = {epsilon:g}, no mechanism is right about the median of {n:,} rows, "
-        f"whatever they are, more than half the time on a line of more than {reach:,.3g} bits; this one has {bits}, {where}. The stable "
-        "median's δ walks through that wall (Limits)."
+        f"whatever they are, more than half the time on a line of more than {reach:,.3g} bits; this one has {bits}, "
+        f"{where}. The stable median's δ walks through that wall (Limits)."
     )
