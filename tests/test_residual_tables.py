@@ -102,18 +102,19 @@ def test_tables_without_noise_are_the_true_ones(sizes: tuple[int, ...], neighbou
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @every_shape
-def test_fitted_tables_are_tables(sizes: tuple[int, ...], neighbours: Neighbours, seed: int) -> None:
-    release, truth = released(sizes, ways=3, n=2_000, seed=seed, neighbours=neighbours)
+@pytest.mark.parametrize("ways", [2, 3])
+def test_fitted_tables_are_tables(sizes: tuple[int, ...], ways: int, neighbours: Neighbours, seed: int) -> None:
+    release, truth = released(sizes, ways=ways, n=2_000, seed=seed, neighbours=neighbours)
     tables = release.tables()
     for table in tables.values():
         assert (table >= 0).all()
         assert np.isfinite(table).all()
-    top = [chosen for chosen in tables if len(chosen) == 3]
+    top = [chosen for chosen in tables if len(chosen) == ways]
     assert set(top) == set(truth)
     total = 2_000.0 if neighbours is Neighbours.REPLACE_ONE else float(release.values[0, 0])
     for chosen in top:
         assert tables[chosen].sum() == pytest.approx(total, abs=2.0)
-        for place in range(3):
+        for place in range(ways):
             inside = chosen[:place] + chosen[place + 1 :]
             np.testing.assert_allclose(tables[chosen].sum(axis=place), tables[inside], atol=1.0)
     assert fitting.disagreement(release.plan, {

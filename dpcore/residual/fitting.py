@@ -87,7 +87,7 @@ def _agreeing(plan: Plan, fitted: Stacks) -> Stacks:
     """Move the margins of the largest tables to their mean, and scale the tables to them, until they agree."""
     shelves, ways = shelves_of(plan.kinds), plan.kinds.ways
     work = ways * sum(len(shelf.sets) * cells(shape) for shape, shelf in _largest(shelves).items())
-    for _ in range(min(ROUNDS, WORK // work) if ways > 2 else 0):
+    for _ in range(min(ROUNDS, WORK // work) if ways > 1 else 0):
         means, apart = _means(shelves, fitted, order=ways - 1)
         if apart <= ROWS_APART:
             break
