@@ -320,6 +320,29 @@ def test_a_closed_gate_looks_at_nothing(seed: int) -> None:
     assert not gate.answer(high).any()
 
 
+def test_every_draw_of_a_gate_is_told_its_share_and_its_sensitivity() -> None:
+    class Told:
+        """Adds nothing, and keeps what it was told."""
+
+        def __init__(self) -> None:
+            self.told: list[tuple[float, float]] = []
+
+        def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
+            """See Sampler."""
+            assert counts.shape == (trials, 1)
+            self.told.append((epsilon, sensitivity))
+            return counts
+
+    noise, budget = Told(), gate_budget(epsilon=1.0, updates=2, answers=0.5)
+    gate = DrawnGate(noise, budget, sensitivity=3, trials=2)
+    for _ in range(2):
+        np.testing.assert_array_equal(gate.above(np.array([4, 5]), 5), [False, True])
+        np.testing.assert_array_equal(gate.answer(np.array([7, 8])), [0, 8])
+    # One draw for the threshold, however long the gate lives, and two for each question.
+    assert noise.told == [(budget.threshold, 3)] + [(budget.comparison, 3), (budget.answer, 3)] * 2
+    np.testing.assert_array_equal(gate.closed, [False, True])
+
+
 def test_what_a_gate_may_spend() -> None:
     for told in ({"epsilon": 0.0}, {"updates": 0}, {"answers": 1.0}, {"answers": -0.1}):
         with pytest.raises(ParameterError):
