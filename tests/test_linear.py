@@ -17,7 +17,7 @@ from dpcore.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.core import Floats, Guarantee, Integers, PointsRelease
 from dpcore.experiment import finish, measure
 from dpcore.linear_queries import GENERATED, UNITS, LinearQueries, generated
-from dpcore.mechanisms.linear_net import LinearNet
+from dpcore.mechanisms.linear_net import SIZE_SHARE, LinearNet
 from dpcore.nets.listed import ListedNet, listable_points
 from dpcore.nets.net import candidates
 from tests.problems import dataset_of
@@ -184,6 +184,22 @@ def test_the_tight_constant_halves_the_promised_loss_and_is_seen_to(seed: int) -
     loss = [LinearNet(epsilon=0.2, points=4, proof=p).accuracy(problem, 0.05).rows_needed for p in ("tight", "paper")]
     assert loss[1] == pytest.approx(2 * (loss[0] or 0), rel=0.01)
     assert worst[0] < 0.85 * worst[1]
+
+
+def test_the_noisy_number_of_rows_costs_its_share_and_no_more() -> None:
+    # Weights of 0 leave the choice nothing to tell: all that differs between neighbours is the number of rows.
+    domain, nominal = Line(bits=1), 6
+    queries = LinearQueries.of(np.zeros((1, 2)), domain=domain)
+    problem = Problem(domain=domain, queries=queries, n=nominal, neighbours=Neighbours.ADD_REMOVE_ONE)
+    mechanism = LinearNet(epsilon=6.0, points=1)
+    laws = [
+        Enumerate(window=(-2, 8)).law(mechanism, mechanism.prepare(dataset_of(problem, [0] * rows), problem))
+        for rows in (3, 4)
+    ]
+    np.testing.assert_array_equal(laws[0][0], laws[1][0])
+    loss = float(np.abs(np.log(laws[0][1] / laws[1][1])).max())
+    assert loss == pytest.approx(SIZE_SHARE * mechanism.epsilon, rel=1e-9)
+    assert sum(mechanism.shares(problem)) == pytest.approx(mechanism.epsilon, rel=1e-12)
 
 
 def test_the_promised_resolution_is_that_of_the_worst_data() -> None:
