@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from dpcore import Account, Enumerate, ParameterError, Preview, Secure
 from dpcore.core import Floats, Integers
 from dpcore.privacy import gaussian_delta, zcdp_delta
 from dpcore.randomness import Sampler, preview
+from dpcore.randomness.laws import gaussian_masses
 from tests.statistics import (
     CONTROL,
     assert_chance_at_most,
@@ -96,6 +98,26 @@ def test_preview_gaussian(sigma: float, seed: int) -> None:
     for spread, check in ((sigma, assert_law), (sigma / CONTROL, assert_other_law)):
         drawn = Preview(seed).gaussian_counts(ZERO, sigma=spread, shift=(1,), trials=300_000)
         check(tally(drawn[:, 0], low=-reach, high=reach), law)
+
+
+@pytest.mark.parametrize("sigma", [4e3, 4.2e3, 1e5, 6e5])
+def test_preview_gaussian_of_any_width(sigma: float, seed: int) -> None:
+    """In forty bins: wide noise is thinned by a formula, narrow noise by a table of it."""
+    edges = np.linspace(-4, 4, 39)
+    cumulative = ndtr((np.ceil(edges * sigma) - 0.5) / sigma)  # the discrete law's own, to 1e-8 of a bin this wide
+    law = np.diff(np.concatenate([[0.0], cumulative, [1.0]]))
+    for spread, check in ((sigma, assert_law), (sigma / CONTROL, assert_other_law)):
+        drawn = Preview(seed).gaussian_counts(ZERO, sigma=spread, shift=(1,), trials=300_000)[:, 0]
+        check(np.bincount(np.searchsorted(np.ceil(edges * sigma) - 0.5, drawn), minlength=40), law)
+
+
+def test_narrow_gaussians_are_thinned_to_the_exact_law() -> None:
+    for sigma in (0.3, 1.0, 7.0):
+        reach, masses = gaussian_masses(sigma)
+        z = np.arange(0, min(reach, int(7 * sigma)))
+        proposed = ndtr(-(z - 0.5) / sigma) - ndtr(-(z + 0.5) / sigma)
+        kept = proposed * preview._kept(z, sigma=sigma)
+        np.testing.assert_allclose(kept / kept[0], masses[reach + z] / masses[reach], rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.0, 1000.0])

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Account, Enumerate, Neighbours, ParameterError, Preview, Secure
+from dpcore import Account, Enumerate, Neighbours, Preview, Secure
 from dpcore.audit import exact_delta
 from dpcore.core import Floats, Problem
-from dpcore.mechanisms import marginals_residual
 from dpcore.mechanisms.marginals_residual import ResidualPlanner
 from dpcore.residual.kinds import Kinds
 from dpcore.residual.plan import Part, Plan, best_variances, residual_plan
@@ -177,12 +176,3 @@ def test_plans_under_both_relations_for_product_sizes() -> None:
         added, replaced = (residual_plan(neighbours=neighbours, **told) for neighbours in (ADD_REMOVE, REPLACE))
         for table in combinations(range(3), 2):
             assert added.cell_sigma(table) < replaced.cell_sigma(table) < 2 * added.cell_sigma(table)
-
-
-def test_noise_too_wide_to_tabulate_is_not_previewed(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = tiny(REPLACE)
-    state = TINY.prepare(dataset_on(problem, np.array([[0, 1], [1, 1]])), problem)
-    monkeypatch.setattr(marginals_residual, "MOST_PREVIEWED", 1)
-    with pytest.raises(ParameterError, match="too wide to preview"):
-        TINY.run(state, Preview(1))
-    assert TINY.run(state, Secure()).trials == 1

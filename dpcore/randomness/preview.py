@@ -10,14 +10,31 @@ from numpy.typing import NDArray
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.candidates import Net
 from dpcore.randomness.gates import DrawnGate, Gate, gate_budget
-from dpcore.randomness.laws import gaussian_masses
 from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
 SIGN = np.uint64(1 << 63)
+WIDE = 4096.0
+"""Deviations of Gaussian noise up to which the chances are worth a table."""
 FEW_PLACES = 4
 """Places of cuts, as a multiple of the line's, that are sooner weighed one by one."""
+
+
+def _kept(far: Integers, *, sigma: float) -> Floats:
+    """Chance that a rounded normal this far from 0 is kept, elementwise, so that the kept ones are discrete Gaussian.
+
+    e^(-z^2/(2 sigma^2)) over the normal's mass within a half of z. That mass is an average of the same curve, times
+    cosh(z t/sigma^2) over |t| <= 1/2 with weights that do not depend on z: the chance is largest, and 1, at z = 0.
+    """
+    from scipy.special import ndtr
+
+    z = far.astype(np.float64)
+    mass = ndtr(-(z - 0.5) / sigma) - ndtr(-(z + 0.5) / sigma)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(mass > 0, np.exp(-0.5 * (z / sigma) ** 2) / mass, 0.0)
+    chance: Floats = ratio * (ndtr(0.5 / sigma) - ndtr(-0.5 / sigma))
+    return chance
 
 
 class Preview(Sampler):
@@ -62,21 +79,15 @@ class Preview(Sampler):
 
     def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
         """See Sampler. A rounded normal, thinned to the discrete law: nearly every draw is kept."""
-        from scipy.special import ndtr
-
-        reach, masses = gaussian_masses(sigma)
-        centre, reach = reach, min(reach, int(np.ceil(9 * sigma)) + 2)
-        z = np.arange(-reach, reach + 1)
-        proposal = ndtr(-(np.abs(z) - 0.5) / sigma) - ndtr(-(np.abs(z) + 0.5) / sigma)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(proposal > 0, masses[centre - reach : centre + reach + 1] / proposal, 0.0)
-        keep_chance = ratio / ratio.max()
+        reach = int(np.ceil(9 * sigma)) + 2
+        table = _kept(np.arange(reach + 1), sigma=sigma) if sigma <= WIDE else None
         noise = np.empty((trials, counts.shape[1]), dtype=np.int64).reshape(-1)
         todo = np.arange(noise.size)
         while todo.size:
             drawn = np.rint(self._generator.standard_normal(todo.size) * sigma).astype(np.int64)
-            kept = self._generator.random(todo.size) < keep_chance[np.clip(drawn, -reach, reach) + reach]
-            kept &= np.abs(drawn) <= reach
+            far = np.abs(drawn)
+            chance = _kept(far, sigma=sigma) if table is None else table[np.minimum(far, reach)]
+            kept = (self._generator.random(todo.size) < chance) & (far <= reach)
             noise[todo[kept]] = drawn[kept]
             todo = todo[~kept]
         return noise.reshape(trials, -1) + counts
