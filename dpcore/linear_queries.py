@@ -102,7 +102,7 @@ class LinearQueries(Queries):
 
     def describe(self, index: int) -> str:
         """The query's place in the matrix."""
-        return f"weights in row {index + 1}"
+        return f"query {index + 1}"
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Weighted sums of the cells, shape (T, Q)."""

@@ -96,7 +96,7 @@ def framed(
             "axis": {
                 "labelColor": colours.ink, "titleColor": colours.ink, "gridColor": colours.grid,
                 "domainColor": colours.quiet, "tickColor": colours.quiet, "labelFontSize": 12, "titleFontSize": 12,
-                "titleFontWeight": "normal",
+                "titleFontWeight": "normal", "labelSeparation": 5,
             },
             "legend": {
                 "labelColor": colours.ink, "titleColor": colours.ink, "orient": "bottom", "labelFontSize": 12,
@@ -136,8 +136,8 @@ def significant(value: float) -> str:
 def percent(value: float) -> str:
     """A fraction of n with three significant digits; beyond all rows, how many times n."""
     if value > 1:
-        return f"{value:.3g} times n"
-    return f"{100 * abs(value):.3g}%"
+        return f"{significant(value)} times n"
+    return f"{significant(100 * abs(value))}%"
 
 
 def rows(value: float, n: int) -> str:

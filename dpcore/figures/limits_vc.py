@@ -13,7 +13,7 @@ from dpcore.figures.limits_plot import plot
 from dpcore.limits import vc
 
 EPSILON = Axis(
-    title="← more private     privacy loss ε     more accurate →", log=True, low=0.08, high=12.5,
+    title="← more private · privacy loss ε · more accurate →", log=True, low=0.08, high=12.5,
     ticks=(0.1, 0.2, 0.5, 1, 2, 5, 10),
 )  # fmt: skip
 BETA = 0.05

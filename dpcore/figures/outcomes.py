@@ -65,8 +65,8 @@ def outcomes(*, refused: float, wrong: float, badge: str, dark: bool) -> Figure:
     sentence = "All runs on these data refuse to answer."
     if refused < 1:
         sentence = f"On these data {in_100(refused)} runs refuse to answer"
-        rest = f" and {in_100(wrong)} give another answer than the whole data." if wrong else "; all others are right."
-        sentence += rest
+        right = "; all others are right." if refused else "; all are right."
+        sentence += f" and {in_100(wrong)} give another answer than the whole data." if wrong else right
     table: dict[str, list[Any]] = {
         "outcome": list(shares),
         "chance": [round(float(share), 6) for share in shares.values()],

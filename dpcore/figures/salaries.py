@@ -115,7 +115,7 @@ def _over_epsilon(
     """One line and one shape a mechanism, and a rule at the page's epsilon."""
     titles = [entry(key).title for key in KEYS]
     x = {
-        "field": "epsilon", "type": "quantitative", "title": "← more private   privacy loss ε   more accurate →",
+        "field": "epsilon", "type": "quantitative", "title": "← more private · privacy loss ε · more accurate →",
         "scale": {"type": "log", "nice": False},
         "axis": {"values": list(EPSILONS), "format": "~g", "labelOverlap": True},
     }  # fmt: skip

@@ -81,6 +81,8 @@ def tradeoff(
         # Tall enough for a plot and, on a phone, one line of the legend for each mechanism.
         spec=framed(body, badge=badge, colours=colours, height=330 + 20 * len(names), datasets=datasets),
         sentence=_sentence(sweep, called, [not weaker[key] for key in sweep.keys], epsilon=float(epsilon))
+        + (" Orange, dashed: what the chosen one promises." if promised else "")
+        + " Click a point to go to its ε."
         + (_wall_sentence(impossible, epsilon=float(epsilon)) if impossible else ""),
         table=_table(sweep, called, impossible),
         title="Error against privacy loss for each mechanism",
@@ -154,6 +156,5 @@ def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: floa
         place = f"The curves end at ε = {high:g}; there"
     return (
         f"{place}, {names[best]} has the smallest worst error of the {int(np.isfinite(worst).sum())} mechanisms that "
-        f"promise ε and nothing weaker: {percent(float(worst[best]))} in the median. Orange, dashed: what the chosen "
-        "one promises. Click a point to go to its ε."
+        f"promise ε and nothing weaker: {percent(float(worst[best]))} in the median."
     )

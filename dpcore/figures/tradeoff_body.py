@@ -17,7 +17,7 @@ Spec = dict[str, Any]
 def tradeoff_body(colours: Palette, *, names: list[str], has_chosen: bool, bottom: float, top: float, n: int) -> Spec:
     """Regions, band, lines, points, rules. Only the data sets change with epsilon."""
     x: Spec = {
-        "field": "epsilon", "type": "quantitative", "title": "← more private   privacy loss ε   more accurate →",
+        "field": "epsilon", "type": "quantitative", "title": "← more private · privacy loss ε · more accurate →",
         "scale": {"type": "log", "nice": False},
         "axis": {"values": [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20], "format": "~g",
                  "labelOverlap": True, "grid": False},
@@ -28,7 +28,7 @@ def tradeoff_body(colours: Palette, *, names: list[str], has_chosen: bool, botto
         "axis": None,
     }  # fmt: skip
     left = {"title": "error, share of n", "axis": {"format": ".3~p", "values": powers}}
-    hues = [colours.released if has_chosen else colours.others[0], *(colours.others * 3)[: len(names) - 1]]
+    hues = [*([colours.released] if has_chosen else []), *colours.others * 3][: len(names)]
     legend = {"orient": "bottom", "columns": {"expr": "width > 480 ? 2 : 1"}, "symbolSize": 90, "symbolOpacity": 1}
     colour = {
         "field": "mechanism", "type": "nominal", "legend": legend, "scale": {"domain": names, "range": hues},

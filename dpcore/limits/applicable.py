@@ -51,8 +51,7 @@ def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound
         value=value,
         kind=BoundKind.LOWER,
         statement=f"Whoever answers these queries on {cells:,} cells with privacy loss {guarantee.epsilon:g}{slack} "
-        "cannot "
-        f"promise a worst error below {value:.3g} of {problem.n:,} rows with failure chance {beta:g}.",
+        f"cannot promise a worst error below {moved / 2:g} of {problem.n:,} rows with failure chance {beta:g}.",
         reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
         beta=beta,
         assumptions=(Assumption(text="the promise holds for every data set, not only this one", met=True),),

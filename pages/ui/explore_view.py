@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -187,7 +188,7 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     figure = tradeoff(
         sweep=curve,
         titles={entry.key: entry.title for entry in entries},
-        weaker={entry.key: _besides_epsilon(entry, problem, shared) for entry in entries},
+        weaker={entry.key: _besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
         chosen=recipe.entry_key,
         epsilon=epsilon,
         alpha=shared.get("alpha"),
@@ -214,11 +215,12 @@ def _go_to_epsilon() -> None:
             st.session_state["picks"] += 1
 
 
-def _besides_epsilon(entry: Entry, problem: Problem, shared: dict[str, float]) -> str:
+def _besides_epsilon(entry: Entry, problem: Problem, values: Mapping[str, Value]) -> str:
     """What a mechanism's guarantee has besides epsilon, in words; nothing for pure differential privacy."""
-    guarantee = entry.make(**{name: value for name, value in shared.items() if name in entry.controls()}).guarantee(
-        problem
-    )
+    mechanism = entry.make(**{name: value for name, value in values.items() if name in entry.controls()})
+    guarantee = mechanism.guarantee(problem)
+    if not guarantee.releasable:
+        return "no guarantee"
     words = f"δ = {exactly(guarantee.delta)}" if guarantee.delta else ""
     return f"random privacy, γ = {exactly(guarantee.gamma)}" if guarantee.gamma else words
 

@@ -46,7 +46,7 @@ def halfspaces() -> None:
     """Read the controls, then show what they do."""
     st.markdown(
         "Rows are arrows of length 1. A question is a direction: **how many rows point to its side?** One release "
-        "answers every direction there is. It is no data, and it is good at this one thing only."
+        "answers every direction there is. It is no table of rows: it is good at this one thing only."
     )
     asked = ask()
     if asked is None:

@@ -30,17 +30,18 @@ def pair_titles(sample_key: str) -> dict[str, str]:
 
 def options(*, pairs: bool) -> dict[str, str]:
     """Link value to title of everything that can be picked now; pairs of numbers only where a page can draw them."""
+    own = upload()
+    found: dict[str, str] = {}
+    if own is not None and (pairs or not isinstance(own.domain, Grid)):
+        found[OWN_FILE] = f"Your file: {own.column}"  # first: the list is long
     shapes = {key: generator.title for key, generator in GENERATORS.items()}
     shapes |= {key: generator.title for key, generator in PAIR_GENERATORS.items()} if pairs else {}
-    found = {key: f"Generated: {title.lower()}" for key, title in shapes.items()}
+    found |= {key: f"Generated: {title.lower()}" for key, title in shapes.items()}
     for each in SAMPLES:
         for suggestion in each.columns:
             found[f"{each.key}.{suggestion.column}"] = f"{each.title}: {suggestion.title}"
         for key, title in pair_titles(each.key).items() if pairs else ():
             found[f"{each.key}.{key}"] = f"{each.title}: {title}"
-    own = upload()
-    if own is not None and (pairs or not isinstance(own.domain, Grid)):
-        found[OWN_FILE] = f"Your file: {own.column}"
     return found
 
 

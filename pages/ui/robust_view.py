@@ -105,7 +105,7 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
         )
     with right:
         st.subheader("Where an answer would have been wrong")
-        st.markdown("An answer of the stable median never is. A mechanism that must always answer errs instead:")
+        st.markdown("An answer of the stable median never is. One that must always answer may err instead:")
         if isinstance(domain, Line) and cell < domain.ordered:
             other = entry("exponential_median").make(epsilon=epsilon, quantile=mechanism.quantile)
             assert isinstance(other, ExponentialMedian)
