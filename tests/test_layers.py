@@ -46,7 +46,7 @@ FLOORS = (
     {"figures"},
 )
 SAME_FLOOR = {
-    "marginals": {"residual"},
+    "marginals": {"concentration", "residual"},
     "online": {"nets"},
     "queries": {"domains"},
     "attributes": {"domains"},

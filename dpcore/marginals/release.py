@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError, Release, State
+from dpcore.marginals.bounds import between
 from dpcore.marginals.counting import at_least_counts, literal_counts
-from dpcore.marginals.plans import Plan
+from dpcore.marginals.plans import BETA, Plan
 from dpcore.marginals.polynomials import Polynomial
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.sets import places, ranks
@@ -101,6 +102,28 @@ class MarginalRelease(Release):
         found = read(queries, sets, flipped) / self.problem.n
         return np.clip(found, 0.0, 1.0) if clip else found
 
+    def bounds(
+        self, sets: NDArray[Any], negated: Booleans | None = None, *, beta: float = BETA
+    ) -> tuple[Floats, Floats]:
+        """Lower and upper bounds on answers of k attributes, (T, Q) each: all hold at once except with chance beta.
+
+        Their midpoint is often several times closer than ``answers``: see ``bounds``. Where the table has not the rows
+        it is said to have, they are about its public number of rows. Args: see answers.
+        """
+        queries, polynomial = self.problem.queries, self.plan.polynomial
+        assert isinstance(queries, AtLeast)
+        if polynomial is None or sets.shape[1] != queries.width:
+            raise ParameterError(f"Bounds need a polynomial's release and queries of {queries.width} attributes.")
+        if not self.levels:
+            half = np.full((self.trials, len(sets)), 0.5)
+            return half - polynomial.gamma, half + polynomial.gamma
+        flipped = np.zeros(sets.shape, dtype=np.bool_) if negated is None else negated
+        sums = np.stack([
+            self._summed(position, chosen, queries, sets, flipped)
+            for position, chosen in enumerate(places(queries.width, size=level) for level in polynomial.levels)
+        ])  # fmt: skip
+        return between(sums, self.plan, queries, n=self.problem.n, beta=beta)
+
     def _direct(self, queries: AtLeast, sets: NDArray[Any], flipped: Booleans) -> Floats:
         if sets.shape[1] != queries.width:
             raise ParameterError(
@@ -122,19 +145,28 @@ class MarginalRelease(Release):
         polynomial = self.plan.polynomial
         assert polynomial is not None
         constant, terms = _terms(polynomial, sets.shape[1])
-        # Where all literals must hold, an attribute must be set unless it is negated; where none may, the other way.
-        must = ~flipped if polynomial.basis == "ones" else flipped
         total = np.full((self.trials, len(sets)), constant * self.problem.n)
         for position, coefficient, chosen in terms:
-            counts, level = self.levels[position], chosen.shape[1]
-            which = ranks(sets[:, chosen])
-            if queries.signed:
-                which = (which << level) + (must[:, chosen] << np.arange(level)).sum(axis=2)
-            if self.trials * which.size <= AT_ONCE:
-                total += coefficient * counts[:, which].sum(axis=2)
-                continue
-            for place in range(len(chosen)):
-                total += coefficient * counts[:, which[:, place]]
+            total += coefficient * self._summed(position, chosen, queries, sets, flipped)
+        return total
+
+    def _summed(
+        self, position: int, chosen: Integers, queries: AtLeast, sets: NDArray[Any], flipped: Booleans
+    ) -> Floats:
+        """One level's noisy counts, added up over the chosen places of each query: (T, Q)."""
+        polynomial = self.plan.polynomial
+        assert polynomial is not None
+        counts, level = self.levels[position], chosen.shape[1]
+        which = ranks(sets[:, chosen])
+        if queries.signed:
+            # Where all literals must hold, an attribute must be set unless it is negated; where none may, the reverse.
+            must = ~flipped if polynomial.basis == "ones" else flipped
+            which = (which << level) + (must[:, chosen] << np.arange(level)).sum(axis=2)
+        if self.trials * which.size <= AT_ONCE:
+            return np.asarray(counts[:, which].sum(axis=2), dtype=np.float64)
+        total = np.zeros((self.trials, len(sets)))
+        for place in range(len(chosen)):
+            total += counts[:, which[:, place]]
         return total
 
 

@@ -47,7 +47,7 @@ from dpcore.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.marginals.list_polynomials import SCALE, subsets, whole_coefficients
 from dpcore.marginals.noise import LevelNoise, laplace_levels
 from dpcore.marginals.sets import all_sets, ranks
-from dpcore.mechanisms.marginals_polynomial import worst_laplace
+from dpcore.marginals.tails import worst_laplace
 from dpcore.randomness import Sampler
 
 BETA = 0.05

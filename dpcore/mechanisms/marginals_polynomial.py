@@ -20,14 +20,11 @@ References:
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from dpcore.concentration import laplace_log_moment
 from dpcore.core import (
     Assumption,
     Bound,
@@ -44,12 +41,12 @@ from dpcore.core import (
 )
 from dpcore.cube import Cube
 from dpcore.marginals.counting import counted, pack
-from dpcore.marginals.plans import METHODS, Budget, Plan, kappa, levels_counted, plan_for
+from dpcore.marginals.plans import METHODS, Budget, Plan, levels_counted, plan_for
 from dpcore.marginals.polynomials import BASES
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.release import MarginalRelease, MarginalState
+from dpcore.marginals.tails import worst_noise
 from dpcore.randomness import Sampler
-from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,34 +134,6 @@ class Marginals(Mechanism):
             plan=plan,
             levels=tuple(levels),
         )
-
-
-def worst_noise(plan: Plan, queries: AtLeast, *, laplace: bool, beta: float) -> float:
-    """Rows by which the noise moves the worst query of the class, up to chance beta."""
-    terms = list(zip(plan.weights, plan.parts, plan.noise, strict=True))
-    if not terms:
-        return 0.0
-    if not laplace:
-        # Discrete Gaussian noise is sub-Gaussian with its sigma (Canonne, Kamath and Steinke 2020, Lemma 20).
-        return kappa(queries, beta=beta) * math.sqrt(sum(part * (w * each.scale) ** 2 for w, part, each in terms))
-    if len(terms) == 1 and terms[0][1] == 1:
-        # One draw an answer: its exact tail.
-        weight, _, each = terms[0]
-        return weight * (laplace_quantile(beta / queries.count, scale=each.scale) - 1)
-    return worst_laplace([(w, part, each.scale) for w, part, each in terms], queries=queries.count, beta=beta)
-
-
-def worst_laplace(terms: Sequence[tuple[float, int, float]], *, queries: int, beta: float) -> float:
-    """A level that none of so many sums exceeds, up to chance beta: Chernoff's bound at the best of a grid of rates.
-
-    Args:
-        terms: each sum is of these: a weight, how many draws have it, and their discrete Laplace scale.
-        queries: number of sums.
-        beta: failure chance.
-    """
-    rates = np.logspace(-6, 0, 600, endpoint=False) / max(weight * scale for weight, _, scale in terms)
-    moments = sum(draws * laplace_log_moment(scale)(weight * rates) for weight, draws, scale in terms)
-    return float(((moments + math.log(2 * queries / beta)) / rates).min())
 
 
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)

@@ -1,0 +1,86 @@
+"""Answers between bounds: polynomials above the target bound an answer from above, those below it from below.
+
+Knowing a query's noisy sums of small marginals, its answer lies below p + noise for each polynomial p >= target and
+above q - noise for each q <= target that uses released levels only; the midpoint of the tightest pair is off by at most
+half their distance. The released polynomial plus and minus gamma is one such pair, so the bound is never much worse
+than gamma and the noise, and where the data leave less room (say, few rows have two of the attributes) it is far
+better. At degree 2 these are the inequalities of Dawson and Sankoff (1967) and Kwerel (1975). Post-processing: free.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from dpcore.core import Floats
+from dpcore.marginals.plans import Plan
+from dpcore.marginals.polynomials import Polynomial, target
+from dpcore.marginals.queries import AtLeast
+from dpcore.marginals.tails import allowances
+
+TOLERANCE = 1e-9
+
+
+@lru_cache(maxsize=256)
+def corners(polynomial: Polynomial) -> tuple[Floats, Floats]:
+    """Coefficients (constant first, then each released level) of the extreme polynomials above and below the target.
+
+    Each touches the target at as many places as it has coefficients. The released polynomial, moved by gamma, is the
+    first of both.
+
+    Returns:
+        Above (V, levels + 1) and below (W, levels + 1), read-only.
+    """
+    width, levels = polynomial.width, polynomial.levels
+    counted = range(width + 1) if polynomial.basis == "ones" else range(width, -1, -1)
+    table = np.array([[comb(s, level) for level in (0, *levels)] for s in counted], dtype=np.float64)
+    wanted = target(width=width, least=polynomial.least)
+    own = np.array([polynomial.coefficients[level] for level in (0, *levels)])
+    shift = np.eye(1, len(own))[0] * polynomial.gamma
+    above, below = [own + shift], [own - shift]
+    for chosen in combinations(range(width + 1), len(own)):
+        touching = table[list(chosen)]
+        if abs(np.linalg.det(touching)) < TOLERANCE:
+            continue
+        coefficients = np.linalg.solve(touching, wanted[list(chosen)])
+        beyond = table @ coefficients - wanted
+        if (beyond >= -TOLERANCE).all():
+            above.append(coefficients)
+        if (beyond <= TOLERANCE).all():
+            below.append(coefficients)
+    return np.array(above), np.array(below)
+
+
+def between(sums: Floats, plan: Plan, queries: AtLeast, *, n: int, beta: float) -> tuple[Floats, Floats]:
+    """Lower and upper bounds, (T, Q) each, that hold for all answers at once except with chance beta; within [0, 1].
+
+    Args:
+        sums: released level by level, each query's sum of noisy counts, (levels, T, Q).
+        n: public number of rows.
+        plan: a polynomial's.
+        queries: the class.
+        beta: failure chance, half of it for either side.
+    """
+    assert plan.polynomial is not None
+    flat = sums.reshape(len(plan.noise), -1)
+    high, low = np.full(flat.shape[1], 1.0), np.zeros(flat.shape[1])
+    (above, below), (over, under) = corners(plan.polynomial), _allowed(plan, queries, beta)
+    for coefficients, allowed in zip(above, over, strict=True):
+        np.minimum(high, coefficients[0] + (coefficients[1:] @ flat + allowed) / n, out=high)
+    for coefficients, allowed in zip(below, under, strict=True):
+        np.maximum(low, coefficients[0] + (coefficients[1:] @ flat - allowed) / n, out=low)
+    return low.reshape(sums.shape[1:]), high.reshape(sums.shape[1:])
+
+
+@lru_cache(maxsize=64)
+def _allowed(plan: Plan, queries: AtLeast, beta: float) -> tuple[Floats, Floats]:
+    """What noise may add to each combination above, and take from each below, in rows."""
+    assert plan.polynomial is not None
+    above, below = corners(plan.polynomial)
+    return (
+        allowances(above[:, 1:], plan, queries, beta=beta / 2),
+        allowances(below[:, 1:], plan, queries, beta=beta / 2),
+    )
