@@ -17,7 +17,7 @@ def agreement(cosines: NDArray[np.float64] | float, *, dimensions: int) -> Float
 
     For matrices of random signs it holds in the limit only: for dense vectors, not for sparse ones.
 
-    >>> agreement(0.0, dimensions=3).item()
+    >>> round(agreement(0.0, dimensions=3).item(), 12)
     0.5
     >>> round(agreement(0.5, dimensions=1).item(), 6)
     0.666667
