@@ -100,6 +100,11 @@ def answering() -> None:
               f"{release.plan.deviation:.4f}; one answer in {each * 1e6:.0f} µs")  # fmt: skip
         print(f"  95% of |error| at most {np.quantile(error, 0.95):.4f}, mean {error.mean():.4f}, "
               f"worst {error.max():.4f}")  # fmt: skip
+        low, high = release.bounds(sets)
+        middle = np.abs(np.clip((low + high) / 2, 0, 1) - truth)
+        print(f"  between its bounds: 95% of |error| at most {np.quantile(middle, 0.95):.4f}, mean "
+              f"{middle.mean():.4f}, worst {middle.max():.4f}; half "
+              f"their distance {((high - low) / 2).mean():.4f} on average")  # fmt: skip
         guess = np.quantile(np.abs(truth - 0.5), 0.95)
         print(f"  direct: 95% of |error| at most {quantile(direct, noise):.3g}; answering 1/2 always: {guess:.3f}")
         listed = len(indices) if noise == "laplace" else math.sqrt(len(indices))

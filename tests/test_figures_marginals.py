@@ -62,10 +62,15 @@ def test_errors_are_drawn_as_quantiles() -> None:
     plan, direct = plan_for(problem, budget), direct_plan(problem, budget)
     random = np.random.Generator(np.random.SFC64(5))
     errors, others = np.abs(random.normal(0, 0.01, 500)), np.abs(random.normal(0, 0.2, 500))
-    figure = sound(error_curves(polynomial=errors, direct=others, plan=plan, direct_plan=direct, laplace=True, **SHOWN))
+    figure = sound(
+        error_curves(
+            polynomial=errors, middle=errors / 2, direct=others, plan=plan, direct_plan=direct, laplace=True, **SHOWN
+        )
+    )
     np.testing.assert_allclose(figure.table[f"error, {BY_POLYNOMIAL}"], np.quantile(errors, SHARES), rtol=1e-3)
     np.testing.assert_allclose(figure.table[f"error, {DIRECTLY}"], np.quantile(others, SHARES), rtol=1e-3)
     assert f"{100 * np.quantile(errors, 0.95):.3g}% by the polynomial" in figure.sentence
+    assert f"{50 * np.quantile(errors, 0.95):.3g}% between its bounds" in figure.sentence
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

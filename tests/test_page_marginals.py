@@ -75,6 +75,9 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
     assert f"Directly it would be {percent(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
+    halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
+    assert halfway and float(halfway.group(1)) < 100 * by_polynomial
+    assert "between its bounds, " in text
     assert f"**{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
     assert len(charts(app)) == CHARTS and not app.error and not app.warning
 

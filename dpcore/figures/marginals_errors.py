@@ -15,17 +15,27 @@ SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
 """Shares of the queries at which curves are drawn."""
 FLOOR = 1e-4
 """Smaller errors are drawn here: the axis is one of equal factors."""
-BY_POLYNOMIAL, DIRECTLY, PREDICTED = "polynomial, observed", "direct, observed", "direct, predicted"
+BY_POLYNOMIAL, BETWEEN = "polynomial, observed", "between bounds, observed"
+DIRECTLY, PREDICTED = "direct, observed", "direct, predicted"
 HEIGHT = 290
 
 
 def error_curves(
-    *, polynomial: Floats | None, direct: Floats, plan: Plan, direct_plan: Plan, laplace: bool, badge: str, dark: bool
+    *,
+    polynomial: Floats | None,
+    middle: Floats | None = None,
+    direct: Floats,
+    plan: Plan,
+    direct_plan: Plan,
+    laplace: bool,
+    badge: str,
+    dark: bool,
 ) -> Figure:
     """Share of queries whose answer is within an error, on an axis of equal factors.
 
     Args:
         polynomial: absolute errors of the polynomial's answers, (Q,); None where there is none.
+        middle: the same for the midpoints of the bounds that the same release gives.
         direct: the same for direct release.
         plan: the polynomial's.
         direct_plan: direct release's.
@@ -37,8 +47,9 @@ def error_curves(
     deviation = direct_plan.deviation
     guess = -np.log1p(-SHARES) * deviation / math.sqrt(2) if laplace else _normal(SHARES) * deviation
     curves = {DIRECTLY: np.quantile(direct, SHARES), PREDICTED: np.minimum(guess, 1.0)}
-    if polynomial is not None:
-        curves = {BY_POLYNOMIAL: np.quantile(polynomial, SHARES), **curves}
+    for name, errors in ((BETWEEN, middle), (BY_POLYNOMIAL, polynomial)):
+        if errors is not None:
+            curves = {name: np.quantile(errors, SHARES), **curves}
     values: Records = [
         {"error": max(FLOOR, error or 0.0), "share": share, "curve": name}
         for name, curve in curves.items()
@@ -46,11 +57,13 @@ def error_curves(
     ]
     marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "name": "worst, predicted", "place": 0.08}]
     datasets: dict[str, Records] = {"curves": values, "marks": marks if plan.predicted < 1 else []}
-    parts = [f"{percent(float(np.quantile(direct, 0.95)))} directly"]
-    if polynomial is not None:
-        parts.insert(0, f"{percent(float(np.quantile(polynomial, 0.95)))} by the polynomial")
+    parts = [
+        f"{percent(float(np.quantile(errors, 0.95)))} {how}"
+        for errors, how in ((polynomial, "by the polynomial"), (middle, "between its bounds"), (direct, "directly"))
+        if errors is not None
+    ]
     sentence = (
-        f"95 of 100 of the {len(direct):,} queries err by at most {' and '.join(parts)} in this release, after moving "
+        f"95 of 100 of the {len(direct):,} queries err by at most {', '.join(parts)} in this release, after moving "
         f"answers into 0 to 1. Predicted for the polynomial: bias up to {percent(plan.gamma)}, noise of standard "
         f"deviation {percent(plan.deviation)}, the worst of all at about {percent(min(plan.predicted, 1.0))}."
     )
@@ -74,9 +87,9 @@ def _normal(shares: Floats) -> Floats:
 
 def _body(colours: Palette) -> dict[str, Any]:
     """Curves, and the prediction for all queries as a line."""
-    names = [BY_POLYNOMIAL, DIRECTLY, PREDICTED]
-    hues = {"domain": names, "range": [colours.released, colours.others[1], colours.theory]}
-    dashes = {"domain": names, "range": [[1, 0], [7, 3], [2, 3]]}
+    names = [BY_POLYNOMIAL, BETWEEN, DIRECTLY, PREDICTED]
+    hues = {"domain": names, "range": [colours.released, colours.others[0], colours.others[1], colours.theory]}
+    dashes = {"domain": names, "range": [[1, 0], [10, 2], [7, 3], [2, 3]]}
     x = {
         "type": "quantitative", "title": "error, as a share of rows",
         "scale": {"type": "log", "domain": [FLOOR, 1], "clamp": True},

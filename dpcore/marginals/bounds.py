@@ -34,24 +34,25 @@ def corners(polynomial: Polynomial) -> tuple[Floats, Floats]:
     Returns:
         Above (V, levels + 1) and below (W, levels + 1), read-only.
     """
-    width, levels = polynomial.width, polynomial.levels
-    counted = range(width + 1) if polynomial.basis == "ones" else range(width, -1, -1)
-    table = np.array([[comb(s, level) for level in (0, *levels)] for s in counted], dtype=np.float64)
-    wanted = target(width=width, least=polynomial.least)
+    levels = polynomial.levels
     own = np.array([polynomial.coefficients[level] for level in (0, *levels)])
     shift = np.eye(1, len(own))[0] * polynomial.gamma
-    above, below = [own + shift], [own - shift]
-    for chosen in combinations(range(width + 1), len(own)):
-        touching = table[list(chosen)]
-        if abs(np.linalg.det(touching)) < TOLERANCE:
-            continue
-        coefficients = np.linalg.solve(touching, wanted[list(chosen)])
-        beyond = table @ coefficients - wanted
-        if (beyond >= -TOLERANCE).all():
-            above.append(coefficients)
-        if (beyond <= TOLERANCE).all():
-            below.append(coefficients)
-    return np.array(above), np.array(below)
+    above, below = _touching(polynomial.width, polynomial.least, polynomial.basis, levels)
+    return np.vstack([own + shift, above]), np.vstack([own - shift, below])
+
+
+@lru_cache(maxsize=128)
+def _touching(width: int, least: int, basis: str, levels: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Polynomials of these levels that touch the target at as many places as they can, and never cross it."""
+    counted = range(width + 1) if basis == "ones" else range(width, -1, -1)
+    table = np.array([[comb(s, level) for level in (0, *levels)] for s in counted], dtype=np.float64)
+    wanted = target(width=width, least=least)
+    chosen = np.array(list(combinations(range(width + 1), len(levels) + 1)))
+    places = table[chosen]
+    kept = np.abs(np.linalg.det(places)) > TOLERANCE
+    found = np.linalg.solve(places[kept], wanted[chosen][kept][..., None])[..., 0]
+    beyond = found @ table.T - wanted
+    return found[(beyond >= -TOLERANCE).all(axis=1)], found[(beyond <= TOLERANCE).all(axis=1)]
 
 
 def between(sums: Floats, plan: Plan, queries: AtLeast, *, n: int, beta: float) -> tuple[Floats, Floats]:

@@ -94,6 +94,10 @@ def _answers(
         try:
             answer = float(release.answers(sets, negated, clip=True)[0, 0])
             rows.append(("polynomial", percent_of(answer), abs(answer - float(truth[0]))))
+            if wide:
+                low, high = (float(each[0, 0]) for each in release.bounds(sets, negated))
+                name = f"between its bounds, {percent_of(low)} to {percent_of(high)}"
+                rows.append((name, percent_of((low + high) / 2), abs((low + high) / 2 - float(truth[0]))))
         except ParameterError as reason:
             st.caption(str(reason))
     if wide:
