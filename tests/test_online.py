@@ -22,6 +22,7 @@ from dpcore.online.conversation import Conversation, Transcript
 from dpcore.online.interactive import Interactive
 from dpcore.queries import Cells, Intervals, Thresholds
 from dpcore.randomness import Account, Preview, Sampler, Secure
+from dpcore.randomness.gates import gate_budget
 from dpcore.sources import Bundled
 from tests import contract, problems
 from tests.problems import dataset_of, law_problem, tiny_mechanism, tiny_problems
@@ -247,6 +248,39 @@ def test_updates_promised_are_those_of_the_papers(
     )  # fmt: skip
     slack = (rows * alpha) / 4
     assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
+
+
+def test_paid_answers_promised_by_hand() -> None:
+    problem = on_a_line(n=100, bits=2)
+    weights = MultiplicativeWeights(alpha=0.5)
+    # ln 4 * 100^2 / (2 * (30^2 - 10^2)) = 8.66
+    assert weights.paid_most(problem, wrong=30, noise=10) == 8
+    assert weights.paid_most(problem, wrong=10, noise=10) == math.inf
+    # Four points on four cells: C(7, 4) = 35 databases, 2^5 < 35 < 2^6; within 12.5 rows; dropped beyond 25 rows.
+    median = MedianMechanism(alpha=0.5)
+    assert median.paid_most(problem, wrong=30, noise=12) == 5
+    assert median.paid_most(problem, wrong=30, noise=13) == math.inf
+    assert median.paid_most(problem, wrong=12.5, noise=1) == math.inf
+
+
+@both
+def test_the_promise_is_about_the_gate_that_is_opened(kind: type[Interactive], seed: int) -> None:
+    class Told(Preview):
+        """Keeps what its gate was told."""
+
+        def sparse_gate(self, **told: Any) -> Any:
+            """See Sampler."""
+            self.told = told
+            return super().sparse_gate(**told)
+
+    problem, sampler = on_a_line(n=1_000), Told(seed)
+    mechanism = kind(epsilon=0.7, updates=3)
+    mechanism.open(mechanism.prepare(skewed(problem), problem), sampler, 2)
+    told = sampler.told
+    assert told["sensitivity"] == 1
+    opened = gate_budget(epsilon=told["epsilon"], updates=told["updates"], answers=told["answers"])
+    assert opened == mechanism.budget()
+    assert opened.total == pytest.approx(0.7, rel=1e-12)
 
 
 @both
