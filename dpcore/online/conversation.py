@@ -120,9 +120,12 @@ class Conversation:
     def ask(self, query: int | Integers) -> Answer:
         """Ask one question (an index of the query class), the same in every trial or one a trial (T,)."""
         queries = self.problem.queries
-        asked = np.broadcast_to(np.asarray(query, dtype=np.int64), (self._trials,))
         if not self._open:
             raise ParameterError("The conversation is over.")
+        given = np.asarray(query)
+        if not np.issubdtype(given.dtype, np.integer) or given.shape not in {(), (self._trials,)}:
+            raise ParameterError("A question is one whole number, or one for each trial.")
+        asked = np.broadcast_to(given.astype(np.int64), (self._trials,))
         if int(asked.min()) < 0 or int(asked.max()) >= queries.count:
             raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
         refused = self._gate.closed

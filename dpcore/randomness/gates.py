@@ -184,6 +184,8 @@ class EnumeratedGate:
 
     def answer(self, counts: Integers) -> Integers:
         """See Gate. Clamped to the window, and 0 where nothing is owed."""
+        if not self._budget.answer:
+            raise ParameterError("This gate keeps nothing for answers.")
         owed, self._owed = self._owed, np.zeros_like(self._owed)
         symbols = np.arange(self._window[0], self._window[1] + 1)
         scale = self._sensitivity / self._budget.answer
