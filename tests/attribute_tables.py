@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.attributes import Attributes, Marginals, Set
-from dpcore.core import Dataset, Floats, Integers, Neighbours, Problem, Provenance, ProvenanceKind
-from dpcore.randomness import Account, Sampler
-from dpcore.residual.noise import delta_of
+from dpcore.core import Dataset, Integers, Neighbours, Problem, Provenance, ProvenanceKind
+from dpcore.randomness import Sampler
 from dpcore.residual.release import TablesRelease
 
 GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -59,11 +58,3 @@ def table_of(records: NDArray[Any], sizes: tuple[int, ...], attributes: Set) -> 
     for row in np.asarray(records, dtype=np.int64):
         table[tuple(row[a] for a in attributes)] += 1
     return table
-
-
-def spent_delta(account: Account, *, epsilon: float, numbers: int) -> float:
-    """The delta of all that an account's Gaussian draws of so many numbers moved, at this epsilon."""
-    charges = [charge for charge in account.charges if charge.sigma]
-    shifts: Floats = np.array([[float(sum(step * step for step in charge.shift)) for charge in charges]])
-    sigmas = np.array([charge.sigma for charge in charges])
-    return delta_of(epsilon, sigmas=sigmas, counts=np.array([float(numbers)]), squared_shifts=shifts)

@@ -15,7 +15,17 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the ground up. Modules of one floor do not import each other, except as the table below allows.
 FLOORS = (
     {"core"},
-    {"domains", "cube", "attributes", "queries", "linear_queries", "sphere", "privacy", "randomness"},
+    {
+        "domains",
+        "cube",
+        "attributes",
+        "queries",
+        "linear_queries",
+        "sphere",
+        "privacy",
+        "gaussian_vectors",
+        "randomness",
+    },
     {
         "concentration",
         "marginals",
@@ -51,7 +61,8 @@ SAME_FLOOR = {
     "queries": {"domains"},
     "attributes": {"domains"},
     "linear_queries": {"domains"},
-    "randomness": {"privacy"},
+    "gaussian_vectors": {"privacy"},
+    "randomness": {"privacy", "gaussian_vectors"},
     "subsampling": {"votes"},
     "duck": {"intake"},
     "tables": {"intake", "duck", "scratch"},

@@ -18,7 +18,6 @@ from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.release import MarginalRelease
 from dpcore.mechanisms.marginals_polynomial import Marginals
 from dpcore.randomness import Account, Enumerate
-from dpcore.residual.noise import delta_of
 from tests.problems import Clamped
 from tests.statistics import CONTROL, assert_chance_at_most, assert_law, assert_other_law, tally_rows
 
@@ -175,14 +174,9 @@ def test_spending_is_within_the_guarantee(
     if noise == "gaussian":
         # Every moved count moves by 1.
         assert [len(charge.shift) for charge in account.charges] == [n.moved for n in mechanism.plan(problem).noise]
-        told = {
-            "sigmas": np.array([charge.sigma for charge in account.charges]),
-            "counts": np.array([float(counts.size) for counts in state.protected(mechanism.plan(problem))]),
-            "squared_shifts": np.array([[float(len(charge.shift)) for charge in account.charges]]),
-        }
         delta = mechanism.guarantee(problem).delta
-        assert 0.9 * delta < delta_of(0.7, **told) <= delta
-        assert delta_of(0.65, **told) > delta, "the control: a smaller epsilon is not kept"
+        assert 0.9 * delta < account.delta(0.7) <= delta
+        assert account.delta(0.65) > delta, "the control: a smaller epsilon is not kept"
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])

@@ -16,6 +16,7 @@ from scipy.stats import binom
 
 from dpcore import Account, Enumerate, ParameterError, Preview, Secure
 from dpcore.core import Floats, Integers
+from dpcore.gaussian_vectors import delta_of
 from dpcore.privacy import gaussian_delta, zcdp_delta
 from dpcore.randomness import Sampler, preview
 from dpcore.randomness.laws import gaussian_masses
@@ -238,7 +239,10 @@ def test_account_adds_up_what_is_spent() -> None:
     assert account.delta(4.75) == gaussian_delta(1.0, sigma=2.0, shift=(1, 1))
     assert account.delta(3.7) == 1.0
     account.gaussian_counts(ZERO, sigma=3.0, shift=(1,), trials=5)
-    assert account.delta(5.75) == zcdp_delta(2.0, rho=2 / 8 + 1 / 18)
+    several = account.delta(5.75)
+    told = {"sigmas": np.array([2.0, 3.0]), "counts": np.ones(2), "squared_shifts": np.array([[2.0, 1.0]])}
+    assert several == delta_of(2.0, **told)
+    assert gaussian_delta(2.0, sigma=2.0, shift=(1, 1)) < several < zcdp_delta(2.0, rho=2 / 8 + 1 / 18)
 
 
 @pytest.mark.parametrize("few", [0, 10**9], ids=["by logarithms", "one by one"])

@@ -16,7 +16,7 @@ from dpcore.core import Floats, Problem
 from dpcore.mechanisms.marginals_residual import ResidualPlanner
 from dpcore.residual.kinds import Kinds
 from dpcore.residual.plan import Part, Plan, best_variances, residual_plan
-from tests.attribute_tables import correlated, dataset_on, every_record, problem_of, spent_delta, table_of
+from tests.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of
 from tests.problems import Clamped, outcomes_of
 from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows
 
@@ -98,7 +98,7 @@ def test_spending_is_within_the_guarantee(sizes: tuple[int, ...], neighbours: Ne
     dataset = dataset_on(problem, correlated(sizes, n=50, seed=seed))
     release = mechanism.run(mechanism.prepare(dataset, problem), account, 3)
     assert account.epsilon == 0
-    assert 0.9e-6 < spent_delta(account, epsilon=1.0, numbers=release.values.shape[1]) <= 1e-6
+    assert 0.9e-6 < account.delta(1.0) <= 1e-6
     assert release.guarantee == mechanism.guarantee(problem)
     assert release.values.shape == (3, mechanism.plan(problem).numbers)
     np.testing.assert_array_equal(release.part(1, 2).outcomes(), release.outcomes()[1:2])

@@ -10,7 +10,7 @@ row is added or removed, 2 C(d, i) if it is replaced (by its opposite).
 Laplace: level i gets epsilon_i and scale b_i = m_i/epsilon_i; the variance of an answer, the sum of
 a_i^2 C(k, i) 2 b_i^2, is least for epsilon_i proportional to (m_i^2 C(k, i) a_i^2)^(1/3).
 Gaussian: what the levels cost together depends on the sum of m_i/sigma_i^2 (nearly: the proved delta of discrete noise
-is in ``dpcore/residual/noise.py``), and the variance is least for sigma_i^2 proportional to sqrt(m_i/C(k, i))/|a_i|.
+is in ``dpcore/gaussian_vectors.py``), and the variance is least for sigma_i^2 proportional to sqrt(m_i/C(k, i))/|a_i|.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from dpcore.core import Floats, Neighbours
 from dpcore.privacy import gaussian_sigma
 from dpcore.randomness.laws import gaussian_masses
-from dpcore.residual.noise import delta_of, largest_mu
+from dpcore.gaussian_vectors import delta_of, largest_mu
 
 KINDS = ("laplace", "gaussian")
 CLOSE = 1e-4

@@ -10,7 +10,7 @@ cells, and tables agree.
 Why it is private: adding a row moves one cell of every table, or every coefficient, by 1; replacing one moves two
 cells of every table by 1, or by 2 those coefficients whose set has an odd number of the differing attributes (the
 worst number of differing attributes counts). Laplace noise pays for the sum of these moves, Gaussian noise for the
-sum of their squares, with a slack delta proved for discrete noise (dpcore/residual/noise.py).
+sum of their squares, with a slack delta proved for discrete noise (dpcore/gaussian_vectors.py).
 
 Notation: epsilon = ε, delta = δ; k attributes to a table; n rows.
 
@@ -48,7 +48,7 @@ from dpcore.randomness import Sampler
 from dpcore.residual.counting import finished
 from dpcore.residual.fourier import fourier_gaussian, fourier_laplace
 from dpcore.residual.kinds import MOST_NUMBERS
-from dpcore.residual.noise import calibrated
+from dpcore.gaussian_vectors import calibrated
 from dpcore.residual.plan import Plan
 from dpcore.residual.release import (
     ContrastsRelease,

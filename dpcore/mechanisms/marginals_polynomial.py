@@ -8,7 +8,7 @@ k-way marginals with noise of their own would be closer, they are released inste
 
 Why it is private: one row moves m_i counts of level i by 1 each (see ``dpcore/marginals/noise.py``). Laplace noise of
 scale m_i/epsilon_i on each level costs epsilon_i, and the epsilon_i add up to epsilon. Gaussian noise is calibrated on
-a proved delta of all levels together (``dpcore/residual/noise.py``). What is read off the noisy counts is
+a proved delta of all levels together (``dpcore/gaussian_vectors.py``). What is read off the noisy counts is
 post-processing.
 
 Notation: epsilon = ε, delta = δ; the paper's k = width, its t = degree, gamma = γ the bias, d attributes.

@@ -9,7 +9,7 @@ is negative, and two tables agree where they overlap) improves the result furthe
 Why it is private: adding a row moves the contrasts of a set of attributes by a vector of known length, whatever the
 row; replacing one moves them by a vector whose length depends only on the attributes in which the two rows differ,
 and the worst such set of attributes counts. Each contrast gets discrete Gaussian noise; the delta of all of them
-together is proved (dpcore/residual/noise.py), not that of continuous noise. Everything after is post-processing.
+together is proved (dpcore/gaussian_vectors.py), not that of continuous noise. Everything after is post-processing.
 
 Notation: epsilon = ε, delta = δ; k attributes to a table; n rows.
 

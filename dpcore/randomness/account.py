@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dpcore.core import Booleans, Integers
-from dpcore.privacy import gaussian_delta, zcdp_delta
+from dpcore.gaussian_vectors import delta_of
+from dpcore.privacy import gaussian_delta
 from dpcore.randomness.candidates import Net
 from dpcore.randomness.gates import Gate
 from dpcore.randomness.sampler import Sampler, Statistic
@@ -14,12 +17,13 @@ from dpcore.randomness.sampler import Sampler, Statistic
 
 @dataclass(frozen=True)
 class Charge:
-    """What one draw spent: a pure epsilon, or a Gaussian's sigma and shift."""
+    """What one draw spent: a pure epsilon, or a Gaussian's sigma, shift and how many numbers it drew."""
 
     draw: str
     epsilon: float = 0.0
     sigma: float = 0.0
     shift: tuple[int, ...] = ()
+    numbers: int = 1
 
 
 class Account(Sampler):
@@ -39,7 +43,8 @@ class Account(Sampler):
     def delta(self, epsilon: float) -> float:
         """The delta of everything spent at this epsilon: pure charges first, then the Gaussian ones on what is left.
 
-        One Gaussian draw is accounted by its exact discrete law; several by zero-concentrated privacy.
+        One Gaussian draw that moves one or two cells by 1 is accounted by its exact discrete law, others by
+        ``gaussian_vectors``.
         """
         left = epsilon - self.epsilon
         gaussians = [charge for charge in self.charges if charge.sigma]
@@ -47,10 +52,14 @@ class Account(Sampler):
             return 1.0
         if not gaussians:
             return 0.0
-        if len(gaussians) == 1:
+        if len(gaussians) == 1 and gaussians[0].shift in {(1,), (1, 1)}:
             return gaussian_delta(max(left, 0.0), sigma=gaussians[0].sigma, shift=gaussians[0].shift)
-        rho = sum(sum(s * s for s in charge.shift) / (2 * charge.sigma**2) for charge in gaussians)
-        return zcdp_delta(max(left, 0.0), rho=rho)
+        return delta_of(
+            max(left, 0.0),
+            sigmas=np.array([charge.sigma for charge in gaussians]),
+            counts=np.array([float(charge.numbers) for charge in gaussians]),
+            squared_shifts=np.array([[float(sum(s * s for s in charge.shift)) for charge in gaussians]]),
+        )
 
     def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
         """See Sampler."""
@@ -59,7 +68,7 @@ class Account(Sampler):
 
     def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
         """See Sampler."""
-        self.charges.append(Charge("gaussian_counts", sigma=sigma, shift=shift))
+        self.charges.append(Charge("gaussian_counts", sigma=sigma, shift=shift, numbers=counts.shape[1]))
         return self._inner.gaussian_counts(counts, sigma=sigma, shift=shift, trials=trials)
 
     def at_least(

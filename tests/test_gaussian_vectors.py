@@ -13,9 +13,9 @@ from scipy.signal import fftconvolve
 
 from dpcore import Neighbours, ParameterError
 from dpcore.core import Floats
+from dpcore.gaussian_vectors import continuous_delta, delta_of, largest_mu
 from dpcore.privacy import zcdp_delta
 from dpcore.randomness.laws import gaussian_masses
-from dpcore.residual.noise import continuous_delta, delta_of, largest_mu
 from dpcore.residual.plan import Plan, residual_plan, worst_shift
 
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
