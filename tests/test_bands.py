@@ -77,11 +77,13 @@ def random_limits(kernel: Kernel, *, seed: int) -> Integers:
 
 @every_kind
 @every_size
-@pytest.mark.parametrize("surplus", [-3, 0, 5])
+@pytest.mark.parametrize("surplus", [-0.5, -3, 0, 5, 1.0])
 def test_extents_and_counts_by_brute_force(
-    kind: type[Kernel], size: tuple[int, int, int, bool], surplus: int, seed: int
+    kind: type[Kernel], size: tuple[int, int, int, bool], surplus: float, seed: int
 ) -> None:
-    kernel = made(kind, size, seed=seed, surplus=surplus)
+    # A fraction is one of the rows: half of the public n, or twice.
+    more = surplus if isinstance(surplus, int) else round(surplus * size[2])
+    kernel = made(kind, size, seed=seed, surplus=more)
     found = extents(kernel)
     np.testing.assert_array_equal(kernel.extent(databases(kernel)), found)
     np.testing.assert_array_equal(kernel.extent(databases(kernel).astype(np.uint8)), found)
@@ -90,6 +92,9 @@ def test_extents_and_counts_by_brute_force(
     numbers = (found[None] <= limits[:, None]).all(axis=2).sum(axis=1)
     np.testing.assert_allclose(np.exp(kernel.sums(limits, keep=False).logs()), numbers, rtol=1e-12)
     assert kernel.sums(limits, keep=True, exact=True).totals.tolist() == numbers.tolist()
+    # Alone, narrow limits have a window of their own, which may end below m.
+    alone = [kernel.sums(each[None], keep=False, exact=True).totals.tolist() for each in limits[:20]]
+    assert alone == [[number] for number in numbers[:20].tolist()]
 
 
 @pytest.mark.parametrize("cells", [40, 3], ids=["many-cells", "few-cells"])

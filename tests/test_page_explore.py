@@ -179,6 +179,16 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert not app.get("download_button")
 
 
+def test_a_new_public_n_is_every_number_s_n() -> None:
+    app = sound(opened(neighbours="add or remove one row", n="1000", bits="5", trials="100"))
+    assert "of 1,000 rows" in texts(app)
+    public = next(each for each in app.number_input if each.label == "Public n")
+    sound(public.set_value(1200).run())
+    assert "of 1,200 rows" in texts(app) and "of 1,000 rows" not in texts(app)
+    axes = [chart.proto.spec for chart in charts(app) if "datum.value * 1200," in chart.proto.spec]
+    assert len(axes) >= 2 and "datum.value * 1000," not in texts(app)
+
+
 def test_a_public_stand_in_may_be_downloaded() -> None:
     app = AppTest.from_file(MAIN, default_timeout=60)
     app.session_state["upload"] = uploaded(private=False)

@@ -82,6 +82,12 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
     assert int(said.getvalue()) == queries.units.sum()
 
 
+def test_a_walk_is_not_counted_among_those_that_promise() -> None:
+    app = opened(bits="4", mechanism="linear-net")
+    said = next(each.value for each in app.caption if "promise ε and nothing weaker" in each.value)
+    assert "of the 2 mechanisms" in said
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -94,7 +94,7 @@ def _body(
     hues = {
         "domain": [WORDS[name] for name in WINNERS], "range": [colours.grid, *shades, colours.others[1]]
     }  # fmt: skip
-    legend = {"columns": 2, "labelLimit": 200}
+    legend = {"columns": {"expr": "width > 380 ? 2 : 1"}, "labelLimit": 200}
     tip = [
         {"field": "rows", "format": ",d"},
         {"field": "width", "title": "attributes"},

@@ -29,7 +29,10 @@ def tradeoff_body(colours: Palette, *, names: list[str], has_chosen: bool, botto
     }  # fmt: skip
     left = {"title": "error, share of n", "axis": {"format": ".3~p", "values": powers}}
     hues = [*([colours.released] if has_chosen else []), *colours.others * 3][: len(names)]
-    legend = {"orient": "bottom", "columns": {"expr": "width > 480 ? 2 : 1"}, "symbolSize": 90, "symbolOpacity": 1}
+    legend = {
+        "orient": "bottom", "columns": {"expr": "width > 480 ? 2 : 1"}, "symbolSize": 90, "symbolOpacity": 1,
+        "labelLimit": 300,
+    }  # fmt: skip
     colour = {
         "field": "mechanism", "type": "nominal", "legend": legend, "scale": {"domain": names, "range": hues},
     }  # fmt: skip

@@ -120,7 +120,9 @@ class BandSums(Sums):
                 inside = (surplus <= over) & (-under <= surplus) & (value <= bands.points)
             self._ways *= inside
         if not bands.free_end:
-            self._ways = self._ways[bands.points - int(low[-1])][None]
+            end = bands.points - int(low[-1])
+            # With fewer rows than the public n, narrow limits may keep every path below m at the end: none is left.
+            self._ways = self._ways[end][None] if end < values else np.zeros_like(self._ways[:1])
         self.totals = self._ways.sum(axis=0)
 
     def paths(self, which: Integers, uniform: Uniform) -> Integers:

@@ -52,7 +52,7 @@ def explore() -> None:
     problem = recipe.problem(dataset)
     recipe = _in_time(recipe, problem)
     state = remembered(
-        f"state|{source.key}|{recipe.question}|{recipe.neighbours}|{recipe.entry_key}|{_private_parameters(recipe)}",
+        f"state|{source.key}|{_asked(recipe, problem)}|{recipe.entry_key}|{_private_parameters(recipe)}",
         lambda: recipe.mechanism().prepare(dataset, problem),
     )
     report = with_progress(
@@ -63,6 +63,11 @@ def explore() -> None:
     _tradeoff(recipe, dataset, badge=badge)
     _code(recipe)
     synthetic_table(recipe, state)
+
+
+def _asked(recipe: Recipe, problem: Problem) -> str:
+    """What tells one public problem about the same data from another, for the keys of remembered things."""
+    return f"{recipe.question}|{recipe.neighbours}|{problem.n}"
 
 
 def _private_parameters(recipe: Recipe) -> str:
@@ -176,7 +181,7 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
     own = {recipe.entry_key: dict(recipe.values)}
     fixed = _private_parameters(recipe)
-    key = f"sweep|{recipe.source.key}|{recipe.question}|{recipe.neighbours}|{recipe.beta}|{recipe.seed}"
+    key = f"sweep|{recipe.source.key}|{_asked(recipe, problem)}|{recipe.beta}|{recipe.seed}"
     curve = with_progress(
         f"{key}|{shared!r}|{fixed}",
         lambda: sweep(

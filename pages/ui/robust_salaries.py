@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset
+from dpcore.figures.figure import significant
 from dpcore.figures.salaries import compare, errors_over_epsilon, refusals_over_epsilon, some_rows
 from dpcore.limits.median import wall
 from dpcore.sources import Bundled
@@ -70,6 +71,6 @@ def _impossible(*, n: int, epsilon: float) -> str:
     where = "so here that does not bite" if reach > bits else "so here **it is impossible**"
     return (
         f"What nobody can do: with δ = 0 and ε = {epsilon:g}, no mechanism is right about the median of {n:,} rows, "
-        f"whatever they are, more than half the time on a line of more than {reach:,.3g} bits; this one has {bits}, "
-        f"{where}. The stable median's δ walks through that wall (Limits)."
+        f"whatever they are, more than half the time on a line of more than {significant(reach)} bits; this one has "
+        f"{bits}, {where}. The stable median's δ walks through that wall (Limits)."
     )
