@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore import Neighbours, Problem
+from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats
 from dpcore.cube import Cube
 from dpcore.marginals import bounds
@@ -157,3 +157,17 @@ def test_all_inputs_of_decision_lists_share_beta() -> None:
     terms = [(1.0, comb(10, noise.level), noise.scale) for noise in plan.noise]
     told = mechanism.accuracy(problem, 0.01).value - plan.gamma
     assert told == pytest.approx(worst_laplace(terms, queries=1 << 10, beta=0.01) / (SCALE * 1_000))
+
+
+def test_lists_of_more_rules_than_variables_need_fewer_levels() -> None:
+    domain = DecisionLists(names=("v0", "v1"), rules=4)
+    problem = Problem(domain=domain, queries=Inputs(domain=domain), n=1)
+    mechanism = DecisionListMarginals(epsilon=20.0, degree=4, noise_aware=False)
+    assert [noise.level for noise in mechanism.plan(problem).noise] == [0, 1, 2]
+    row = np.array([[4, 1, 4, 2, 0, 1, 0, 0, 1]])  # else if v1: yes; else if not v0: no; else yes
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+    release = mechanism.run(mechanism.prepare(Dataset(domain, row, provenance), problem), Preview(1), 4_000)
+    answers = release.answers(np.arange(4))
+    spread = answers.std(axis=0) / np.sqrt(4_000)
+    assert (np.abs(answers.mean(axis=0) - [0, 1, 1, 1]) <= 6 * spread).all()
+    assert (np.abs(answers - [0, 1, 1, 1]).max(axis=1) > mechanism.accuracy(problem, 0.2).value).mean() < 0.2

@@ -152,7 +152,8 @@ def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: boo
     costs = tuple(price * math.sqrt(use) for use in uses) if noise_aware else ()
     coefficients, gamma = whole_coefficients(domain.rules, degree=most, costs=costs)
     moves = sensitivities(coefficients, rules=domain.rules, degree=most, neighbours=problem.neighbours)
-    kept = [level for level, moved in enumerate(moves) if moved]
+    # Where rules are more than variables, no set of so many literals exists: there is nothing to release.
+    kept = [level for level, moved in enumerate(moves) if moved and uses[level]]
     noise = laplace_levels(
         levels=kept,
         moves=[moves[level] for level in kept],
