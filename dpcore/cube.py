@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, DataError, Domain, Floats, Integers, ParameterError
+from dpcore.core import Booleans, DataError, Domain, Floats, Integers, ParameterError, exactly
 
 MOST_ATTRIBUTES = 64
 
@@ -102,7 +102,8 @@ class Predicate:
         elif not isinstance(self.value, int | float) or not np.isfinite(self.value):
             raise ParameterError(f"“{self.kind}” needs a number, got {self.value!r}.")
         if not self.name:
-            shown = self.value if isinstance(self.value, str) else f"{self.value:g}"
+            # All its digits: two thresholds that differ must not be called the same.
+            shown = self.value if isinstance(self.value, str) else exactly(self.value)
             object.__setattr__(self, "name", f"{self.column} {self.kind} {shown}")
 
 

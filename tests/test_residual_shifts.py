@@ -11,7 +11,7 @@ import pytest
 from dpcore import Neighbours
 from dpcore.mechanisms.marginals_residual import ResidualPlanner
 from dpcore.residual import kinds as kinds_module
-from dpcore.residual.contrasts import centred, contrast, contrasts, record_contrasts
+from dpcore.residual.contrasts import centred, contrast_rows, contrasts, kappa, record_contrasts
 from dpcore.residual.kinds import Kinds
 from dpcore.residual.plan import worst_shift
 from tests.attribute_tables import dataset_on, every_record, problem_of
@@ -34,9 +34,23 @@ def contrasts_of(record: np.ndarray[Any, Any], kinds: Kinds) -> dict[tuple[int, 
 # Contrasts.
 
 
+def contrast(size: int) -> np.ndarray[Any, Any]:
+    """B of one attribute, as it is defined."""
+    return np.array([[1, -1]]) if size == 2 else size * np.eye(size, dtype=np.int64) - 1
+
+
+def test_an_attribute_of_very_many_cells_takes_no_matrix() -> None:
+    sizes = (1 << 16, 2)
+    assert contrast_rows(sizes) == 1 << 16
+    assert kappa(sizes) == 2 << 32
+    column = record_contrasts((5, 1), sizes)
+    assert column[5] == 1 - (1 << 16)
+    assert (np.delete(column, 5) == 1).all()
+
+
 @pytest.mark.parametrize("size", [2, 3, 5, 16])
 def test_contrasts_are_whole_and_rotate_the_centred_counts(size: int) -> None:
-    rows, factor = contrast(size)
+    rows, factor = contrast(size), kappa((size,))
     np.testing.assert_array_equal(rows.sum(axis=1), 0)
     np.testing.assert_allclose(rows.T @ rows, factor * (np.eye(size) - 1 / size), atol=1e-9)
 
@@ -46,7 +60,7 @@ def test_contrasts_of_a_table_and_back(sizes: tuple[int, ...], seed: int) -> Non
     tables = np.random.Generator(np.random.SFC64(seed)).integers(0, 50, (7, *sizes))
     direct = np.ones((1, 1), dtype=np.int64)
     for size in sizes:
-        direct = np.kron(direct, contrast(size)[0])
+        direct = np.kron(direct, contrast(size))
     np.testing.assert_array_equal(contrasts(tables, sizes), tables.reshape(7, -1) @ direct.T)
     middle = tables.astype(float)
     for axis in range(1, tables.ndim):

@@ -10,7 +10,7 @@ product of 1 - 1/s (Xiao, He, Zhang and Kifer 2023 centre with I - J/s itself an
 
 from __future__ import annotations
 
-from functools import lru_cache
+import math
 from typing import Any
 
 import numpy as np
@@ -19,29 +19,19 @@ from numpy.typing import NDArray
 from dpcore.core import Floats, Integers
 
 
-@lru_cache(maxsize=256)
-def contrast(size: int) -> tuple[Integers, int]:
-    """B (rows, size) and kappa for one attribute."""
-    rows = np.array([[1, -1]]) if size == 2 else size * np.eye(size, dtype=np.int64) - 1
-    rows = rows.astype(np.int64)
-    rows.setflags(write=False)
-    return rows, 2 if size == 2 else size * size
+def _rows(size: int) -> int:
+    """Rows of one attribute's B."""
+    return 1 if size == 2 else size
 
 
 def kappa(sizes: tuple[int, ...]) -> int:
     """The factor of a set of attributes."""
-    product = 1
-    for size in sizes:
-        product *= contrast(size)[1]
-    return product
+    return math.prod(2 if size == 2 else size * size for size in sizes)
 
 
 def contrast_rows(sizes: tuple[int, ...]) -> int:
     """Numbers that the contrasts of a set of attributes are."""
-    product = 1
-    for size in sizes:
-        product *= len(contrast(size)[0])
-    return product
+    return math.prod(map(_rows, sizes))
 
 
 def contrasts(tables: NDArray[Any], sizes: tuple[int, ...]) -> Integers:
@@ -61,7 +51,7 @@ def contrasts(tables: NDArray[Any], sizes: tuple[int, ...]) -> Integers:
 def centred(values: NDArray[Any], sizes: tuple[int, ...]) -> Floats:
     """B' values / kappa: contrasts (..., rows) back to centred tables (..., *sizes)."""
     lead = values.shape[:-1]
-    out = values.reshape(*lead, *(len(contrast(size)[0]) for size in sizes)).astype(np.float64)
+    out = values.reshape(*lead, *map(_rows, sizes)).astype(np.float64)
     for place, size in enumerate(sizes):
         axis = len(lead) + place
         if size == 2:
@@ -75,5 +65,10 @@ def record_contrasts(cells: tuple[int, ...], sizes: tuple[int, ...]) -> Integers
     """The contrasts of one record with these cells: B's column of its cell, (rows,)."""
     column = np.ones(1, dtype=np.int64)
     for cell, size in zip(cells, sizes, strict=True):
-        column = np.outer(column, contrast(size)[0][:, cell]).reshape(-1)
+        one = np.full(_rows(size), -1, dtype=np.int64)
+        if size == 2:
+            one[0] = 1 - 2 * cell
+        else:
+            one[cell] += size
+        column = np.outer(column, one).reshape(-1)
     return column
