@@ -154,6 +154,14 @@ def test_margins_that_no_table_has_are_moved_until_tables_agree() -> None:
     assert tables[0, 1, 2].min() >= 0
 
 
+def test_scaling_makes_no_rows_where_a_table_has_none() -> None:
+    """A margin may ask for rows where a table's cells are zero, or so small that dividing by them overflows."""
+    tables = np.array([[[0.0, 0.0], [1e-320, 1e-320], [1.0, 3.0]]])
+    margins = [np.full((1, 1, 2), 4.0), np.array([[[2.0], [2.0], [4.0]]])]
+    scaled = fitting._scaled(tables, margins, sweeps=1)
+    np.testing.assert_allclose(scaled[0], [[0, 0], [0, 0], [2, 2]], atol=1e-12)
+
+
 def test_the_nearest_table_without_negative_counts(seed: int) -> None:
     generator = np.random.Generator(np.random.SFC64(seed))
     tables = generator.normal(3, 5, (40, 2, 3))

@@ -145,7 +145,7 @@ def _scaled(tables: Floats, margins: list[Floats], *, sweeps: int = SWEEPS) -> F
     for _ in range(sweeps):
         for place, margin in enumerate(margins):
             sums = tables.sum(axis=place + 1, keepdims=True)
-            tables = tables * np.divide(margin, sums, out=np.zeros_like(sums), where=sums > NOTHING)
+            tables = tables * (margin / np.maximum(sums, NOTHING))
     return tables
 
 
