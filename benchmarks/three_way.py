@@ -28,9 +28,10 @@ import numpy as np
 
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Secure
 from dpcore.attributes import Attributes, Marginals
-from dpcore.core import Floats, Guarantee
+from dpcore.core import Floats, Guarantee, Integers
 from dpcore.mechanisms.marginals_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.marginals_residual import ResidualPlanner
+from dpcore.randomness import Sampler
 from dpcore.residual.counting import count_tables, finished
 from dpcore.residual.plan import Plan, kinds_of, parts_of
 from dpcore.residual.release import ContrastsRelease, Tables, TablesRelease, asked
@@ -133,17 +134,23 @@ def compare(title: str, dataset: Dataset) -> None:
     print("  others, rows added or removed:", *PEERS[title], sep="\n    ", flush=True)
 
 
-def full_histogram(dataset: Dataset, problem: Problem, *, epsilon: float) -> TablesRelease:
-    """Laplace noise on every one of the 2^d cells: for d this small the best there is without a delta.
-
-    Its Fourier coefficients all have the same noise, the sum of 2^d draws.
-    """
+def noisy_histogram(dataset: Dataset, problem: Problem, *, epsilon: float, sampler: Sampler) -> Integers:
+    """Laplace noise on every one of the 2^d cells, (2, ..., 2)."""
     attributes = dataset.records.shape[1]
     codes = dataset.records.astype(np.int64) @ (1 << np.arange(attributes)[::-1])
     counts = np.bincount(codes, minlength=1 << attributes)[None, :]
     sensitivity = len(problem.neighbours.histogram_shift)
-    noisy = Preview(1).noisy_counts(counts, epsilon=epsilon, sensitivity=sensitivity, trials=1)
-    spectrum = noisy.reshape((2,) * attributes)
+    noisy = sampler.noisy_counts(counts, epsilon=epsilon, sensitivity=sensitivity, trials=1)
+    return noisy.reshape((2,) * attributes)
+
+
+def full_histogram(dataset: Dataset, problem: Problem, *, epsilon: float) -> TablesRelease:
+    """Tables read off the noisy histogram: for d this small the best there is without a delta.
+
+    Its Fourier coefficients all have the same noise, the sum of 2^d draws.
+    """
+    attributes, sensitivity = dataset.records.shape[1], len(problem.neighbours.histogram_shift)
+    spectrum = noisy_histogram(dataset, problem, epsilon=epsilon, sampler=Preview(1))
     for axis in range(attributes):
         first, second = np.split(spectrum, 2, axis=axis)
         spectrum = np.concatenate([first + second, first - second], axis=axis)
