@@ -45,6 +45,13 @@ def earnings() -> tuple[Problem, Bundled]:
     return Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n), source
 
 
+def test_more_questions_than_were_promised_get_a_sentence() -> None:
+    app = press(sound(opened(**{"ask-questions": "50"})), "ask_50")
+    assert not app.warning
+    press(app, "ask_one")
+    assert "for the first 50" in app.warning[0].value
+
+
 def test_one_question_then_the_next() -> None:
     app = sound(opened())
     assert metrics(app) == ["0", "0 of 20", "0", "ε = 1"]

@@ -66,7 +66,8 @@ def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any)
     pairs = not issubclass(Line, entry.domains)
     app.selectbox(key="data").set_value("clouds" if pairs else "bimodal").run()
     kinds: list[type[Queries]] = [*QUERY_CLASSES, LinearQueries]
-    kind = next(kind for kind in kinds if issubclass(kind, entry.queries))
+    domain = Grid if pairs else Line
+    kind = next(kind for kind in kinds if issubclass(kind, entry.queries) and issubclass(domain, kind.domains))
     app.selectbox(key="queries").set_value(kind.key).run()
     sound(app.selectbox(key="mechanism").set_value(entry.key).run())
     assert not app.error

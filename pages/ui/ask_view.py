@@ -101,6 +101,11 @@ def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         f"ε = {epsilon:g} was charged when the conversation began and covers all of it; what is used up is updates. "
         "Simulated on public data: nobody's privacy is spent."
     )
+    if talk.asked > int(chosen.values["questions"]):
+        st.warning(
+            f"{talk.asked:,} questions were asked, and the promise of accuracy below is for the first "
+            f"{int(chosen.values['questions']):,}. Privacy does not depend on their number."
+        )
     if talk.last is not None:
         _last_answer(chosen, talk, dataset)
 
@@ -151,6 +156,7 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         st.subheader("How wrong it was")
         figure = wrong(transcript=transcript, truth=truth, promise=bound.value, badge=chosen.badge(), dark=dark)
         draw(figure, key="ask_wrong_chart")
+        numbers(figure, title="how wrong it was", key="ask_wrong_numbers")
 
 
 def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
