@@ -5,12 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
+from pages.ui.marginals_tables import all_tables
 from pages.ui.marginals_view import marginals
 from pages.ui.session import require_gate
 
+VIEWS = {"Any, all or some of k attributes": marginals, "All tables of k attributes": all_tables}
+FIRST = next(iter(VIEWS))
+
 require_gate()
 st.title("Marginals")
+view = st.segmented_control(
+    "What is released", list(VIEWS), default=FIRST, required=True, key="view", bind="query-params"
+)
 try:
-    marginals()
+    VIEWS.get(str(view), VIEWS[FIRST])()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

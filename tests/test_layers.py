@@ -49,6 +49,7 @@ FLOORS = (
         "pairs",
         "vectors",
         "cubes",
+        "surveys",
         "synthetic",
     }
     | {"mechanisms", "limits"},
@@ -71,6 +72,7 @@ SAME_FLOOR = {
     "two_columns": {"samples", "sources"},
     "pairs": {"generators", "samples", "sources", "tables"},
     "cubes": {"samples", "sources", "tables"},
+    "surveys": {"cubes", "samples", "sources"},
     "vectors": {"samples", "sources", "tables"},
     "recipe": {"experiment"},
 }
