@@ -182,6 +182,8 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
 
 def test_a_new_public_n_is_every_number_s_n() -> None:
     app = sound(opened(neighbours="add or remove one row", n="1000", bits="5", trials="100"))
+    assert not app.error and len(charts(app)) == 4
+    assert "not proved for these neighbours: Sparse histogram" in texts(app)
     assert "of 1,000 rows" in texts(app)
     public = next(each for each in app.number_input if each.label == "Public n")
     sound(public.set_value(1200).run())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.core import Dataset, Entry, Neighbours, Problem, ProvenanceKind, exactly
+from dpcore.core import Dataset, Entry, Neighbours, ParameterError, Problem, ProvenanceKind, exactly
 from dpcore.experiment import ErrorReport, sweep
 from dpcore.figures.tradeoff import tradeoff
 from dpcore.limits.applicable import lower_curve
@@ -176,7 +176,8 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     """Error against epsilon for this mechanism and every other that serves the question."""
     st.header("The trade-off: error against privacy")
     problem = recipe.problem(dataset)
-    entries = serving(problem.queries)
+    serve = serving(problem.queries)
+    entries = [entry for entry in serve if _is_proved(entry, problem)]
     shared = {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
     trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
     own = {recipe.entry_key: dict(recipe.values)}
@@ -208,6 +209,18 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     if curve.left_out:
         slow = ", ".join(entry.title for entry in entries if entry.key in curve.left_out)
         st.caption(f"Left out, because it takes more than a second at each ε here: {slow}.")
+    if len(entries) < len(serve):
+        unproved = ", ".join(entry.title for entry in serve if entry not in entries)
+        st.caption(f"Left out, because it is not proved for these neighbours: {unproved}.")
+
+
+def _is_proved(entry: Entry, problem: Problem) -> bool:
+    """Whether the mechanism says anything of privacy for these neighbours; some refuse to."""
+    try:
+        entry.make().guarantee(problem)
+    except ParameterError:
+        return False
+    return True
 
 
 def _go_to_epsilon() -> None:
