@@ -203,7 +203,8 @@ def main(arguments: list[str] | None = None) -> None:
             print(f" delta = {delta:g}; epsilon = {', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}; numbers and "
                   f"seconds at epsilon = {TOLD:g}")  # fmt: skip
             compare(asked, methods, delta=delta, releases=chosen.releases, seed=chosen.seed)
-        print(f" another's, epsilon = 1, delta = 1e-09: MST {MST.get(ways, 'was not measured')}, in 59 s", flush=True)
+        if ways in MST:
+            print(f" others, epsilon = 1, delta = {DELTA:g}: MST {MST[ways]}, in 59 s", flush=True)
 
 
 if __name__ == "__main__":
