@@ -62,6 +62,22 @@ def test_the_page_tells_the_core_s_distances_and_promise() -> None:
     direct = re.search(r"Direct, simplex: \*\*([\d.]+)%", text)
     assert direct and float(direct.group(1)) > 100 * found
     assert len(charts(app)) == 4 and not app.error and not app.warning
+    assert "1. sex\n1. relationship, given sex\n" in text
+    # The picture's 10,000 rows stand for all: unscaled, four of five rows would be missing from every cell.
+    pairs = next(str(each.value) for each in app.caption if str(each.value).startswith("Pairs the rows keep"))
+    kept, lost = (float(found) for found in re.findall(r"([\d.]+)% (?:on average)", pairs))
+    assert 0.1 < kept < 1 and kept < lost < 10
+
+
+@pytest.mark.parametrize("method", ["residual-planner", "direct-tables", "fourier-tables"])
+def test_noise_is_seen_as_it_is_predicted(method: str) -> None:
+    """60 previews of a table of 8 cells: within a quarter, where half or twice the noise would not be."""
+    app = opened(tables_of="census-yes-no", tables_method=method, tables_k="3")
+    caption = next(str(each.value) for each in app.caption if "Predicted standard deviation" in str(each.value))
+    found = re.search(r"fitted: ([\d.,]+) rows .* previews: ([\d.,]+)\. As", caption)
+    assert found
+    predicted, observed = (float(number.replace(",", "")) for number in found.groups())
+    assert observed == pytest.approx(predicted, rel=0.25)
 
 
 def test_the_first_view_counts_no_tables() -> None:

@@ -46,8 +46,8 @@ def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tabl
         return
     agreeing = tables if asked.fit == "consistent" else release.tables(trial=0, fit="consistent")
     tree = widest_tree(agreeing, attributes=len(domain.names), ways=asked.ways)
-    st.markdown(f"Drawn one attribute after another: {_order(domain, tree)}. :blue-badge[simulated]")
     _pairs(asked, dataset, agreeing, tree)
+    st.expander("How rows are drawn: one attribute after another").markdown(_order(domain, tree))
 
     def file() -> str:
         return rows_csv(domain, synthetic_rows(agreeing, tree, rows=dataset.n, seed=asked.seed))
@@ -63,9 +63,9 @@ def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tabl
 
 
 def _order(domain: Attributes, tree: Tree) -> str:
-    """Each attribute with those it hangs on."""
-    return "; ".join(
-        domain.names[attribute] + (f" given {' and '.join(domain.names[a] for a in given)}" if given else "")
+    """Each attribute with those it hangs on, as a list."""
+    return "\n".join(
+        f"1. {domain.names[attribute]}" + (f", given {' and '.join(domain.names[a] for a in given)}" if given else "")
         for attribute, given in tree.steps
     )
 
