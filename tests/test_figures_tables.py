@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -90,7 +92,7 @@ def test_cells_are_the_fullest_and_the_rest_is_in_the_numbers() -> None:
     drawn = shown.spec["datasets"]["cells"]
     assert [row["true"] for row in drawn] == list(range(39, 39 - MOST_CELLS, -1))
     assert len(shown.table["cell"]) == 40 and "cell 7: 7 rows, released 16.5" in shown.sentence
-    assert shown.sentence.startswith("The 24 fullest of 40 cells.")
+    assert shown.sentence.startswith("The 16 fullest of 40 cells.")
     errors = scalars(
         cell_errors(cells=cells, truth=truth, released=released, predicted=4.0, observed=4.25, trials=60, **SHOWN)
     )
@@ -98,3 +100,11 @@ def test_cells_are_the_fullest_and_the_rest_is_in_the_numbers() -> None:
     assert errors.spec["datasets"]["band"] == [{"low": -8.0, "high": 8.0}, {"low": -4.0, "high": 4.0}]
     assert "fitted: 4 rows" in errors.sentence and "over 60 previews: 4.25" in errors.sentence
     assert errors.table["error in preview 2"] == [-3.0] * 40
+
+
+def test_long_names_are_broken_at_their_commas() -> None:
+    shown: dict[str, Any] = {"truth": np.array([3, 2]), "released": np.array([3.0, 2.5]), **SHOWN}
+    short = cell_counts(cells=["a, b", "c, d"], **shown)
+    long = cell_counts(cells=["3,500 to 4,500, 190 to 210", "c, d"], **shown)
+    assert "labelExpr" not in short.spec["encoding"]["y"]["axis"] and "labelExpr" in long.spec["encoding"]["y"]["axis"]
+    assert long.spec["height"] > short.spec["height"]

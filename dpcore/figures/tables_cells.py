@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from dpcore.core import Floats
 from dpcore.figures.figure import Figure, Records, framed, palette, significant
 
-MOST_CELLS = 24
+MOST_CELLS = 16
 """Cells of a table that are drawn: the fullest; all others are in its numbers."""
-ROW = 22
-"""Pixels for a cell."""
+LINE, GAP = 13, 9
+"""Pixels for a line of a cell's name, and between cells."""
+LONGEST = 24
+"""Letters of a name that fit one line beside the picture on a phone; longer ones are broken at their commas."""
 TRUE, RELEASED = "true", "released"
+LEGEND = {"legend": {"columns": 1}}
+"""One below the other: beside long names of cells a phone has no room for two."""
 
 
 def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats, badge: str, dark: bool) -> Figure:
@@ -39,13 +43,17 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats, 
         "transform": [{"fold": names, "as": ["kind", "rows"]}],
         "mark": {"type": "point", "filled": False, "size": 80, "strokeWidth": 2, "opacity": 1, "aria": False},
         "encoding": {
-            "y": _cell_axis(),
+            "y": _cell_axis(_lines(cells)),
             "x": {
                 "field": "rows", "type": "quantitative", "title": "rows in the cell",
                 "scale": {"padding": 9}, "axis": {"format": ",.3~r", "tickCount": 4},
             },
-            "color": {"field": "kind", "type": "nominal", "scale": {"domain": names, "range": hues}},
-            "shape": {"field": "kind", "type": "nominal", "scale": {"domain": names, "range": ["square", "cross"]}},
+            "color": {"field": "kind", "type": "nominal", "scale": {"domain": names, "range": hues}, **LEGEND},
+            "shape": {
+                "field": "kind", "type": "nominal",
+                "scale": {"domain": names, "range": ["square", "cross"]},
+                **LEGEND,
+            },
             "tooltip": [
                 {"field": "cell"}, {"field": TRUE, "format": ","}, {"field": RELEASED, "format": ",.1f"},
             ],
@@ -63,7 +71,7 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats, 
     }  # fmt: skip
     return Figure(
         spec=framed(
-            body, badge=badge, colours=colours, height=_height(len(order)), datasets={"cells": records}
+            body, badge=badge, colours=colours, height=_height(len(order), _lines(cells)), datasets={"cells": records}
         ),
         sentence=sentence,
         table=table,
@@ -108,10 +116,11 @@ def cell_errors(
                 "data": {"name": "cells"},
                 "mark": {"type": "point", "filled": False, "size": 60, "strokeWidth": 2, "opacity": 1, "aria": False},
                 "encoding": {
-                    "y": _cell_axis(), "x": {"field": "error", **x},
-                    "color": {"field": "which", "type": "nominal", "scale": {"domain": names, "range": hues}},
+                    "y": _cell_axis(_lines(cells)), "x": {"field": "error", **x},
+                    "color": {"field": "which", "type": "nominal", "scale": {"domain": names, "range": hues}, **LEGEND},
                     "shape": {
                         "field": "which", "type": "nominal", "scale": {"domain": names, "range": ["cross", "circle"]},
+                        **LEGEND,
                     },
                     "tooltip": [{"field": "cell"}, {"field": "error", "format": ",.1f"}],
                 },
@@ -127,7 +136,8 @@ def cell_errors(
     table |= {f"error in preview {number}": tenths(each) for number, each in enumerate(errors, start=1)}
     return Figure(
         spec=framed(
-            body, badge=badge, colours=colours, height=_height(len(order)), datasets={"cells": records, "band": band}
+            body, badge=badge, colours=colours, height=_height(len(order), _lines(cells)),
+            datasets={"cells": records, "band": band},
         ),
         sentence=sentence,
         table=table,
@@ -147,15 +157,21 @@ def tenths(rows: Floats) -> list[float]:
     return rounded
 
 
-def _cell_axis() -> dict[str, Any]:
+def _lines(cells: Sequence[str]) -> int:
+    """Lines of the names: one, or one for each attribute."""
+    return 1 if max(map(len, cells)) <= LONGEST else cells[0].count(", ") + 1
+
+
+def _cell_axis(lines: int) -> dict[str, Any]:
+    broken = {"labelExpr": "split(datum.label, ', ')", "labelLineHeight": LINE - 1, "labelFontSize": 11}
     return {
         "field": "cell", "type": "nominal", "sort": None, "title": None,
-        "axis": {"labelLimit": 170, "grid": True, "labelOverlap": False},
+        "axis": {"labelLimit": 170, "grid": True, "labelOverlap": False, **(broken if lines > 1 else {})},
     }  # fmt: skip
 
 
-def _height(cells: int) -> int:
-    return 110 + ROW * cells
+def _height(cells: int, lines: int) -> int:
+    return 130 + (LINE * lines + GAP) * cells
 
 
 def _drawn(shown: int, every: int) -> str:
