@@ -107,7 +107,7 @@ class MarginalRelease(Release):
     ) -> tuple[Floats, Floats]:
         """Lower and upper bounds on answers of k attributes, (T, Q) each: all hold at once except with chance beta.
 
-        Their midpoint is often several times closer than ``answers``: see ``bounds``. Where the table has not the rows
+        Their midpoint is often closer than ``answers``, not always: see ``bounds``. Where the table has not the rows
         it is said to have, they are about its public number of rows. Args: see answers.
         """
         queries, polynomial = self.problem.queries, self.plan.polynomial
