@@ -23,9 +23,9 @@ from math import comb
 import numpy as np
 
 from dpcore.core import Floats, Neighbours
+from dpcore.gaussian_vectors import delta_of, largest_mu
 from dpcore.privacy import gaussian_sigma
 from dpcore.randomness.laws import gaussian_masses
-from dpcore.gaussian_vectors import delta_of, largest_mu
 
 KINDS = ("laplace", "gaussian")
 CLOSE = 1e-4

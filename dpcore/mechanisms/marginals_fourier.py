@@ -43,12 +43,12 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
+from dpcore.gaussian_vectors import calibrated
 from dpcore.mechanisms.marginals_residual import noisy_contrasts, worst_cell
 from dpcore.randomness import Sampler
 from dpcore.residual.counting import finished
 from dpcore.residual.fourier import fourier_gaussian, fourier_laplace
 from dpcore.residual.kinds import MOST_NUMBERS
-from dpcore.gaussian_vectors import calibrated
 from dpcore.residual.plan import Plan
 from dpcore.residual.release import (
     ContrastsRelease,

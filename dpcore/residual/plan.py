@@ -21,9 +21,9 @@ import numpy as np
 
 from dpcore.attributes import Set
 from dpcore.core import Booleans, Floats, Integers, Neighbours
+from dpcore.gaussian_vectors import calibrated, delta_of
 from dpcore.residual.contrasts import record_contrasts
 from dpcore.residual.kinds import Kinds
-from dpcore.gaussian_vectors import calibrated, delta_of
 
 ROUNDS = 400
 """Of multiplying weights; the result is only ever compared with the target by its true cost."""
