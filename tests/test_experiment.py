@@ -16,7 +16,6 @@ from dpcore import (
     Provenance,
     ProvenanceKind,
     Thresholds,
-    catalogue,
     entry,
 )
 from dpcore.core import DataRelease, Queries
