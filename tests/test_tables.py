@@ -342,14 +342,21 @@ def test_threads_do_not_meet() -> None:
         assert all(pool.map(ask, range(40)))
 
 
+# The peak is read from the process's own status where there is one: what getrusage tells starts at the size of the
+# process that started it, and that one has run all other tests.
 LARGE = """
-import resource, sys, time
+import pathlib, resource, sys, time
 from dpcore.tables import read_table
 contents = open(sys.argv[1], "rb").read()
 start = time.monotonic()
 table = read_table(contents, name="large.csv")
 numbers = table.numbers("pay")
-print(time.monotonic() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, len(numbers), numbers.sum())
+taken = time.monotonic() - start
+status = pathlib.Path("/proc/self/status")
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if status.exists():
+    peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+print(taken, peak / 1024, len(numbers), numbers.sum())
 """
 
 
@@ -370,4 +377,4 @@ def test_five_million_rows(tmp_path: Path, seed: int) -> None:
     assert (count, total) == (len(pay), pay.sum())
     # About 2.5 s and 480 MB on an idle machine with two cores.
     assert seconds < 120
-    assert megabytes < 1200
+    assert megabytes < 1000
