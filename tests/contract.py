@@ -75,7 +75,7 @@ def check_spending(mechanism: Mechanism, problem: Problem, *, seed: int) -> None
 
 def louder(mechanism: Mechanism) -> Mechanism:
     """The positive control: the same mechanism at CONTROL times its epsilon."""
-    changed: Mechanism = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)  # type: ignore[attr-defined, call-arg]
+    changed: Mechanism = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)  # type: ignore[attr-defined, call-arg]  # every one has it
     return changed
 
 

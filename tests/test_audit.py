@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import product
 
@@ -64,10 +64,10 @@ def test_data_sets() -> None:
 def test_chances_of_pairs_by_brute_force(neighbours: Neighbours) -> None:
     """Over all n + 1 rows drawn one by one; the last one joins, or replaces the one before it."""
     masses, n = np.array([0.5, 0.3, 0.2]), 3
-    wanted: Counter[frozenset[Rows]] = Counter()
+    wanted: defaultdict[frozenset[Rows], float] = defaultdict(float)
     for rows in product(range(3), repeat=n + 1):
         one, other = rows[:n], rows if neighbours is ADD_REMOVE else (*rows[: n - 1], rows[n])
-        wanted[frozenset({tuple(sorted(one)), tuple(sorted(other))})] += float(np.prod(masses[list(rows)]))  # type: ignore[assignment]
+        wanted[frozenset({tuple(sorted(one)), tuple(sorted(other))})] += float(np.prod(masses[list(rows)]))
     pairs = list(neighbouring_pairs(size=3, rows=n, neighbours=neighbours))
     for pair in pairs:
         assert pair.chance(masses) == pytest.approx(wanted[frozenset({pair.one, pair.other})], rel=1e-12)

@@ -60,7 +60,7 @@ def test_a_column_that_is_not_there_is_named() -> None:
 )
 def test_a_predicate_says_what_it_needs(values: dict[str, object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
-        Predicate(**values)  # type: ignore[arg-type]
+        Predicate(**values)  # type: ignore[arg-type]  # wrong on purpose
 
 
 CUBE = Cube(names=("a", "b", "c"))

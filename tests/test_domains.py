@@ -108,7 +108,7 @@ def test_depth_is_the_length_of_a_binary_search() -> None:
 )
 def test_lines_that_make_no_sense(wrong: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
-        Line(**wrong)  # type: ignore[arg-type]
+        Line(**wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 labels = st.lists(st.text(max_size=5), min_size=1, max_size=6, unique=True).map(tuple)

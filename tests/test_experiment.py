@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -25,11 +27,11 @@ from dpcore.mechanisms import serving
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
 
-def setting(kind: type[Queries], *, bits: int = 4, n: int = 200) -> tuple[Dataset, Problem]:
+def setting(kind: Callable[..., Queries], *, bits: int = 4, n: int = 200) -> tuple[Dataset, Problem]:
     domain = Line(bits=bits)
     records = np.random.Generator(np.random.SFC64(5)).integers(0, 2**bits, n)
     dataset = Dataset(domain, records, PUBLIC)
-    return dataset, Problem(domain=domain, queries=kind(domain=domain), n=n)  # type: ignore[call-arg]
+    return dataset, Problem(domain=domain, queries=kind(domain=domain), n=n)
 
 
 @pytest.mark.parametrize("kind", [Thresholds, Intervals, Cells])

@@ -102,7 +102,7 @@ def test_a_query_in_words() -> None:
     assert wide.batch(500).max() < wide.count < 2**63
     for wrong in ({"width": 5}, {"width": 2, "least": 3}, {"width": 0}):
         with pytest.raises(ParameterError):
-            AtLeast(domain=domain, **wrong)  # type: ignore[arg-type]  # whole numbers only
+            AtLeast(domain=domain, **wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_counting_shows_its_progress_and_stops_when_asked(seed: int) -> None:

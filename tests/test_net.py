@@ -284,4 +284,4 @@ def test_only_classes_that_can_be_counted_are_served() -> None:
         title = "Parities?"
 
     with pytest.raises(ParameterError, match="Parities"):
-        Net(Unknown(), np.array([1, 2]), points=1, rows=3)  # type: ignore[arg-type]
+        Net(Unknown(), np.array([1, 2]), points=1, rows=3)  # type: ignore[arg-type]  # not a class of queries

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -48,7 +48,7 @@ class Coins:
 
     def law(self, draw: Callable[[], tuple[int, ...]]) -> dict[tuple[int, ...], float]:
         """Chance of each outcome of a draw that starts again until something is kept."""
-        found: Counter[tuple[int, ...]] = Counter()
+        found: defaultdict[tuple[int, ...], float] = defaultdict(float)
         while True:
             self._position, self._chance, self._began = 0, 1.0, False
             try:
@@ -56,7 +56,7 @@ class Coins:
             except Rejected:
                 pass
             else:
-                found[outcome] += self._chance  # type: ignore[assignment]  # counted in chances
+                found[outcome] += self._chance
             while self._path and not any(self._path[-1][1][self._path[-1][0] + 1 :]):
                 self._path.pop()
             if not self._path:
@@ -220,7 +220,7 @@ def test_a_layer_has_the_cut_geometric_law(
     rate: float, ends: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = Bands(counts=np.array([1, 2]), points=1, rows=3, free_end=False)
-    layers, found, left = ExactLayers(kernel, rate=Fraction(rate)), Counter[int](), [0]
+    layers, found, left = ExactLayers(kernel, rate=Fraction(rate)), defaultdict[int, float](float), [0]
     each = math.exp(-rate * layers._step)
 
     def flip(below: object, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> bool:
@@ -231,7 +231,7 @@ def test_a_layer_has_the_cut_geometric_law(
     monkeypatch.setattr(exact, "flip", flip)
     for heads in range(60):
         left[0] = heads
-        found[layers._layer(*ends, lambda high: 0)] += each**heads * (1 - each)  # type: ignore[assignment]  # chances
+        found[layers._layer(*ends, lambda high: 0)] += each**heads * (1 - each)
     chances = layer_chances(rate * layers._step, *ends)
     assert sorted(found) == [ends[0] + 1 + place for place in range(len(chances))]
     np.testing.assert_allclose([found[layer] for layer in sorted(found)], chances, rtol=1e-11)

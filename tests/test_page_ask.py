@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore import Intervals, Preview, Problem, Thresholds
 from dpcore.figures.ask import said
 from dpcore.mechanisms import entry
+from dpcore.online.conversation import Transcript
 from dpcore.online.interactive import Interactive
 from dpcore.sources import Bundled
 from pages.ui.ask_controls import spread_questions
@@ -89,10 +90,11 @@ def test_an_analyst_asks_500_and_the_promise_holds(key: str) -> None:
     assert declined == "0"
     # The same setting and seed in code give the same conversation, up to the analyst's stock of searches.
     transcript = mechanism.run(mechanism.prepare(dataset, problem), Preview(1))
-    assert int(transcript.free.sum()) == int(free)  # type: ignore[attr-defined]  # a transcript
+    assert isinstance(transcript, Transcript)
+    assert int(transcript.free.sum()) == int(free)
     bound = mechanism.accuracy(problem, 0.05)
     assert f"promised is at most {100 * bound.value:.3g}%" in texts(app)
-    errors = np.abs(transcript.errors(dataset.histogram))  # type: ignore[attr-defined]  # a transcript
+    errors = np.abs(transcript.errors(dataset.histogram))
     assert f"The worst answer so far is off by {100 * errors.max():.3g}%" in texts(app)
     press(app, "ask_50")
     assert "550 questions" in texts(app)

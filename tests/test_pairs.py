@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore import Grid, Line, ParameterError, Preview, Problem, Rectangles, entry
+from dpcore.core import DataRelease
 from dpcore.generators import PAIR_GENERATORS, generate_pairs
 from dpcore.pairs import BundledPairs, GeneratedPairs, UploadedPairs
 from dpcore.samples import SAMPLES, load_sample
@@ -108,8 +109,9 @@ def test_a_synthetic_table_of_pairs_has_two_columns(key: str, seed: int) -> None
     problem = Problem(domain=domain, queries=Rectangles(domain=domain), n=dataset.n)
     mechanism = entry(key).make(epsilon=5.0)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))
-    header, *rows = csv.reader(io.StringIO(synthetic_csv(release, columns=source.columns)))  # type: ignore[arg-type]
+    assert isinstance(release, DataRelease)
+    header, *rows = csv.reader(io.StringIO(synthetic_csv(release, columns=source.columns)))
     assert header == ["bill_length_mm", "flipper_length_mm"] and len(rows) == dataset.n
     numbers = np.array([[float(number) if number else np.nan for number in row] for row in rows])
     again = np.bincount(domain.encode(*numbers.T), minlength=domain.size)
-    assert np.abs(problem.queries.max_error(again - release.histogram())).max() < 60  # type: ignore[attr-defined]
+    assert np.abs(problem.queries.max_error(again - release.histogram())).max() < 60

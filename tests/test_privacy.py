@@ -134,7 +134,7 @@ def test_laplace_scale_agrees_with_opendp() -> None:
 
 
 def promise(epsilon: float = 1.0, **told: float) -> Guarantee:
-    return Guarantee(epsilon=epsilon, neighbours=REPLACE, **told)  # type: ignore[arg-type]
+    return Guarantee(epsilon=epsilon, neighbours=REPLACE, **told)  # type: ignore[arg-type]  # numbers only
 
 
 def test_sequential_composition() -> None:

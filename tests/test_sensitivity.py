@@ -68,7 +68,8 @@ class Recording(Preview):
     ) -> Integers:
         self.told.append(("largest", [np.broadcast_to(scores, (trials, scores.shape[1]))], sensitivity, epsilon))
         places = np.broadcast_to(True if allowed is None else allowed, (trials, scores.shape[1]))
-        return (self._script.random(places.shape) * places).argmax(axis=1)
+        picked: Integers = (self._script.random(places.shape) * places).argmax(axis=1)
+        return picked
 
     def choose_cut(
         self, cumulative: Integers, low: Integers, high: Integers, *, epsilon: float, sensitivity: float, trials: int

@@ -88,12 +88,11 @@ class Remembered(Vote):
     """A question that keeps the laws it worked out: private, so it belongs to one session's state."""
 
     vote: Vote
+    answers: int = field(init=False)
     _laws: dict[tuple[bytes, int], Floats] = field(default_factory=dict)
 
-    @property
-    def answers(self) -> int:  # type: ignore[override]  # of the question itself
-        """How many answers there are."""
-        return self.vote.answers
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "answers", self.vote.answers)
 
     def answer(self, counts: Integers) -> Integers:
         """See Vote."""

@@ -9,7 +9,7 @@ from dpcore.core import Dataset, Integers, Problem, Provenance, ProvenanceKind
 from dpcore.domains import Line
 from dpcore.figures import limits_median as figures
 from dpcore.limits import median, walk
-from dpcore.mechanisms import entry
+from dpcore.mechanisms.identity import IdentityHistogram
 from dpcore.queries import Thresholds
 from dpcore.randomness import Preview
 from pages.ui.charts import is_dark
@@ -125,12 +125,12 @@ def _medians(*, bits: int, n: int, moved: Integers, epsilon: float, seed: int) -
     """Medians that binary search finds in releases of each D_i, i in ``moved``: (len(moved), TRIALS)."""
     domain = Line(bits=bits)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=n)
-    mechanism, sampler = entry("identity").make(epsilon=epsilon), Preview(seed)
+    mechanism, sampler = IdentityHistogram(epsilon=epsilon), Preview(seed)
     found = []
     for count in moved:
         records = np.where(np.arange(n) < count, domain.ordered - 1, 0)
         state = mechanism.prepare(Dataset(domain, records, GENERATED), problem)
-        found.append(walk.median_of_release(mechanism.run(state, sampler, trials=TRIALS)))  # type: ignore[arg-type]  # identity releases data
+        found.append(walk.median_of_release(mechanism.run(state, sampler, trials=TRIALS)))
     return np.array(found)
 
 

@@ -34,13 +34,13 @@ def college_story(*, epsilon: float, seed: int) -> None:
             "the team is good: yes; else no*. A college asks what share would apply. A polynomial in the literals of "
             "the lists answers all colleges at once, with the privacy loss chosen above."
         )
-        problem, dataset, mechanism = _asked(epsilon)
+        problem, dataset, mechanism, rules = _asked(epsilon)
         _answers(problem, dataset, mechanism, seed=seed)
-        _three_ways(problem.domain.rules, min(mechanism.degree, problem.domain.rules))  # type: ignore[attr-defined]  # DecisionLists
+        _three_ways(rules, min(mechanism.degree, rules))
 
 
-def _asked(epsilon: float) -> tuple[Problem, Dataset, DecisionListMarginals]:
-    """Students, rules and the mechanism's parameters."""
+def _asked(epsilon: float) -> tuple[Problem, Dataset, DecisionListMarginals, int]:
+    """Students, the mechanism with its parameters, and the rules of a list."""
     left, middle, right = st.columns(3)
     chosen = entry("marginals-decision-lists")
     with left:
@@ -59,7 +59,7 @@ def _asked(epsilon: float) -> tuple[Problem, Dataset, DecisionListMarginals]:
     dataset = remembered(f"students|{n}|{rules}", students)
     mechanism = chosen.make(epsilon=epsilon, **values)
     assert isinstance(mechanism, DecisionListMarginals)
-    return Problem(domain=domain, queries=Inputs(domain=domain), n=n), dataset, mechanism
+    return Problem(domain=domain, queries=Inputs(domain=domain), n=n), dataset, mechanism, rules
 
 
 def _answers(problem: Problem, dataset: Dataset, mechanism: DecisionListMarginals, *, seed: int) -> None:
