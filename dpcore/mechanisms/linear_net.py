@@ -126,10 +126,6 @@ class LinearNet(Mechanism):
             note="With the fat-shattering dimension in the place of the number of queries it holds in order only.",
         )
 
-    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
-        """Listing is done in prepare(); a draw is quick."""
-        return 0.0, 0.0
-
     def prepare(self, dataset: Dataset, problem: Problem) -> LinearNetState:
         """All candidates and their scores."""
         queries = problem.queries
