@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from math import comb
 
@@ -117,7 +118,8 @@ def test_a_law_is_remembered_and_worked_out_in_steps() -> None:
         assert law is kept.law(counts, rows=300)
         assert law == pytest.approx(vote.law(counts, rows=300))
         assert kept.answers == vote.answers == len(law)
-        assert "private" not in repr(kept) and str(counts[0]) not in repr(kept)
+        # Not "no count in it": an address in memory holds any two digits now and then.
+        assert not {"vote=", "_laws", "array", "["} & set(re.findall(r"\w+=?|\[", repr(kept))), repr(kept)
 
 
 class Lawless(Commonest):
