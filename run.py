@@ -34,7 +34,7 @@ PYPROJECT = HERE / "pyproject.toml"
 CONSTRAINTS = HERE / "constraints.txt"
 LOCALHOST = "127.0.0.1"
 OLDEST_PYTHON = (3, 11)
-TYPED = ("dpcore", "app.py", "run.py", "pages")
+TYPED = ("dpcore", "app.py", "run.py", "pages", "tests")
 CHROMIUM_NAMES = (
     "chromium",
     "chromium-browser",

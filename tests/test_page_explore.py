@@ -43,9 +43,8 @@ def sound(app: AppTest) -> AppTest:
 
 def texts(app: AppTest) -> str:
     """Everything a person could read on the page, charts included."""
-    parts = [
-        str(element.value) for kind in ("markdown", "caption", "error", "info", "warning") for element in app.get(kind)
-    ]
+    shown = (app.markdown, app.caption, app.error, app.info, app.warning)
+    parts = [str(element.value) for kind in shown for element in kind]
     parts += [json.dumps(chart.proto.spec) + chart.proto.alt for chart in charts(app)]
     return "\n".join(parts)
 

@@ -216,13 +216,14 @@ def test_stop_insists() -> None:
 def test_every_check_runs_and_any_failure_counts(
     monkeypatch: pytest.MonkeyPatch, codes: dict[str, int], expected: int
 ) -> None:
-    tools: list[str] = []
+    commands: list[list[str]] = []
 
     def record(command: list[str | Path], variables: object) -> int:
-        tools.append(str(command[2]))
-        return codes.get(tools[-1], 0)
+        commands.append([str(word) for word in command[2:]])
+        return codes.get(commands[-1][0], 0)
 
     monkeypatch.setattr(run, "ensure_environment", lambda environment, groups: Path("python"))
     monkeypatch.setattr(run, "run", record)
     assert run.main(["test", "quick"]) == expected
-    assert tools == ["ruff", "ruff", "mypy", "pytest"]
+    assert [command[0] for command in commands] == ["ruff", "ruff", "mypy", "pytest"]
+    assert {"dpcore", "pages", "tests", "app.py", "run.py"} <= set(commands[2])
