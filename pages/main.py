@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.controls import with_complaints
 from pages.ui.session import carry_link, keep_link, open_gate
 from pages.ui.status import status_line
 
@@ -33,5 +34,5 @@ st.set_page_config(
 st.html("<style>form.vega-bindings input[type=range] { max-width: 45vw; }</style>")
 status_line()
 carry_link(page.url_path)
-page.run()
+with_complaints(page.run)
 keep_link()

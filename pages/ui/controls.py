@@ -3,15 +3,65 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Parameter
+from dpcore.core import Entry, Parameter, exactly
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
 Value = float | int | str | bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complaints:
+    """Where it says what is wrong with the link, and the names in it that were spoken of."""
+
+    place: DeltaGenerator
+    told: set[str] = field(default_factory=set)
+
+
+_complaints: ContextVar[Complaints] = ContextVar("complaints about the link, of this run")
+
+
+def with_complaints(page: Callable[[], None]) -> None:
+    """Run a page; what is wrong with its link stands above it, where a closed popover does not hide it.
+
+    Streamlit drops a value that a bound control does not take, or sets it right, without a word: whatever the page
+    itself has not spoken of is found by comparing the link with the controls that read it in this run.
+    """
+    found = Complaints(place=st.container())
+    _complaints.set(found)
+    asked = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
+    page()
+    for key, text in asked.items():
+        dropped = key in st.session_state and st.query_params.get(key) != text
+        if dropped and key not in found.told and not _is_meant(text, st.session_state[key]):
+            shown = st.session_state[key]
+            known = isinstance(shown, int | float) and not isinstance(shown, bool)
+            instead = exactly(shown) if known else "the usual one"
+            complain(key, f"In the link, “{key}” has a value its control does not take; showing {instead} instead.")
+
+
+def complain(key: str, sentence: str) -> None:
+    """Say what is wrong with a name in the link: once, above the page."""
+    found = _complaints.get()
+    found.told.add(key)
+    found.place.warning(sentence)
+
+
+def _is_meant(text: str, value: object) -> bool:
+    """Whether a link says a control's value, in whatever spelling: 1.0 for 1, TRUE for True."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    return text.lower() == str(value).lower()
 
 
 def link_key(entry: Entry, name: str) -> str:
@@ -30,9 +80,10 @@ def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
         fits = False
     if not fits:
         shown = f"{parameter.label} {parameter.symbol}".strip()
-        st.warning(
-            f"In the link, {shown} is not a number between {parameter.low:g} and {parameter.high:g}; "
-            f"showing the usual value instead."
+        complain(
+            key,
+            f"In the link, “{shown}” is not a number between {exactly(parameter.low)} and {exactly(parameter.high)}; "
+            f"showing the usual value instead.",
         )
 
 
@@ -40,7 +91,7 @@ def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
     """The same for a choice: the control falls back to its default silently."""
     asked = st.query_params.get(key)
     if asked is not None and asked not in options:
-        st.warning(f"The link names an unknown {label}; showing the usual one instead.")
+        complain(key, f"The link names an unknown {label}; showing the usual one instead.")
 
 
 def choice(
@@ -48,6 +99,7 @@ def choice(
 ) -> str:
     """One of several keys, shown by title. The link holds the key: a bound select box would write its title there."""
     first = default if default in titles else next(iter(titles))
+    _complaints.get().told.add(key)  # not bound, and seen to here
     if key not in st.session_state:
         check_choice(key, list(titles), label=label.lower())
         asked = st.query_params.get(key)

@@ -10,7 +10,7 @@ from dpcore.generators import GENERATORS, PAIR_GENERATORS
 from dpcore.pairs import SIDE_BITS, BundledPairs, GeneratedPairs
 from dpcore.samples import SAMPLES, sample
 from dpcore.sources import Bundled, Generated, Source
-from pages.ui.controls import check_choice, check_link, choice
+from pages.ui.controls import check_choice, check_link, choice, complain
 from pages.ui.session import upload
 
 OWN_FILE = "my-file"
@@ -58,10 +58,12 @@ def pick_source(*, default: str = "bimodal", pairs: bool = False) -> Source:
     st.session_state["usual_data"] = default
     asked = st.query_params.get("data")
     if asked == OWN_FILE and OWN_FILE not in titles:
-        st.warning(
+        complain(
+            "data",
             "Two columns of your file are in use, and this page is about one: choose it on the Data page."
             if upload() is not None
-            else "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+            else "The link was made with an uploaded file, which stays with the person who uploaded it; "
+            "pick data here.",
         )
         del st.query_params["data"]
     chosen = choice(
