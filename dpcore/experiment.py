@@ -97,8 +97,7 @@ class ErrorReport:
     @property
     def failures(self) -> int:
         """Trials that answered and erred by more than the promise."""
-        # Errors are sums of k/n in floating point: a hair over the promise is not a failure.
-        return int((self.answered > self.bound.value * (1 + 1e-12) + 1e-12).sum())
+        return self.bound.broken_by(self.answered)
 
     @property
     def failure_interval(self) -> tuple[float, float]:

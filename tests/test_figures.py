@@ -33,10 +33,11 @@ from dpcore.core import Bound, BoundKind, Domain, Queries
 from dpcore.experiment import ErrorReport, Sweep, finish, measure, sweep
 from dpcore.figures.data import binned, histogram
 from dpcore.figures.dotplot import DOTS
-from dpcore.figures.errors import error_band, typical_failure, worst_error
+from dpcore.figures.errors import error_band
 from dpcore.figures.figure import Figure, percent, shortened, significant
 from dpcore.figures.labels import drawable, grouped
 from dpcore.figures.tradeoff import tradeoff
+from dpcore.figures.worst import Words, typical_failure, worst_error, worst_map
 from dpcore.limits.applicable import lower_curve
 from dpcore.mechanisms import serving
 
@@ -399,3 +400,16 @@ def test_numbers_are_written_with_three_digits() -> None:
     assert shortened(values) == [0.1, 0.3333, 123500.0, -2e-9, 0.0, None, None]
     random = np.random.Generator(np.random.SFC64(5)).lognormal(0, 8, 2000)
     assert shortened(random) == [float(f"{value:.4g}") for value in random]
+
+
+def test_every_page_calls_its_runs_by_their_name() -> None:
+    _, report = reported(*SETTINGS[0])
+    same = {"n": report.problem.n, "guarantee": report.guarantee, "promised": report.bound, "lower": LOWER}
+    words = Words(run="conversation", query="question", over="all that was asked")
+    figure = worst_map(worst=report.worst, **same, badge=BADGE, dark=False, words=words)
+    check(figure)
+    assert "16 in 100 conversations" in figure.sentence and "on their worst question" in figure.sentence
+    assert list(figure.table)[0] == "conversations out of 100"
+    assert "all that was asked" in str(figure.spec) and "release" not in str(figure.spec) + figure.sentence
+    silent = worst_map(worst=np.full(3, np.nan), **same, badge=BADGE, dark=False, words=words)
+    assert silent.sentence == "Every previewed conversation refused to answer."

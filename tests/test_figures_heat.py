@@ -12,9 +12,10 @@ import pytest
 
 from dpcore import Cells, Dataset, Grid, Line, Rectangles
 from dpcore.experiment import ErrorReport
-from dpcore.figures.errors import error_band, worst_error
+from dpcore.figures.errors import error_band
 from dpcore.figures.figure import Figure
 from dpcore.figures.heat import MOST_FRAMES, blocks, most_rows, released_map, shown_frames, true_map
+from dpcore.figures.worst import worst_error
 from tests.test_figures import BADGE, HOSTILE, check, expressions, reported
 
 GRID = Grid(first=Line(low=-5, high=5, bits=3, missing=True), second=Line(high=1e6, bits=2, unit="USD"))

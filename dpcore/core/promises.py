@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from dpcore.core.basics import ParameterError
+from dpcore.core.basics import Floats, ParameterError
 
 
 class Neighbours(enum.StrEnum):
@@ -114,3 +114,8 @@ class Bound:
     def vacuous(self) -> bool:
         """Whether the number says nothing: an error of 1 or more is true of any release whose answers lie in [0, 1]."""
         return not self.value < 1
+
+    def broken_by(self, errors: Floats) -> int:
+        """How many of these errors (T,), as fractions of n, exceed the promise."""
+        # Errors are sums of k/n in floating point: a hair over the promise is not a failure.
+        return int((errors > self.value * (1 + 1e-12) + 1e-12).sum())

@@ -13,16 +13,18 @@ DIAMETER = f"0.94 * min(width / {COLUMNS}, height / max(1, domain('y')[1]))"
 """Of a dot, in pixels: as large as the picture's size and the tallest stack allow."""
 
 
-def worst_body(colours: Palette, *, n: int, log: bool) -> Spec:
+def worst_body(colours: Palette, *, n: int, log: bool, run: str, over: str) -> Spec:
     """Regions, then dots, then the promise, then words; the axes reach as far as the data sets say.
 
     Args:
         colours: of the theme.
         n: rows, for the axis in rows.
         log: whether the axis has equal factors instead of equal steps.
+        run: what a dot stands for two in a hundred of.
+        over: which queries the worst is taken over.
     """
     scale: Spec = {"type": "log", "nice": False} if log else {"zero": True, "nice": False}
-    title = "worst error over all queries, share of n" + (" (log)" if log else "")
+    title = f"worst error over {over}, share of n" + (" (log)" if log else "")
     bottom = {"format": ".3~p", "tickCount": 6, "labelOverlap": True, "grid": False}
     x: Spec = {"field": "x", "type": "quantitative", "scale": scale, "axis": None}
     y: Spec = {"field": "y", "type": "quantitative", "scale": {"nice": False, "zero": True}, "axis": None}
@@ -61,7 +63,7 @@ def worst_body(colours: Palette, *, n: int, log: bool) -> Spec:
                 },
             },
             *_promise(colours, x),
-            *_words(colours, x),
+            *_words(colours, x, run=run),
         ],
         "resolve": {"axis": {"x": "independent"}},
     }  # fmt: skip
@@ -99,7 +101,7 @@ def _promise(colours: Palette, x: Spec) -> list[Spec]:
     return [rule, *sides]
 
 
-def _words(colours: Palette, x: Spec) -> list[Spec]:
+def _words(colours: Palette, x: Spec, *, run: str) -> list[Spec]:
     """Names of the regions, and how many releases are beyond the open dots or refused."""
     small = {"type": "text", "fontSize": 12, "baseline": "top"}
     across: Spec = {"value": {"expr": "width - 2"}}
@@ -112,7 +114,7 @@ def _words(colours: Palette, x: Spec) -> list[Spec]:
         *haloed({
             "data": {"name": "dots"}, "transform": [{"filter": "datum.last"}],
             "mark": {**small, "align": "right", "color": colours.quiet},
-            "encoding": {"x": across, "y": {"value": 44}, "text": {"value": "a dot is 2 in 100 releases"}},
+            "encoding": {"x": across, "y": {"value": 44}, "text": {"value": f"a dot is 2 in 100 {run}s"}},
         }, colours),
         {
             "data": {"name": "refused"}, "mark": {**small, "align": "left", "color": colours.ink},

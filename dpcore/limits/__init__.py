@@ -21,5 +21,6 @@ the truth is a separate function, because whoever attacks does not know it.
     named_classes     classes whose dimension has a closed form
     given_class       a class that somebody wrote down
     worth             what a dimension forbids and buys
+    packings          places for a few rows that the answers of a query class tell apart
     applicable        the bound on the worst error that a problem's promises must respect
 """

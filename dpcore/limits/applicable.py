@@ -1,8 +1,7 @@
 """The lower bound that applies to a problem: the smallest worst error anyone can promise with the same guarantee.
 
-Put τ rows at one of N cells and keep the other rows where they are. Of any two cells, some query (the cell, the
-threshold at the lower one, the interval up to it, the rectangle that is the cell) holds the one and not the other, so
-whoever answers every query within less than τ/(2n) tells which of the N cells it was. But these N data sets are only τ
+Put τ rows at one of N places that the answers tell apart (packings.py) and keep the other rows where they are. Whoever
+answers every query within less than τ/(2n) tells which of the N places it was. But these N data sets are only τ
 replaced rows apart, so nobody can tell them apart surely: it is the median's wall (median.py) with τ rows, τ as large
 as the wall allows with failure chance β.
 
@@ -24,38 +23,46 @@ import numpy as np
 
 from dpcore.core import Assumption, Bound, BoundKind, Floats, Guarantee, Mechanism, Problem
 from dpcore.limits.chance import confusion, replacement_steps
-from dpcore.limits.median import may_be_right
-from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
+from dpcore.limits.median import log_others, may_be_right
+from dpcore.limits.packings import Packing, packings
 
 
 @lru_cache(maxsize=256)
-def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound | None:
+def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float, questions: int | None = None) -> Bound | None:
     """The bound on the worst error, a fraction of n, that a promise with failure chance β must respect.
 
     None where none is known to apply: another query class, a guarantee that fails on unlikely data, no loss at all, one
-    cell only, or a β so large that nothing follows. Remembered: it is about public parameters alone.
+    place only, or a β so large that nothing follows. Remembered: it is about public parameters alone.
+
+    Args:
+        problem: what is asked; of halfspaces, those with its margin.
+        guarantee: what is kept.
+        beta: failure chance of the promise.
+        questions: answers promised to somebody who asks so many queries, each after the last answer; None for all.
     """
-    cells = problem.domain.ordered
-    if not isinstance(problem.queries, Cells | Thresholds | Intervals | Rectangles):
-        return None
-    if guarantee.gamma or cells < 2:
+    if guarantee.gamma:
         return None
     if not (guarantee.epsilon > 0 and math.isfinite(guarantee.epsilon) and 0 <= beta < 1):
         return None
-    moved = _most_rows(problem, guarantee, cells=cells, beta=beta)
-    if moved == 0:
+    best: tuple[float, int, Packing] | None = None
+    for packing in packings(problem.queries, questions=questions):
+        moved = _most_rows(problem, guarantee, bits=packing.bits, beta=beta)
+        if moved and (best is None or moved * packing.gap > best[0]):
+            best = moved * packing.gap, moved, packing
+    if best is None:
         return None
-    value = moved / (2 * problem.n)
+    rows, moved, packing = best
     slack = f" and slack {guarantee.delta:g}" if guarantee.delta else ""
+    these = "these queries" if questions is None else f"{questions:,} such queries, each after the last answer,"
     return Bound(
-        value=value,
+        value=rows / (2 * problem.n),
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers these queries on {cells:,} cells with privacy loss {guarantee.epsilon:g}{slack} "
-        f"cannot promise a worst error below {moved / 2:g} of {problem.n:,} rows with failure chance {beta:g}.",
+        statement=f"Whoever answers {these} {packing.words} with privacy loss {guarantee.epsilon:g}{slack} "
+        f"cannot promise a worst error below {rows / 2:g} of {problem.n:,} rows with failure chance {beta:g}.",
         reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
         beta=beta,
         assumptions=(Assumption(text="the promise holds for every data set, not only this one", met=True),),
-        note=f"{moved} rows at an unknown cell are too few to be found surely.",
+        note=f"{moved} rows at an unknown place are too few to be found surely.",
     )
 
 
@@ -80,19 +87,36 @@ def lower_curve(
     return losses, errors
 
 
-def _most_rows(problem: Problem, guarantee: Guarantee, *, cells: int, beta: float) -> int:
-    """Largest number of rows, at most n, that cannot be found among the cells with failure chance β."""
+def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: float) -> int:
+    """Largest number of rows, at most n, that cannot be found among 2^bits places with failure chance β."""
     low, high = 0, problem.n
     if beta > 0:
         # Beyond this many rows the wall is past; a smaller bracket is a quicker search, and never a wrong bound.
-        high = min(high, math.ceil((2 * math.log(cells / beta) + 4) / guarantee.epsilon))
+        high = min(high, math.ceil((2 * (bits * math.log(2) - math.log(beta)) + 4) / guarantee.epsilon))
     while low < high:
         rows = (low + high + 1) // 2
         steps = replacement_steps(problem.neighbours, rows=rows)
         if guarantee.delta:
-            # Two of the data sets are enough, and with a slack the wall of many has a door.
-            hidden = confusion(epsilon=guarantee.epsilon, steps=steps, delta=guarantee.delta) > beta
+            # The wall of many places has a door where there is a slack; then two of them may still be confused.
+            hidden = not _may_be_found(bits=bits, steps=steps, guarantee=guarantee, beta=beta) or (
+                confusion(epsilon=guarantee.epsilon, steps=steps, delta=guarantee.delta) > beta
+            )
         else:
-            hidden = not may_be_right(bits=math.log2(cells), n=steps, epsilon=guarantee.epsilon, beta=beta)
+            hidden = not may_be_right(bits=bits, n=steps, epsilon=guarantee.epsilon, beta=beta)
         low, high = (rows, high) if hidden else (low, rows - 1)
     return low
+
+
+def _may_be_found(*, bits: float, steps: int, guarantee: Guarantee, beta: float) -> bool:
+    """Whether a mechanism with a slack may name the right one of N places, h steps apart, with chance 1 - β.
+
+    Named with chance p where it is right, a place is named with chance (p - δ_h) e^(-εh) at least where another is
+    right, δ_h = δ (e^(εh) - 1)/(e^ε - 1) (Dwork and Roth 2014, Theorem 2.2 with a slack). N - 1 of these and p are at
+    most 1, so p <= (1 + (N - 1) e^(-εh) δ_h)/(1 + (N - 1) e^(-εh)).
+    """
+    epsilon, others = guarantee.epsilon, float(log_others(bits))
+    leaked = guarantee.delta * -math.expm1(-epsilon * steps) / math.expm1(epsilon)  # e^(-εh) δ_h
+    with np.errstate(over="ignore"):
+        missed = np.logaddexp(0.0, others - epsilon * steps)  # ln of 1 + (N - 1) e^(-εh)
+        reached = np.exp(-missed) + np.exp(others + math.log(leaked) - missed)
+    return bool(reached >= 1 - beta)

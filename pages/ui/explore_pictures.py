@@ -8,7 +8,8 @@ from dpcore.core import Dataset, State
 from dpcore.domains import Grid, Line
 from dpcore.experiment import ErrorReport
 from dpcore.figures.data import histogram
-from dpcore.figures.errors import error_band, worst_error
+from dpcore.figures.errors import error_band
+from dpcore.figures.worst import worst_error
 from dpcore.limits.applicable import lower_bound
 from dpcore.recipe import Recipe
 from pages.ui.brush import brushed_range

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.figures.data import histogram
-from dpcore.figures.errors import worst_error
 from dpcore.figures.figure import percent, rows
+from dpcore.figures.worst import worst_error
 from dpcore.limits.applicable import lower_bound
 from dpcore.mechanisms import entry
 from dpcore.recipe import Recipe
