@@ -34,7 +34,7 @@ from dpcore.experiment import ErrorReport, Sweep, finish, measure, sweep
 from dpcore.figures.data import binned, histogram
 from dpcore.figures.dotplot import DOTS
 from dpcore.figures.errors import error_band
-from dpcore.figures.figure import Figure, percent, shortened, significant
+from dpcore.figures.figure import Figure, percent, rows, shortened, significant
 from dpcore.figures.labels import drawable, grouped
 from dpcore.figures.tradeoff import tradeoff
 from dpcore.figures.worst import Words, typical_failure, worst_error, worst_map
@@ -393,11 +393,20 @@ def test_a_sweep_without_answers_or_with_zeros_is_a_picture_too() -> None:
 
 
 def test_numbers_are_written_with_three_digits() -> None:
-    said = {0.0: "0", 1234.5: "1,230", 0.00012345: "0.000123", -0.5: "-0.5", 999.9: "1,000", 12.0: "12"}
+    said = {0.0: "0", 1234.5: "1,230", 0.00012345: "0.000123", -0.5: "−0.5", 999.9: "1,000", 12.0: "12"}
     assert {value: significant(value) for value in said} == said
     assert significant(math.nan) == "no value" and significant(math.inf) == "∞"
-    values = [0.1, 1 / 3, 123456.0, -2e-9, 0.0, math.nan, math.inf]
-    assert shortened(values) == [0.1, 0.3333, 123500.0, -2e-9, 0.0, None, None]
+    assert significant(-1e-20) == "−1.00e−20" and significant(-math.inf) == "−∞"
+    shares = {-0.209: "−20.9%", 0.5: "50%", 1.0: "100%", -0.0: "0%", 2.5: "2.5 times n", -2.5: "−2.5 times n"}
+    assert {value: percent(value) for value in shares} == shares
+    counts = {-0.2: "−200 of 1,000 rows", -1e-9: "0 of 1,000 rows", 1.0: "1,000 of 1,000 rows", 2.5: "2,500 rows"}
+    assert {value: rows(value, 1000) for value in counts} == counts
+
+
+def test_numbers_in_tables_keep_four_digits_and_counts_all() -> None:
+    values = [0.1, 1 / 3, 12345.6, -2e-9, 0.0, math.nan, math.inf, 2.0**60]
+    assert shortened(values) == [0.1, 0.3333, 12350.0, -2e-9, 0.0, None, None, 1.153e18]
+    assert shortened([123456, -98765, 20269, 0.29 * 123456 / 0.29]) == [123456, -98765, 20269, 123456]
     random = np.random.Generator(np.random.SFC64(5)).lognormal(0, 8, 2000)
     assert shortened(random) == [float(f"{value:.4g}") for value in random]
 
@@ -409,7 +418,7 @@ def test_every_page_calls_its_runs_by_their_name() -> None:
     figure = worst_map(worst=report.worst, **same, badge=BADGE, dark=False, words=words)
     check(figure)
     assert "16 in 100 conversations" in figure.sentence and "on their worst question" in figure.sentence
-    assert list(figure.table)[0] == "conversations out of 100"
-    assert "all that was asked" in str(figure.spec) and "release" not in str(figure.spec) + figure.sentence
+    assert next(iter(figure.table)) == "conversations out of 100"
+    assert "all that was asked" in str(figure.spec) and "releases" not in str(figure.spec["layer"]) + figure.sentence
     silent = worst_map(worst=np.full(3, np.nan), **same, badge=BADGE, dark=False, words=words)
     assert silent.sentence == "Every previewed conversation refused to answer."
