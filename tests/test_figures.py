@@ -29,7 +29,7 @@ from dpcore import (
     Thresholds,
     entry,
 )
-from dpcore.core import Bound, BoundKind, Domain, Queries
+from dpcore.core import Bound, BoundKind, Domain, Floats, Queries
 from dpcore.experiment import ErrorReport, Sweep, finish, measure, sweep
 from dpcore.figures.data import binned, histogram
 from dpcore.figures.dotplot import DOTS
@@ -413,12 +413,17 @@ def test_numbers_in_tables_keep_four_digits_and_counts_all() -> None:
 
 def test_every_page_calls_its_runs_by_their_name() -> None:
     _, report = reported(*SETTINGS[0])
-    same = {"n": report.problem.n, "guarantee": report.guarantee, "promised": report.bound, "lower": LOWER}
-    words = Words(run="conversation", query="question", over="all that was asked")
-    figure = worst_map(worst=report.worst, **same, badge=BADGE, dark=False, words=words)
+
+    def drawn(worst: Floats) -> Figure:
+        return worst_map(
+            worst=worst, n=report.problem.n, guarantee=report.guarantee, promised=report.bound, lower=LOWER,
+            badge=BADGE, dark=False, words=Words(run="conversation", query="question", over="all that was asked"),
+        )  # fmt: skip
+
+    figure = drawn(report.worst)
     check(figure)
-    assert "16 in 100 conversations" in figure.sentence and "on their worst question" in figure.sentence
+    assert "in 100 conversations err" in figure.sentence and "on their worst question" in figure.sentence
     assert next(iter(figure.table)) == "conversations out of 100"
-    assert "all that was asked" in str(figure.spec) and "releases" not in str(figure.spec["layer"]) + figure.sentence
-    silent = worst_map(worst=np.full(3, np.nan), **same, badge=BADGE, dark=False, words=words)
-    assert silent.sentence == "Every previewed conversation refused to answer."
+    assert "all that was asked" in str(figure.spec)
+    assert "releases" not in str(figure.spec["layer"]) + figure.sentence
+    assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation refused to answer."
