@@ -6,6 +6,7 @@ has a positive control: a sample of the same size from a law that is a little wr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,16 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc, betaincinv, chdtrc
 
 from dpcore.core import Floats, Integers
+from dpcore.randomness import Sampler
 
 SIGNIFICANCE = 1e-6
 """Chance that a right sampler fails one test, nominally (the chi-square law is a limit; see chi_square_tail)."""
+
+SECURE_SAMPLES = 3
+"""Samples in a row that must fail before a sampler of the system's entropy does."""
+
+HARDLY_EVER = 1e-13
+"""Chance that one exact test of the system's entropy may fail by chance: there are a few, and no seed repeats them."""
 
 FEWEST_EXPECTED = 100.0
 """Outcomes are pooled with their neighbours until so many draws are expected."""
@@ -28,7 +36,8 @@ def chi_square_tail(observed: NDArray[Any], chances: Floats) -> float:
     """Chance of a Pearson statistic at least as large as the sample's, if the sample has the law.
 
     Consecutive outcomes are pooled until FEWEST_EXPECTED draws are expected in each pool: from there on the statistic
-    follows its limit closely (at 5 standard deviations the tail of one pool is heavier by a factor of about 5).
+    follows its limit closely (at SIGNIFICANCE the true tail is heavier by a factor of 3 at most, that of two pools, one
+    of them of so many draws).
 
     Args:
         observed: how often each outcome came, shape (K,).
@@ -58,6 +67,18 @@ def assert_law(observed: NDArray[Any], chances: Floats) -> None:
     """Fail if the sample does not have the law, at SIGNIFICANCE."""
     tail = chi_square_tail(observed, chances)
     assert tail >= SIGNIFICANCE, f"{observed.sum()} draws do not have the exact law: chi-square tail {tail:.3g}"
+
+
+def assert_law_from(sampler: Sampler, draw: Callable[[], NDArray[Any]], chances: Floats) -> None:
+    """Fail if what is drawn does not have the law; from the system's entropy, if SECURE_SAMPLES in a row do not.
+
+    Entropy follows no seed: now and then one sample of a right sampler fails, and nobody can repeat it. Three do with
+    chance (3e-6)^3 = 2.7e-17 at most. A sampler so wrong that one sample shows it is shown by all three.
+    """
+    for _ in range(SECURE_SAMPLES - 1 if sampler.secure else 0):
+        if chi_square_tail(draw(), chances) >= SIGNIFICANCE:
+            return
+    assert_law(draw(), chances)
 
 
 def assert_other_law(observed: NDArray[Any], chances: Floats) -> None:

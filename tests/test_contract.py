@@ -67,7 +67,6 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
 
 @every_entry
 def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
-    # The entropy is the system's: this test fails by chance about once in a million runs.
     problem = next(problems.tiny_problems(entry, problems.relations(entry)[0]))
     contract.check_law(entry, problem, Secure(), seed=seed)
 

@@ -13,7 +13,7 @@ import pytest
 
 import dpcore
 from dpcore.audit import ROUNDING, exact_delta
-from dpcore.core import Floats, Neighbours, Problem
+from dpcore.core import Floats, Integers, Neighbours, Problem
 from dpcore.halfspaces.counting import side_counts
 from dpcore.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
 from dpcore.mechanisms.halfspaces import HalfspaceCounts
@@ -21,7 +21,7 @@ from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
 from dpcore.sphere import Sphere
 from tests.contract import louder
 from tests.halfspaces import PLANE, SPACE, dataset_of, outcomes, problem_of
-from tests.statistics import assert_law, assert_other_law, tally_rows
+from tests.statistics import assert_law_from, assert_other_law, tally_rows
 
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 # universe, rows, parameters: nothing projected, one matrix, two, projections in space, and a net of three.
@@ -140,15 +140,17 @@ def test_spending_is_the_guarantee(neighbours: Neighbours, projected: int, seed:
 def test_samplers_draw_the_exact_law(
     universe: Floats, rows: int, values: dict[str, Any], neighbours: Neighbours, secure: bool, seed: int
 ) -> None:
-    # The secure sampler's entropy is the system's: that test fails by chance about once in a million runs.
     draws, problem, window = 40_000, problem_of(universe.shape[1], rows, neighbours), (-2, rows + 2)
     # Noise of scale 1 in every case: enough beside the middle to tell it from the control's.
     mechanism = HalfspaceCounts(epsilon=HalfspaceCounts(**values).measured(problem), **values)
     dataset = dataset_of(problem, universe[:rows])
     law = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
     sampler = Secure() if secure else Preview(seed)
-    drawn = outcomes(mechanism, dataset, problem, sampler, window=window, trials=draws)
-    assert_law(tally_rows(drawn, law[0]), law[1])
+
+    def drawn() -> Integers:
+        return tally_rows(outcomes(mechanism, dataset, problem, sampler, window=window, trials=draws), law[0])
+
+    assert_law_from(sampler, drawn, law[1])
     changed = louder(mechanism)
     assert isinstance(changed, HalfspaceCounts)
     control = outcomes(changed, dataset, problem, Preview(seed + 1), window=window, trials=draws)

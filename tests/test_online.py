@@ -82,7 +82,6 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
 
 @every_entry
 def test_secure_conversations_have_the_exact_law(entry: Entry, seed: int) -> None:
-    # The entropy is the system's: this test fails by chance about once in a million runs.
     problem = next(tiny_problems(entry, Neighbours.REPLACE_ONE))
     contract.check_law(entry, problem, Secure(), seed=seed)
 

@@ -12,13 +12,13 @@ import pytest
 
 from dpcore import Account, Enumerate, Neighbours, Preview, Secure
 from dpcore.audit import exact_delta
-from dpcore.core import Floats, Problem
+from dpcore.core import Floats, Integers, Problem
 from dpcore.mechanisms.marginals_residual import ResidualPlanner
 from dpcore.residual.kinds import Kinds
 from dpcore.residual.plan import Part, Plan, best_variances, residual_plan
 from tests.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of
 from tests.problems import Clamped, outcomes_of
-from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows
+from tests.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -83,8 +83,11 @@ def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
     louder = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)
     outcomes, chances = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
     draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
-    drawn = outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws)
-    assert_law(tally_rows(drawn, outcomes), chances)
+
+    def drawn() -> Integers:
+        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws), outcomes)
+
+    assert_law_from(source, drawn, chances)
     control = outcomes_of(louder, dataset, problem, Clamped(Preview(seed + 1), window), 30_000)
     assert_other_law(tally_rows(control, outcomes), chances)
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy.special import chdtrc
 from scipy.stats import binom, chisquare
 
+from dpcore.randomness import Preview, Sampler, Secure
 from tests.statistics import (
+    FEWEST_EXPECTED,
+    SECURE_SAMPLES,
+    SIGNIFICANCE,
     assert_chance_at_most,
     assert_law,
+    assert_law_from,
     assert_other_law,
     binomial_tail,
     chi_square_tail,
@@ -54,6 +62,29 @@ def test_wrong_samples_are_rejected(seed: int) -> None:
     with pytest.raises(AssertionError, match="wrong law pass"):
         assert_other_law(right, LAW)
     assert chi_square_tail(np.array([500, 499, 1]), np.array([0.5, 0.5, 0.0])) == 0
+
+
+def test_entropy_fails_after_three_wrong_samples_in_a_row_and_a_seed_after_one(seed: int) -> None:
+    generator = np.random.Generator(np.random.PCG64(seed))
+    right, wrong = generator.multinomial(20_000, LAW), generator.multinomial(20_000, LAW[[1, 0, 2, 3, 4, 5, 6]])
+    for samples in ([right], [wrong, right], [wrong, wrong, right]):
+        assert_law_from(Secure(), partial(next, iter(samples)), LAW)
+    sampler: Sampler
+    for sampler, samples in ((Secure(), [wrong, wrong, wrong, right]), (Preview(seed), [wrong, right])):
+        with pytest.raises(AssertionError, match="do not have the exact law"):
+            assert_law_from(sampler, partial(next, iter(samples)), LAW)
+
+
+@pytest.mark.parametrize("draws", [4_000, 20_000, 400_000])
+def test_three_samples_of_a_right_sampler_fail_hardly_ever(draws: int) -> None:
+    """The pools whose tail is heaviest, one of FEWEST_EXPECTED draws and the rest, by their exact law."""
+    chance = FEWEST_EXPECTED / draws
+    counts = np.arange(draws + 1)
+    expected = FEWEST_EXPECTED
+    statistics = (counts - expected) ** 2 * (1 / expected + 1 / (draws - expected))
+    fails = float(binom.pmf(counts, draws, chance)[chdtrc(1, statistics) < SIGNIFICANCE].sum())
+    assert SIGNIFICANCE < fails < 3 * SIGNIFICANCE
+    assert 100 * fails**SECURE_SAMPLES < 1e-14, "of a hundred such tests together"
 
 
 def test_tallies() -> None:
