@@ -13,7 +13,7 @@ import pytest
 from dpcore import Cells, Dataset, Grid, Line, Rectangles
 from dpcore.experiment import ErrorReport
 from dpcore.figures.errors import error_band
-from dpcore.figures.figure import Figure
+from dpcore.figures.figure import Figure, significant
 from dpcore.figures.heat import MOST_FRAMES, blocks, most_rows, released_map, shown_frames, true_map
 from dpcore.figures.worst import worst_error
 from tests.test_figures import BADGE, HOSTILE, check, expressions, reported
@@ -63,7 +63,7 @@ def test_a_map_draws_every_row_where_it_lies() -> None:
         [[cell[f"f{k}"] for k in range(1, MOST_FRAMES + 1)] for cell in released.spec["datasets"]["cells"]]
     )
     np.testing.assert_array_equal(drawn, report.frames[:MOST_FRAMES, :32].T)
-    assert f"· {report.frames[0, 32]:g} missing" in released.spec["datasets"]["said"][0]["text"]
+    assert f"· {significant(report.frames[0, 32])} missing" in released.spec["datasets"]["said"][0]["text"]
     # Both maps have one scale of shades, which holds the truth and every release.
     assert true.spec["datasets"]["reach"] == released.spec["datasets"]["reach"]
     assert released.spec["datasets"]["reach"][1]["shade"] == max(drawn.max(), 2)

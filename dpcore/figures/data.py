@@ -106,9 +106,7 @@ def _datasets(bars: Records, true: Floats | None, released: Floats, refused: Any
     """A row per bar with its true count and that of every release (f1, f2, …); what to say of each release."""
     columns: dict[str, list[Any]] = {} if true is None else {"true": true.astype(int).tolist()}
     for number, row in enumerate(released, start=1):
-        # Whole counts stay exact, so that they still add up; only fractions of synthetic rows are shortened.
-        whole = np.array_equal(row, np.rint(row))
-        columns[f"f{number}"] = row.astype(int).tolist() if whole else shortened(row)
+        columns[f"f{number}"] = shortened(row)
     counts = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     rows: Records = [{**bar, **count} for bar, count in zip(bars, counts or [{}] * len(bars), strict=True)]
     if rows and "x" in rows[0]:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 """The specification's name, which Vega-Lite wants; nothing is fetched from it."""
-BADGE_WIDTH = 64
+BADGE_WIDTH = 62
 """Letters in a line of the badge: as many as a phone shows."""
+MOST_COUNTED = 2.0**53
+"""Whole numbers from here on are no counts."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,41 +111,49 @@ def framed(
 
 
 def shortened(values: NDArray[Any] | list[float]) -> list[float | None]:
-    """Numbers with four significant digits, null where there is none."""
+    """Numbers with four significant digits, whole ones (counts) with all of theirs; null where there is none."""
     array = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(array)
-    size = np.where(finite & (array != 0), np.abs(array), 1.0)
+    held = np.where(finite, array, 0.0)
+    size = np.where(held != 0, np.abs(held), 1.0)
     # One of the two is 1 and the other a whole power of ten: the division rounds as reading the decimal number would.
     digits = 3 - np.floor(np.log10(size))
     up, down = 10.0 ** np.clip(digits, 0, 300), 10.0 ** np.clip(-digits, 0, 300)
-    short = np.rint(np.where(finite, array, 0.0) * up / down) * down / up
+    short = np.rint(held * up / down) * down / up
+    # A count is often a share times n, and then off by its last bit.
+    whole = np.rint(held)
+    count = (np.abs(held - whole) <= 1e-12 * size) & (size < MOST_COUNTED)
+    short = np.where(count, whole, short)
     return [number if known else None for number, known in zip(short.tolist(), finite.tolist(), strict=True)]
+
+
+def minus(text: str) -> str:
+    """A number in print, its hyphens made minus signs."""
+    return text.replace("-", "−")
 
 
 def significant(value: float) -> str:
     """A number with three significant digits, written out: 1,230 and 0.0000123."""
     if not math.isfinite(value):
-        return "no value" if math.isnan(value) else "∞" if value > 0 else "-∞"
+        return "no value" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
     places = 2 - math.floor(math.log10(abs(value)))
     if not -13 < places < 10:
-        return f"{value:.2e}"
+        return minus(f"{value:.2e}")
     text = f"{round(value, places):,.{max(0, places)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return minus(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def percent(value: float) -> str:
     """A fraction of n with three significant digits; beyond all rows, how many times n."""
-    if value > 1:
-        return f"{significant(value)} times n"
-    return f"{significant(100 * abs(value))}%"
+    return f"{significant(value)} times n" if abs(value) > 1 else f"{significant(100 * value)}%"
 
 
 def rows(value: float, n: int) -> str:
     """A fraction of n as a number of rows."""
-    count = abs(value) * n
-    return f"{count:,.0f} rows" if count > n else f"{count:,.0f} of {n:,} rows"
+    count = minus(f"{value * n:,.0f}")
+    return f"{'0' if count == '−0' else count} {'' if abs(value) > 1 else f'of {n:,} '}rows"
 
 
 def haloed(layer: dict[str, Any], colours: Palette) -> list[dict[str, Any]]:
