@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from time import monotonic
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +40,8 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles over trials that bands show: a 90% band, a 50% band and the median."""
 BLOCK_CELLS = 1 << 20
 """Cells (trials x size) made at once: what fits in the cache matters more than fewer blocks."""
+BLOCKS = (60, 300, 1000)
+"""Where blocks end at the latest, and then every thousand releases: the first ones tell how long the others take."""
 BLOCK_SECONDS = 1.0
 """Time between two signs of progress, and for one mechanism at one epsilon of a sweep."""
 FRAMES = 20
@@ -115,8 +119,12 @@ def measure(
     trials: int,
     beta: float = 0.05,
     queries_shown: int = 256,
+    seconds: float = math.inf,
 ) -> Generator[float, None, ErrorReport]:
     """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
+
+    Release number i of a seed is the same however many are drawn: blocks end where the public problem and the mechanism
+    say, and one that is too long is drawn whole and cut. So whoever has less time sees the first of the same releases.
 
     Args:
         mechanism: its run() must return a DataRelease.
@@ -126,6 +134,7 @@ def measure(
         trials: T, at least 1.
         beta: failure chance for which the promise is computed.
         queries_shown: size of the batch for the band; the worst error always covers the whole class.
+        seconds: stop before a block that would end later, judged by how long the last one took; never before the first.
     """
     if trials < 1:
         raise ParameterError(f"At least one trial is needed, got {trials}.")
@@ -133,29 +142,34 @@ def measure(
     queries, n = problem.queries, problem.n
     indices = queries.batch(queries_shown)
     true_histogram = dataset.histogram[None, :]
-    _, each = mechanism.preview_seconds(problem)
-    block = max(1, min(trials, BLOCK_CELLS // problem.domain.size, int(BLOCK_SECONDS / each) if each else trials))
+    began = monotonic()
     for _ in mechanism.warm_up(state):
         yield 0.0
     errors = np.empty((trials, len(indices)), dtype=np.float32)
     worst, refused = np.empty(trials), np.empty(trials, dtype=np.bool_)
     frames: Floats = np.empty((0, problem.domain.size))
-    for start in range(0, trials, block):
-        stop = min(trials, start + block)
-        release = mechanism.run(state, sampler, trials=stop - start)
+    drawn, each = 0, 0.0
+    for start, end in pairwise(_ends(mechanism, problem, trials=trials)):
+        since = monotonic()
+        if drawn and since - began + (end - start) * each > seconds:
+            break
+        release = mechanism.run(state, sampler, trials=end - start)
         if not isinstance(release, DataRelease):
             raise ParameterError(f"{type(mechanism).__name__} does not release data.")
-        histogram = release.histogram()
+        drawn = min(trials, end)
+        histogram = release.part(0, drawn - start).histogram()
         if start == 0:
             frames = histogram[:FRAMES].copy()
         histogram -= true_histogram
-        worst[start:stop] = queries.max_error(histogram)
-        errors[start:stop] = queries.answer(histogram, indices)
-        refused[start:stop] = release.refused
-        yield stop / trials
+        worst[start:drawn] = queries.max_error(histogram)
+        errors[start:drawn] = queries.answer(histogram, indices)
+        refused[start:drawn] = release.refused[: drawn - start]
+        each = (monotonic() - since) / (end - start)
+        yield max(drawn / trials, min(1.0, (monotonic() - began) / seconds))
+    errors, worst, refused = errors[:drawn], worst[:drawn], refused[:drawn]
     worst[refused] = np.nan
     kept = errors[~refused] if refused.any() else errors
-    typical = np.full(trials, np.nan)
+    typical = np.full(drawn, np.nan)
     typical[~refused] = np.abs(kept).mean(axis=1, dtype=np.float64) / n
     return ErrorReport(
         problem=problem,
@@ -170,6 +184,17 @@ def measure(
         refused=refused,
         frames=frames,
     )
+
+
+def _ends(mechanism: Mechanism, problem: Problem, *, trials: int) -> list[int]:
+    """Where blocks end, from 0 to the first end at or beyond so many trials; no clock has a say in it."""
+    _, each = mechanism.preview_seconds(problem)
+    longest = max(1, min(BLOCK_CELLS // problem.domain.size, int(BLOCK_SECONDS / each) if each else BLOCKS[-1]))
+    ends = [0]
+    while ends[-1] < trials:
+        later = BLOCKS[-1] * (ends[-1] // BLOCKS[-1] + 1)
+        ends.append(min(ends[-1] + longest, next((end for end in BLOCKS if end > ends[-1]), later)))
+    return ends
 
 
 def _quantiles(errors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Floats:

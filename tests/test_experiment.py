@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from dpcore import (
     Thresholds,
     entry,
 )
-from dpcore.core import DataRelease, Queries
+from dpcore.core import DataRelease, Mechanism, Queries, Release, State
 from dpcore.experiment import LEVELS, finish, measure, sweep
 from dpcore.mechanisms import serving
 
@@ -40,7 +40,7 @@ def test_a_report_agrees_with_every_query_asked_one_by_one(kind: type[Queries]) 
     mechanism = entry("identity").make(epsilon=0.3)
     state = mechanism.prepare(dataset, problem)
     report = finish(measure(mechanism, dataset, state, Preview(9), trials=40, queries_shown=10**6))
-    release = mechanism.run(state, Preview(9), trials=40)
+    release = mechanism.run(state, Preview(9), trials=60).part(0, 40)
     assert isinstance(release, DataRelease)
     everything = np.arange(problem.queries.count)
     truth = problem.queries.answer(dataset.histogram[None, :], everything) / problem.n
@@ -62,6 +62,55 @@ def test_trials_made_in_several_blocks_fill_the_same_report(monkeypatch: pytest.
     assert len(shares) == 6 and shares[-1] == 1.0
     report = finish(measure(mechanism, dataset, state, Preview(9), trials=40))
     assert report.trials == 40 and np.isfinite(report.worst).all()
+
+
+@pytest.mark.parametrize("key", ["identity", "gaussian", "intervals-printed", "net"])
+def test_a_release_is_the_same_however_many_are_drawn(key: str) -> None:
+    dataset, problem = setting(Intervals)
+    mechanism = entry(key).make(epsilon=0.3)
+    state = mechanism.prepare(dataset, problem)
+    few, more, most = (finish(measure(mechanism, dataset, state, Preview(9), trials=T)) for T in (50, 400, 1200))
+    assert (few.trials, more.trials, most.trials) == (50, 400, 1200)
+    np.testing.assert_array_equal(few.worst, most.worst[:50])
+    np.testing.assert_array_equal(more.worst, most.worst[:400])
+    np.testing.assert_array_equal(few.frames, most.frames)
+    # And yet no two blocks have the same coins.
+    assert not np.array_equal(most.worst[:60], most.worst[60:120])
+    assert not np.array_equal(most.worst[:60], most.worst[300:360])
+
+
+@pytest.mark.parametrize(
+    ("before", "each", "drawn"),
+    [(0, 0.001, 2000), (0, 0.009, 1000), (0, 0.02, 300), (0, 0.1, 60), (0, 1.0, 60), (9, 0.01, 60), (99, 0.001, 60)],
+)
+def test_a_preview_that_takes_too_long_stops_before_the_next_block(
+    monkeypatch: pytest.MonkeyPatch, before: float, each: float, drawn: int
+) -> None:
+    """A clock that only work moves: ``each`` seconds for a release."""
+    dataset, problem = setting(Intervals)
+    mechanism = entry("identity").make(epsilon=0.3)
+    state = mechanism.prepare(dataset, problem)
+    clock = [0.0]
+    run = type(mechanism).run
+
+    def slowly(self: Mechanism, state: State, sampler: Preview, trials: int = 1) -> Release:
+        clock[0] += each * trials
+        released: Release = run(self, state, sampler, trials)
+        return released
+
+    def warmed(self: Mechanism, state: State) -> Iterator[None]:
+        clock[0] += before
+        yield
+
+    monkeypatch.setattr(type(mechanism), "run", slowly)
+    monkeypatch.setattr(type(mechanism), "warm_up", warmed)
+    monkeypatch.setattr("dpcore.experiment.monotonic", lambda: clock[0])
+    report = finish(measure(mechanism, dataset, state, Preview(9), trials=2000, seconds=10.0))
+    assert report.trials == drawn == len(report.worst) == len(report.refused) == len(report.typical)
+    whole = finish(measure(mechanism, dataset, state, Preview(9), trials=drawn))
+    np.testing.assert_array_equal(report.worst, whole.worst)
+    np.testing.assert_array_equal(report.band, whole.band)
+    assert (report.failures, report.failure_interval) == (whole.failures, whole.failure_interval)
 
 
 def test_a_sweep_covers_every_mechanism_and_falls_with_epsilon() -> None:

@@ -37,6 +37,7 @@ from dpcore.nets import net as nets
 from dpcore.nets.net import Net, candidates, listable, multisets
 from dpcore.queries import classes_for
 from dpcore.randomness.laws import exponential_law
+from dpcore.randomness.sampler import RULES
 from tests.problems import dataset_of
 from tests.statistics import CONTROL, HARDLY_EVER, assert_chance_at_most, assert_law, assert_other_law, tally_rows
 
@@ -256,6 +257,11 @@ def test_slow_previews_show_progress_and_stay_out_of_sweeps(seed: int) -> None:
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
     assert list(measure(mechanism, data, state, Preview(seed), trials=10)) == [1.0]
+    # A long list takes its time, whichever rule chooses from it.
+    for rule in RULES:
+        before, each = NetMechanism(points=3, rule=rule).preview_seconds(problem_of(Intervals, Line(bits=8), n=10**6))
+        assert 0.2 < before < 1.0
+        assert each < 0.1
     slow = problem_of(Thresholds, Line(bits=13), n=50)
     before, each = mechanism.preview_seconds(slow)
     assert before > 1

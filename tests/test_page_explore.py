@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -103,6 +104,17 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
     assert len(app.warning) == 1
     assert next(iter(link.values())) not in app.warning[0].value
     assert len(charts(app)) == 4
+
+
+def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count(step=4)
+    monkeypatch.setattr("dpcore.experiment.monotonic", lambda: next(ticks))
+    app = sound(opened(n="1000", bits="5"))
+    assert len(charts(app)) == 4
+    assert "The first 60 of 1,000 releases" in texts(app)
+    app.session_state["code_open"] = True
+    sound(app.run())
+    assert "trials=60" in app.code[0].value
 
 
 def test_a_category_has_its_pictures_too() -> None:

@@ -50,6 +50,8 @@ MOST_LISTED = 1 << 12
 """Candidates listed."""
 STEPS = 20
 """Moves of a walk, for each point."""
+FEW = 8
+"""Databases that are scored sooner one by one: a search of rectangles works on rows of many."""
 WHY_NOT = "Approximate sampler: no privacy guarantee. A walk only comes near the law that is private."
 
 
@@ -63,7 +65,9 @@ class Walk(State):
 
     def scores(self, copies: Integers) -> Floats:
         """Scores of databases from how many points they have in each cell (T, size): whole numbers, (T,)."""
-        worst = self.problem.queries.max_error(self.points * self.histogram - self.problem.n * copies)
+        apart = self.points * self.histogram - self.problem.n * copies
+        parts = apart[:, None] if len(apart) < FEW else [apart]
+        worst = np.concatenate([self.problem.queries.max_error(part) for part in parts])
         scores: Floats = -np.rint(UNITS * worst)
         return scores
 
@@ -121,9 +125,14 @@ class NetWalk(Mechanism):
         return Bound(value=math.inf, kind=kind, statement=statement, reference=reference, beta=beta)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
-        """Measured on two cores: a step looks up every weight, or all corners of rectangles."""
-        each = 10 + problem.queries.count if isinstance(problem.queries, LinearQueries) else 60
-        return 0.0, 1e-9 * STEPS * self.points * problem.domain.size * each if self.walks(problem) else 0.0
+        """Measured on two cores: each step searches all rectangles, or looks up every weight."""
+        if not self.walks(problem):
+            return 0.0, 0.0
+        steps, size, queries = STEPS * self.points, problem.domain.size, problem.queries
+        if isinstance(queries, LinearQueries):
+            return 0.0, steps * (1e-6 + 1e-10 * size * (15 + queries.count))
+        shorter = min(problem.domain.shape) if isinstance(problem.domain, Grid) else 1
+        return 0.0, 2.5e-9 * steps * size * shorter
 
     def prepare(self, dataset: Dataset, problem: Problem) -> Walk:
         """The candidates' scores, where they fit in a short list."""

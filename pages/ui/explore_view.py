@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 import streamlit as st
 
-from dpcore.core import Dataset, Entry, Neighbours, ParameterError, Problem, ProvenanceKind, exactly
-from dpcore.experiment import ErrorReport, sweep
+from dpcore.core import Dataset, Entry, Neighbours, ParameterError, Problem, ProvenanceKind, State, exactly
+from dpcore.experiment import ErrorReport, measure, sweep
 from dpcore.figures.tradeoff import tradeoff
 from dpcore.limits.applicable import lower_curve
 from dpcore.linear_queries import LinearQueries
 from dpcore.mechanisms import serving
 from dpcore.queries import classes_for
+from dpcore.randomness import Preview
 from dpcore.recipe import MOST_TRIALS, Recipe
 from pages.ui.charts import draw_selectable, hide_toolbars, is_dark, numbers
 from pages.ui.controls import SHARED, Value, choice, control
@@ -23,14 +24,12 @@ from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered, with_progress
 from pages.ui.weights import ask_weights
 
-MOST_CELLS = 1 << 24
-"""Trials x cells of one preview; more would keep a person waiting."""
+MOST_CELLS = 1 << 21
+"""Trials x cells of every mechanism at every privacy loss of the trade-off."""
 MOST_SECONDS = 10.0
-"""Time for the previewed releases of a slow mechanism."""
+"""Time for the previewed releases."""
 EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
 """Where the edge of the impossible is worked out: twelve places in every factor of ten, 0.01 to 10."""
-FEWEST = 20
-"""Releases previewed however long they take."""
 
 
 def explore() -> None:
@@ -50,18 +49,22 @@ def explore() -> None:
         hide_toolbars()
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
-    recipe = _in_time(recipe, problem)
     state = remembered(
         f"state|{source.key}|{_asked(recipe, problem)}|{recipe.entry_key}|{_private_parameters(recipe)}",
         lambda: recipe.mechanism().prepare(dataset, problem),
     )
     report = with_progress(
-        f"report|{source.key}|{recipe!r}", lambda: recipe.report(dataset, state), label="Drawing releases."
+        f"report|{source.key}|{recipe!r}", lambda: _drawn(recipe, dataset, state), label="Drawing releases."
     )
+    if report.trials < recipe.trials:
+        st.caption(
+            f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
+            f"{MOST_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
+        )
     badge = _badge(recipe, report)
     pictures(recipe, dataset, state, report, badge=badge)
     _tradeoff(recipe, dataset, badge=badge)
-    _code(recipe)
+    _code(dataclasses.replace(recipe, trials=report.trials))
     synthetic_table(recipe, state)
 
 
@@ -136,16 +139,13 @@ def _controls() -> Recipe | None:
     if "epsilon" in parameters:
         with privacy:
             values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
-    most = max(20, MOST_CELLS // domain.size)
-    if trials > most:
-        st.caption(f"Previewing {most} releases: {domain.size:,} cells each.")
     return Recipe(
         source=source,
         queries=queries,
         entry_key=chosen,
         values=tuple(values.items()),
         neighbours=neighbours,
-        trials=min(int(trials), most),
+        trials=int(trials),
         beta=float(beta),
         seed=int(seed),
         weights=weights,
@@ -153,14 +153,12 @@ def _controls() -> Recipe | None:
     )
 
 
-def _in_time(recipe: Recipe, problem: Problem) -> Recipe:
-    """The same with fewer releases where so many would take too long."""
-    before, each = recipe.mechanism().preview_seconds(problem)
-    if before + recipe.trials * each <= MOST_SECONDS:
-        return recipe
-    trials = min(recipe.trials, max(FEWEST, int((MOST_SECONDS - before) / each)))
-    st.caption(f"Previewing {trials} releases: this mechanism is slow on {problem.domain.size:,} cells.")
-    return dataclasses.replace(recipe, trials=trials)
+def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
+    """The releases asked for, or as many of them as there is time for."""
+    return measure(
+        recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
+        seconds=MOST_SECONDS,
+    )  # fmt: skip
 
 
 def _badge(recipe: Recipe, report: ErrorReport) -> str:
@@ -179,7 +177,7 @@ def _tradeoff(recipe: Recipe, dataset: Dataset, *, badge: str) -> None:
     serve = serving(problem.queries)
     entries = [entry for entry in serve if _is_proved(entry, problem)]
     shared = {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
-    trials = max(20, min(60, MOST_CELLS // (8 * problem.domain.size)))
+    trials = max(20, min(60, MOST_CELLS // problem.domain.size))
     own = {recipe.entry_key: dict(recipe.values)}
     fixed = _private_parameters(recipe)
     key = f"sweep|{recipe.source.key}|{_asked(recipe, problem)}|{recipe.beta}|{recipe.seed}"
