@@ -82,6 +82,26 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
     assert int(said.getvalue()) == queries.units.sum()
 
 
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"queries": "linear", "mechanism": "linear-net", "bits": "4"}, "Uses 7 of 10 points: "),
+        ({"queries": "linear", "mechanism": "linear-net", "bits": "4", "linear-net-points": "7"}, ""),
+        ({"queries": "linear", "mechanism": "linear-net", "bits": "2"}, ""),
+        ({"queries": "intervals", "mechanism": "net-flip", "bits": "6"}, "Uses 4 of 20 points: "),
+        ({"queries": "intervals", "mechanism": "net", "bits": "6"}, ""),
+    ],
+)
+def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) -> None:
+    app = opened(n="1000", trials="100", **link)
+    told = [each.value for each in app.caption if "points: every database is listed" in each.value]
+    assert [each.startswith(words) for each in told] == [True] * bool(words)
+    used = {len(state.net.candidates.points[0]) for key, state in app.session_state["memory"].items()
+            if key.startswith("state|") and state.net.candidates is not None}  # fmt: skip
+    if words:
+        assert f"Uses {used.pop()} of " in told[0]
+
+
 def test_a_walk_is_not_counted_among_those_that_promise() -> None:
     app = opened(bits="4", mechanism="linear-net")
     said = next(each.value for each in app.caption if "promise ε and nothing weaker" in each.value)

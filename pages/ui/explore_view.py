@@ -7,22 +7,19 @@ from collections.abc import Generator, Mapping
 
 import streamlit as st
 
-from dpcore.core import Dataset, Entry, Neighbours, ParameterError, Problem, ProvenanceKind, State, exactly
+from dpcore.core import Dataset, Entry, ParameterError, Problem, ProvenanceKind, State, exactly
 from dpcore.experiment import ErrorReport, measure, sweep
 from dpcore.figures.tradeoff import tradeoff
 from dpcore.limits.applicable import lower_curve
-from dpcore.linear_queries import LinearQueries
 from dpcore.mechanisms import serving
-from dpcore.queries import classes_for
 from dpcore.randomness import Preview
-from dpcore.recipe import MOST_TRIALS, Recipe
+from dpcore.recipe import Recipe
 from pages.ui.charts import draw_selectable, hide_toolbars, is_dark, numbers
-from pages.ui.controls import SHARED, Value, choice, control
+from pages.ui.controls import SHARED, Value
 from pages.ui.downloads import synthetic_table
+from pages.ui.explore_controls import controls
 from pages.ui.explore_pictures import pictures
-from pages.ui.picker import pick_source
 from pages.ui.session import is_steward, remembered, with_progress
-from pages.ui.weights import ask_weights
 
 MOST_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
@@ -34,7 +31,7 @@ EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
 
 def explore() -> None:
     """Read the controls, then show what they do."""
-    recipe = _controls()
+    recipe = controls()
     if recipe is None:
         return
     source = recipe.source
@@ -76,81 +73,6 @@ def _asked(recipe: Recipe, problem: Problem) -> str:
 def _private_parameters(recipe: Recipe) -> str:
     """Parameters that prepare() may depend on: all but the privacy loss."""
     return ",".join(f"{name}={value!r}" for name, value in recipe.values if name != "epsilon")
-
-
-def _controls() -> Recipe | None:
-    """Everything that is asked, from the link and the controls; the privacy loss stands first. None: not yet enough."""
-    privacy = st.container()
-    data, question, machine = st.columns(3)
-    with data:
-        source = pick_source(pairs=True)
-    domain = source.domain
-    with question:
-        classes = {kind.key: kind for kind in classes_for(domain)}
-        questions = {key: kind.title for key, kind in classes.items()}
-        if isinstance(domain, LinearQueries.domains):
-            questions[LinearQueries.key] = LinearQueries.title
-        queries = choice("Question", questions, key="queries", default="intervals")
-        weights = ask_weights(domain) if queries == LinearQueries.key else None
-        if queries == LinearQueries.key and weights is None:
-            return None
-    entries = {entry.key: entry for entry in serving(weights or classes[queries](domain=domain))}
-    with machine:
-        machines = {key: entry.title for key, entry in entries.items()}
-        chosen = choice("Mechanism", machines, key="mechanism", default="identity")
-        st.caption(entries[chosen].story)
-    entry = entries[chosen]
-    values: dict[str, Value] = {}
-    with question:
-        for name, parameter in entry.controls().items():
-            if name != "epsilon":
-                values[name] = control(entry, name, parameter)
-        with st.popover("More settings"):
-            neighbours = Neighbours(
-                st.radio(
-                    "Neighbours",
-                    [str(each) for each in Neighbours],
-                    format_func=lambda each: Neighbours(each).words,
-                    key="neighbours",
-                    bind="query-params",
-                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                    "cannot be told.",
-                )
-            )
-            nominal = None
-            if neighbours is Neighbours.ADD_REMOVE_ONE:
-                nominal = int(
-                    st.number_input(
-                        "Public n", 1, 10**9, source.public_rows, key=f"nominal-{source.key}",
-                        help="Here the number of rows is itself private, so shares are of a number you name: a round "
-                        "figure that was public before.",
-                    )
-                )  # fmt: skip
-            trials = st.select_slider(
-                "Previewed releases", [100, 200, 500, 1000, 2000, MOST_TRIALS], value=1000, key="trials",
-                bind="query-params",
-            )  # fmt: skip
-            beta = st.select_slider(
-                "Failure chance β (BLR write δ)", [0.001, 0.01, 0.05, 0.1, 0.2], value=0.05, key="beta",
-                bind="query-params",
-            )  # fmt: skip
-            seed = st.number_input("Preview seed", 0, 999_999, 1, key="seed", bind="query-params")
-    parameters = entry.controls()
-    if "epsilon" in parameters:
-        with privacy:
-            values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
-    return Recipe(
-        source=source,
-        queries=queries,
-        entry_key=chosen,
-        values=tuple(values.items()),
-        neighbours=neighbours,
-        trials=int(trials),
-        beta=float(beta),
-        seed=int(seed),
-        weights=weights,
-        nominal=nominal,
-    )
 
 
 def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
