@@ -64,9 +64,14 @@ class Table:
     _texts: tuple[str, ...]
     _connection: Connection
     _limits: Limits
+    _held: ExitStack
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
+
+    def forget(self) -> None:
+        """Delete the records now, whoever still holds the table; without it they go when nobody does."""
+        self._held.close()
 
     def numbers(self, column: str) -> Floats:
         """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
@@ -201,8 +206,9 @@ def _read(source: Path | bytes, name: str, shown: str, limits: Limits) -> Table:
             ),
             _connection=connection,
             _limits=limits,
+            _held=undo.pop_all(),
         )
-        weakref.finalize(table, undo.pop_all().close)
+        weakref.finalize(table, table._held.close)
     return table
 
 

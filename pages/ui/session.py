@@ -5,18 +5,28 @@ Nothing derived from data goes into a cache that sessions share: everything here
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+import time
+import weakref
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.sources import Uploaded
+from dpcore.tables import Table
 
 Result = TypeVar("Result")
 
 REMEMBERED = 12
 """Computed things kept a session; the oldest goes first."""
+GRACE, LOOK_EVERY = 60.0, 15.0
+"""Seconds that a session with a file may be without its browser, as when a connection is lost; and between looks."""
+_last_seen: dict[str, tuple[float, weakref.ref[Table]]] = {}
+"""Sessions that took a file: when each was last seen connected, and the file while it is there."""
 
 
 def open_gate() -> None:
@@ -61,6 +71,38 @@ def remember_upload(source: Uploaded | None) -> None:
     for key in ("upload", "memory"):
         st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
     st.session_state["upload"] = source
+
+
+def has_file(table: Table) -> None:
+    """Remember that this session took a file, so that its end is noticed."""
+    context = get_script_run_ctx()
+    if context is not None:
+        _last_seen[context.session_id] = time.monotonic(), weakref.ref(table)
+
+
+async def end_abandoned_sessions() -> None:
+    """For ever: end the sessions with a file whose tab was closed, and with them the file.
+
+    Streamlit keeps a closed tab's session until somebody else's visit makes it look. Runs in the server's own loop,
+    where its sessions may be closed.
+    """
+    while True:
+        await asyncio.sleep(LOOK_EVERY)
+        end_abandoned(time.monotonic())
+
+
+def end_abandoned(now: float) -> None:
+    """End the sessions that were last seen too long ago."""
+    server = runtime.get_instance()
+    for session_id, (seen, file) in list(_last_seen.items()):
+        if server.is_active_session(session_id):
+            _last_seen[session_id] = now, file
+        elif now - seen > GRACE:
+            del _last_seen[session_id]
+            server.close_session(session_id)
+            table = file()
+            if table is not None:  # the server's loop still holds the last session it served
+                table.forget()
 
 
 def is_steward() -> bool:

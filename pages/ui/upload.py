@@ -15,7 +15,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.core import DataError
 from dpcore.tables import Table, read_table
-from pages.ui.session import remember_upload
+from pages.ui.session import has_file, remember_upload
 
 PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
@@ -143,6 +143,7 @@ def _take(received: UploadedFile, *, private: bool, turn: int) -> None:
         # In this order: a run that is interrupted between two lines reads the file again.
         _let_go()
         st.session_state["file"] = held
+        has_file(table)
     st.session_state["file_problem"] = problem
     st.session_state["file_turn"] = turn + 1
     _discard(received)
