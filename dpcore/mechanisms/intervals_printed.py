@@ -61,9 +61,7 @@ from dpcore.core import (
 from dpcore.domains import Line
 from dpcore.queries import Cells, Intervals, Thresholds
 from dpcore.randomness import Sampler
-
-NEVER = 1 << 62
-"""A threshold no noisy count reaches: the step's answer is public, and its coin is ignored."""
+from dpcore.randomness.sampler import NEVER
 
 
 def printed_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
@@ -207,51 +205,63 @@ class Search:
         trials: int,
     ) -> None:
         self.size, self.depth, self.tie_bits = len(histogram), depth, tie_bits
-        self.needed, self.epsilon, self.sampler, self.trials = needed, epsilon, sampler, trials
+        self.epsilon, self.sampler, self.trials = epsilon, sampler, trials
         # Rows before each cell of the whole tree: cells beyond the domain hold none.
         self.before = np.full(2**depth + 1, histogram.sum(), dtype=np.int64)
         self.before[0] = 0
         np.cumsum(histogram, out=self.before[1 : self.size + 1])
+        # More rows than these before a cell fill a block: a left half that holds the domain's end needs no question.
+        self.needed = np.full(2**depth + 1, needed, dtype=np.int64)
+        self.needed[self.size :] = -NEVER
+        self.never = np.full(trials, NEVER, dtype=np.int64)
         self.start = np.zeros(trials, dtype=np.int64)
         self.passed = np.zeros(trials, dtype=np.int64)  # rows before start
         self.done = np.zeros(trials, dtype=np.bool_)
-        self.node = np.full((tie_bits, trials), -1, dtype=np.int64)  # last node visited, by its first position
-        self.left = np.zeros((tie_bits, trials), dtype=np.int64)  # rows in its left half
+        self.node = [np.full(trials, -1, dtype=np.int64)] * tie_bits  # last node visited, by its first position
+        self.left = [np.zeros(trials, dtype=np.int64)] * tie_bits  # rows before that one's middle
 
     def next_bound(self) -> Integers:
         """The cell in which the next block ends, (T,)."""
-        cell = np.zeros(self.trials, dtype=np.int64)
+        if self.done.all():
+            return self._nothing_left()
+        cell, first = np.zeros(self.trials, dtype=np.int64), self.start >> self.tie_bits
         for level in range(self.depth):
             middle = cell + (1 << (self.depth - 1 - level))
-            rows = self.before[middle]
-            # A left half that holds the whole domain's end needs no question either.
-            certain = np.where(middle >= self.size, -NEVER, self.needed)
-            cell = np.where(self._enough(rows, middle << self.tie_bits, certain), cell, middle)
-        before, inside = self.before[cell], self.before[cell + 1] - self.before[cell]
-        position = cell << self.tie_bits
+            goes_left = self._enough(self.before[middle], middle > first, self.needed[middle])
+            cell = np.where(goes_left, cell, middle)
+        before, after = self.before[cell], self.before[cell + 1]
+        position, alive = cell << self.tie_bits, ~self.done
         for level in range(self.tie_bits):
             middle = position + (1 << (self.tie_bits - 1 - level))
-            fresh = (self.node[level] != position) & ~self.done
-            heads = self.sampler.split(np.where(fresh, inside, 0)[:, None])[:, 0]
-            left = np.where(fresh, heads, self.left[level])
-            self.node[level], self.left[level] = position, left
-            goes_left = self._enough(before + left, middle, self.needed)
-            inside = np.where(goes_left, left, inside - left)
-            before = np.where(goes_left, before, before + left)
+            fresh = (self.node[level] != position) & alive
+            between = self.left[level]
+            if np.count_nonzero(fresh):
+                heads = self.sampler.split(((after - before) * fresh)[:, None])[:, 0]
+                between = np.where(fresh, before + heads, between)
+            self.node[level], self.left[level] = position, between
+            goes_left = self._enough(between, middle > self.start, self.needed[:1])
+            after = np.where(goes_left, between, after)
+            before = np.where(goes_left, before, between)
             position = np.where(goes_left, position, middle)
-        self.passed, self.start = before + inside, position + 1
-        self.done = self.done | (self.start >= self.size << self.tie_bits)
+        self.passed, self.start = after, position + 1
+        self.done = self.start >= self.size << self.tie_bits
+        self.start[self.done] = NEVER  # all that is left to ask about is public
         return cell
 
-    def _enough(self, rows: Integers, middle: Integers, needed: Integers | int) -> Booleans:
-        """Whether the block from its start up to position ``middle`` seems full; ``rows`` are all rows before it."""
-        public = self.done | (middle <= self.start)
-        threshold = np.where(public, NEVER, needed)
-        values = rows - self.passed
+    def _enough(self, rows: Integers, asked: Booleans, needed: Integers) -> Booleans:
+        """Whether the block from its start to a place with ``rows`` before it seems full, where that is not public."""
+        threshold = np.where(asked, needed, self.never)[:, None] if np.count_nonzero(asked) else NEVER
         reached = self.sampler.at_least(
-            values[:, None], threshold[:, None], epsilon=self.epsilon, sensitivity=1, trials=self.trials
+            (rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1, trials=self.trials
         )
         return reached[:, 0]
+
+    def _nothing_left(self) -> Integers:
+        """The draws of a search where every trial is done: made all the same, and ignored."""
+        nothing = np.zeros((self.trials, 1), dtype=np.int64)
+        for _ in range(self.depth + self.tie_bits):
+            self.sampler.at_least(nothing, NEVER, epsilon=self.epsilon, sensitivity=1, trials=self.trials)
+        return nothing[:, 0]
 
 
 ENTRIES = (

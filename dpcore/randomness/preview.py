@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from dpcore.core import Booleans, Floats, Integers, ParameterError
 from dpcore.randomness.candidates import Net
 from dpcore.randomness.gates import DrawnGate, Gate, gate_budget
-from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed
+from dpcore.randomness.sampler import NEVER, Sampler, Statistic, check_choice, check_draw, check_listed
 
 BLOCK = 1 << 15
 """Draws made at once: a block of doubles that stays in the processor's cache."""
@@ -37,6 +38,12 @@ def _kept(far: Integers, *, sigma: float) -> Floats:
     return chance
 
 
+@lru_cache(maxsize=64)
+def _laplace_offset(scale: float) -> float:
+    """c = scale * ln(2/(1 + p)), at most 1, kept: a mechanism asks for the same noise thousands of times."""
+    return float(scale * np.log(2 / (1 + np.exp(-1 / scale))))
+
+
 class Preview(Sampler):
     """NumPy's SFC64 from a seed; the laws are those of the secure sampler."""
 
@@ -48,14 +55,14 @@ class Preview(Sampler):
         self.seed = seed
         self._bits = np.random.SFC64(seed)
         self._generator = np.random.Generator(self._bits)
+        self._summed: tuple[float, Integers, Floats, Floats] | None = None
 
     def _add_laplace(self, values: NDArray[Any], *, scale: float, shape: tuple[int, ...]) -> Integers:
         """Values (broadcast to shape) plus discrete Laplace noise, from one exponential and one sign bit a draw.
 
-        |Z| = floor(scale * E + c) with c = scale * ln(2/(1 + p)) has Pr[|Z| >= k] = 2 p^k/(1 + p), the two-sided
-        geometric, because c <= 1.
+        |Z| = floor(scale * E + c) has Pr[|Z| >= k] = 2 p^k/(1 + p), the two-sided geometric (_laplace_offset).
         """
-        offset = scale * np.log(2 / (1 + np.exp(-1 / scale)))
+        offset = _laplace_offset(scale)
         out = np.empty(shape, dtype=np.int64)
         flat = out.reshape(-1)
         buffer = np.empty(min(BLOCK, flat.size))
@@ -64,11 +71,11 @@ class Preview(Sampler):
             self._generator.standard_exponential(out=noise)
             noise *= scale
             noise += offset
-            np.floor(noise, out=noise)
             signs = self._bits.random_raw(noise.size)
             signs &= SIGN
-            noise.view(np.uint64)[:] ^= signs
-            flat[start : start + noise.size] = noise
+            doubles = noise.view(np.uint64)
+            doubles ^= signs
+            flat[start : start + noise.size] = noise  # cut off towards 0
         out += values
         return out
 
@@ -97,6 +104,8 @@ class Preview(Sampler):
     ) -> Booleans:
         """See Sampler."""
         check_draw(epsilon=epsilon, sensitivity=sensitivity, trials=trials)
+        if isinstance(threshold, int) and threshold >= NEVER:
+            return np.zeros((trials, values.shape[1]), dtype=np.bool_)
         noisy = self._add_laplace(values, scale=sensitivity / epsilon, shape=(trials, values.shape[1]))
         reached: Booleans = noisy >= threshold
         return reached
@@ -157,9 +166,7 @@ class Preview(Sampler):
         low, high = np.broadcast_to(low, (trials, low.shape[1])), np.broadcast_to(high, (trials, high.shape[1]))
         if int((high - low + 1).sum()) <= FEW_PLACES * len(cumulative):
             return self._cut_each(cumulative, low, high, rate=rate)
-        doubled = 2 * rate * cumulative.astype(np.float64)
-        rising = np.concatenate([[-np.inf], np.logaddexp.accumulate(doubled)])
-        falling = np.concatenate([np.logaddexp.accumulate(-doubled[::-1])[::-1], [-np.inf]])
+        rising, falling = self._running_sums(cumulative, rate=rate)
         ends = cumulative[low] + cumulative[high]
         middle = np.clip(np.searchsorted(2 * cumulative, ends, side="left"), low, high + 1)
         left = _log_difference(rising[middle], rising[low]) - rate * ends
@@ -172,6 +179,18 @@ class Preview(Sampler):
         cut_right = np.searchsorted(-falling, -on_right, side="right") - 1
         cut_right = np.clip(cut_right, np.minimum(middle, high), high)
         return np.where(goes_left, cut_left, cut_right).astype(np.int64)
+
+    def _running_sums(self, cumulative: Integers, *, rate: float) -> tuple[Floats, Floats]:
+        """Logarithms of the running sums of e^(2rC) from the left and e^(-2rC) from the right, (U + 2,) each.
+
+        The last ones are kept: the levels of one release cut the same line at the same rate.
+        """
+        if self._summed is None or self._summed[0] != rate or not np.array_equal(self._summed[1], cumulative):
+            doubled = 2 * rate * cumulative.astype(np.float64)
+            rising = np.concatenate([[-np.inf], np.logaddexp.accumulate(doubled)])
+            falling = np.concatenate([np.logaddexp.accumulate(-doubled[::-1])[::-1], [-np.inf]])
+            self._summed = rate, cumulative.copy(), rising, falling
+        return self._summed[2:]
 
     def _cut_each(self, cumulative: Integers, low: Integers, high: Integers, *, rate: float) -> Integers:
         """A cut of each segment (T, k) by its weight beside the segment's best, all of them in one running sum."""
@@ -209,8 +228,18 @@ class Preview(Sampler):
         return DrawnGate(self, budget, sensitivity=sensitivity, trials=trials)
 
     def split(self, counts: Integers) -> Integers:
-        """See Sampler."""
-        return self._generator.binomial(counts, 0.5).astype(np.int64)
+        """See Sampler. A row's coin is a bit of one word; where 64 are too few, a binomial draw."""
+        heads = np.zeros(counts.shape, dtype=np.int64)
+        (tossed,) = counts.reshape(-1).nonzero()
+        if tossed.size:
+            rows = counts.reshape(-1)[tossed]
+            spare = (64 - np.minimum(rows, 64)).astype(np.uint64)
+            found = np.bitwise_count(self._bits.random_raw(rows.size) >> spare).astype(np.int64)
+            many = rows > 64
+            if many.any():
+                found[many] = self._generator.binomial(rows[many], 0.5)
+            heads.reshape(-1)[tossed] = found
+        return heads
 
     def integers(self, high: int, *, columns: int, trials: int) -> Integers:
         """See Sampler."""

@@ -7,6 +7,7 @@ vector of one call; one call costs its epsilon once.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol
 
@@ -18,6 +19,8 @@ from dpcore.randomness.candidates import Candidates, Net
 from dpcore.randomness.gates import Gate
 
 RULES = ("exponential", "permute_and_flip")
+NEVER = 1 << 62
+"""A threshold that no noisy count reaches: the answer is public."""
 
 
 class Statistic(Protocol):
@@ -57,7 +60,8 @@ class Sampler(ABC):
     ) -> Booleans:
         """Whether value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
 
-        Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon.
+        Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon. Where
+        nobody needs the answer, NEVER as the one threshold keeps the draw and its charge, and a preview from work.
         """
 
     @abstractmethod
@@ -130,9 +134,9 @@ class Sampler(ABC):
 
 def check_draw(*, epsilon: float, sensitivity: float, trials: int) -> None:
     """Raise ParameterError unless a draw's arguments make sense."""
-    if not (epsilon > 0 and np.isfinite(epsilon)):
+    if not (0 < epsilon < math.inf):
         raise ParameterError(f"A draw needs a finite epsilon above 0, got {epsilon!r}.")
-    if not (sensitivity > 0 and np.isfinite(sensitivity)):
+    if not (0 < sensitivity < math.inf):
         raise ParameterError(f"A draw needs a finite sensitivity above 0, got {sensitivity!r}.")
     if trials < 1:
         raise ParameterError(f"At least one trial is needed, got {trials}.")
