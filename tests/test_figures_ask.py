@@ -82,9 +82,12 @@ def test_beliefs_beside_the_truth(dark: bool) -> None:
     believed, truth = np.array([0.1, 0.5, 0.9]), np.array([0.1, 0.3, 0.95])
     places: list[Any] = [np.array([1.0, 2.0, 3.0]), ["a", "b", "c"]]
     for place in places:
-        figure = belief(places=place, believed=believed, truth=truth, far=0.1, title="age", badge="b", dark=dark)
+        figure = belief(
+            places=place, believed=believed, truth=truth, far=0.1, title="age", unit="years", badge="b", dark=dark
+        )
         json.dumps(figure.spec)
         assert figure.table == {"age": list(place), "believed": [0.1, 0.5, 0.9], "true": [0.1, 0.3, 0.95]}
         assert len(figure.spec["datasets"]["lines"]) == 6
-        assert "2 would be guessed nearer than 10%" in figure.sentence
+        assert '"title": "age (years)"' in json.dumps(figure.spec)
+        assert "these 3 questions were asked now, 2 guesses would be off by less than 10%" in figure.sentence
         assert figure.sentence.endswith("off by 20%.")

@@ -56,9 +56,9 @@ def test_more_questions_than_were_promised_get_a_sentence() -> None:
 def test_one_question_then_the_next() -> None:
     app = sound(opened())
     assert metrics(app) == ["0", "0 of 20", "0", "ε = 1"]
-    assert len(charts(app)) == 1
+    assert len(charts(app)) == 2
     assert "Nothing was asked yet" in texts(app)
-    assert "Of 60 questions spread over the class" in texts(app)
+    assert "If these 60 questions were asked now" in texts(app)
     press(app, "ask_one")
     problem, source = earnings()
     mechanism = entry("median").make(epsilon=1.0, alpha=0.1, updates=20, questions=500)
@@ -68,7 +68,7 @@ def test_one_question_then_the_next() -> None:
     assert first.paid[0]
     assert metrics(app) == ["0", "1 of 20", "0", "ε = 1"]
     assert f"**{100 * first.rows[0] / problem.n:.3g}%**, comes from the data with noise" in texts(app)
-    assert len(charts(app)) == 3
+    assert len(charts(app)) == 4
     # The very same question again: what was learnt is guessed, and free.
     press(app, "ask_one")
     again = conversation.ask(511)
@@ -155,7 +155,8 @@ def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
 def test_other_data_and_questions(link: dict[str, str]) -> None:
     app = press(press(sound(opened(**link)), "ask_one"), "ask_50")
     assert "51 questions" in texts(app)
-    assert len(charts(app)) == 3
+    # What was said, how wrong, what is believed, the map; and refusals where there are any.
+    assert len(charts(app)) == 4 + ("ran out of updates" in texts(app))
 
 
 def test_an_interval_is_what_the_slider_says() -> None:
@@ -179,6 +180,24 @@ def test_questions_spread_over_a_class_are_prefixes() -> None:
         assert not first.any()
         assert places[-1] == 100
         assert last[-1] == 1023
+
+
+def test_the_wall_is_told_with_who_may_pass_it() -> None:
+    app = sound(opened(ask="weights", **{"ask-questions": "50"}))
+    assert "Whoever answers 50 such queries, each after the last answer, on 1,024 cells" in texts(app)
+    assert "so this mechanism is free to pass the wall" in texts(app)
+    assert "None of 50 conversations refused a question" in texts(app)
+    app = sound(opened(ask="weights", alpha="0.5", **{"ask-questions": "50", "ask-updates": "50"}))
+    assert "enough to rule refusals out, so this mechanism is bound by it" in texts(app)
+
+
+def test_long_conversations_wait_to_be_asked_for() -> None:
+    app = sound(opened(ask="weights", **{"ask-questions": "1000"}))
+    assert len(charts(app)) == 1
+    assert "waits for you to ask" in texts(app)
+    sound(app.toggle(key="ask_long").set_value(True).run())
+    assert len(charts(app)) >= 2
+    assert "on their worst answered question" in texts(app) or "on its worst answered question" in texts(app)
 
 
 @pytest.mark.parametrize("link", [{"ask": "<script>"}, {"ask-updates": "0"}, {"ask-questions-about": "cats"}], ids=str)

@@ -17,6 +17,7 @@ def belief(
     truth: Floats,
     far: float,
     title: str,
+    unit: str,
     badge: str,
     dark: bool,
 ) -> Figure:
@@ -27,7 +28,8 @@ def belief(
         believed: what would be guessed, fractions of n, (Q,).
         truth: true answers, (Q,); public data only.
         far: how far off a guess may be before it is paid for, a fraction of n.
-        title: of the horizontal axis.
+        title: what the places are.
+        unit: of the places, empty where they have none.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.
     """
@@ -40,7 +42,7 @@ def belief(
     ]
     scale = {"domain": ["true", "believed"]}
     kind = {"type": "point", "filled": True, "size": 70} if labels else {"type": "line", "interpolate": "step-after"}
-    place: dict[str, Any] = {"field": "place", "title": title}
+    place: dict[str, Any] = {"field": "place", "title": f"{title} ({unit})" if unit else title}
     share = {"field": "share", "type": "quantitative", "title": "share of all rows", "axis": {"format": "~%"}}
     if labels:  # names read from left to right, one below the other
         axis = {"labelLimit": 150, "labelOverlap": True}
@@ -72,8 +74,9 @@ def belief(
             height=min(760, 90 + 24 * len(at)) if labels else 260,
             datasets={"lines": lines},
         ),
-        sentence=f"Of {len(gap):,} questions spread over the class, {near:,} would be guessed nearer than "
-        f"{percent(far)}, which is free before noise; the worst guess would be off by {percent(float(gap.max()))}.",
+        sentence=f"If these {len(gap):,} questions were asked now, {near:,} guesses would be off by less than "
+        f"{percent(far)} of all rows: near enough to be free, unless the noise of the check says otherwise. The worst "
+        f"guess would be off by {percent(float(gap.max()))}.",
         table={title: at, "believed": shortened(believed), "true": shortened(truth)},
         title="What is believed, and what is true",
     )

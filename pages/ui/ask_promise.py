@@ -27,7 +27,9 @@ def promised(chosen: Setting, dataset: Dataset) -> None:
     bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
     with st.container(border=True):
         st.header("What is promised")
-        st.markdown(f"{promise(bound, n=dataset.n)} :orange-badge[theory]")
+        # A refused question has no answer that could err.
+        said = promise(bound, n=dataset.n).replace("no query errs", "no answer given errs")
+        st.markdown(f"{said} :orange-badge[theory]")
         st.markdown(bound.statement)
         if bound.rows_needed:
             enough = "✓ enough" if dataset.n >= bound.rows_needed else "✗ **too few**"

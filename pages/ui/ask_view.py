@@ -9,11 +9,13 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset, Floats
+from dpcore.domains import Line
 from dpcore.figures.ask import said, wrong
 from dpcore.figures.ask_belief import belief
 from dpcore.figures.figure import Figure, percent
 from dpcore.online.conversation import Transcript
 from pages.ui.ask_controls import Setting, question, setting, spread_questions
+from pages.ui.ask_map import whole
 from pages.ui.ask_promise import BETA, both, code, promised
 from pages.ui.ask_talk import Talk, begin, talk_of
 from pages.ui.charts import draw, is_dark, numbers
@@ -48,9 +50,13 @@ def ask() -> None:
     else:
         st.markdown("Nothing was asked yet. Choose a question and press *Ask*, or let an analyst ask.")
     _believed(chosen, talk, dataset)
-    promised(chosen, dataset)
+    left, right = st.columns(2)
+    with right:
+        promised(chosen, dataset)
     both(chosen, dataset)
     code(chosen)
+    with left:  # last, because it may take a while
+        whole(chosen, dataset)
 
 
 def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
@@ -166,13 +172,15 @@ def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         transcript = talk.conversation.transcript()
         learnt = transcript.asked[transcript.paid].tobytes() + transcript.rows[transcript.paid].tobytes()
     st.subheader("What is believed by now" if talk.asked else "What is believed before the first question")
+    domain = chosen.source.domain
     indices, places = spread_questions(chosen.queries, SPREAD)
     guesses = remembered(f"believed|{chosen.key}|{learnt!r}", lambda: talk.conversation.believed(indices)[0])
     figure = belief(
         places=places, believed=guesses / dataset.n,
         truth=chosen.queries.answer(dataset.histogram[None], indices)[0] / dataset.n,
         far=chosen.mechanism().threshold(talk.conversation.problem) / dataset.n,
-        title=chosen.source.column, badge=chosen.badge(), dark=is_dark(),
+        title=chosen.source.column, unit=domain.unit if isinstance(domain, Line) else "", badge=chosen.badge(),
+        dark=is_dark(),
     )  # fmt: skip
     draw(figure, key="ask_belief_chart")
     numbers(figure, title="what is believed", key="ask_belief_numbers")

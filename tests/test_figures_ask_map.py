@@ -1,0 +1,123 @@
+"""Whole conversations on the map: worst errors of answers, refusals apart, and a wall for whoever must answer."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Generator
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+from dpcore import Categories, Cells, Line, Preview, Problem, Thresholds
+from dpcore.core import Dataset, Queries
+from dpcore.figures.ask_map import (
+    Conversations,
+    conversation_map,
+    never_refuses,
+    refusals,
+    summed_up,
+    told,
+    whole_conversations,
+)
+from dpcore.limits.applicable import lower_bound
+from dpcore.mechanisms import entry
+from dpcore.online.conversation import Transcript
+from dpcore.online.interactive import Interactive
+from tests.problems import dataset_of
+
+N = 2_000
+Result = TypeVar("Result")
+
+
+def finished(work: Generator[float, None, Result]) -> tuple[Result, list[float]]:
+    """What comes of work, and its signs of progress."""
+    signs = []
+    while True:
+        try:
+            signs.append(next(work))
+        except StopIteration as done:
+            result: Result = done.value
+            return result, signs
+
+
+def asked(queries: Queries, key: str = "weights", **values: object) -> tuple[Interactive, Dataset, Problem]:
+    """A mechanism with lopsided data."""
+    problem = Problem(domain=queries.domain, queries=queries, n=N)
+    made = entry(key).make(**{"questions": 35, "alpha": 0.2, "epsilon": 5.0, **values})
+    assert isinstance(made, Interactive)
+    return made, dataset_of(problem, np.minimum(np.arange(N) % 7, queries.domain.size - 1)), problem
+
+
+@pytest.mark.parametrize("updates", [1, 20])
+@pytest.mark.parametrize("key", ["weights", "median"])
+@pytest.mark.parametrize("queries", [Thresholds(domain=Line(bits=4)), Cells(domain=Categories(labels=("a", "b", "c")))])
+def test_they_are_the_mechanisms_own_conversations(queries: Queries, key: str, updates: int, seed: int) -> None:
+    mechanism, dataset, problem = asked(queries, key, updates=updates)
+    found, signs = finished(whole_conversations(mechanism, dataset, problem, seed=seed, trials=6))
+    run = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 6)
+    assert isinstance(run, Transcript)
+    errors = np.where(run.declined, 0.0, np.abs(run.errors(dataset.histogram)))
+    np.testing.assert_allclose(found.worst, errors.max(axis=1))
+    assert found.refused.tolist() == run.declined.sum(axis=0).tolist()
+    assert found.broken == sum(bool(row.any()) for row in run.declined)
+    assert signs == [0, 10 / 35, 20 / 35, 30 / 35]
+
+
+def test_a_refusal_is_no_error_and_stands_apart(seed: int) -> None:
+    mechanism, dataset, problem = asked(Thresholds(domain=Line(bits=4)), updates=1, alpha=0.05)
+    run = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 50)
+    assert isinstance(run, Transcript)
+    found = summed_up(run, dataset)
+    assert found.broken == 50, "one update is too few for these data"
+    assert np.isfinite(found.worst).all()
+    figure = refusals(found=found, badge="true: test", dark=False)
+    json.dumps(figure.spec)
+    told_of = dict(zip(*figure.table.values(), strict=True))
+    assert told_of[1] == 0 and told_of[35] == 50
+    # Between two changes of the share nothing is lost.
+    again = np.zeros(35, dtype=np.int64)
+    for start, count in told_of.items():
+        again[start - 1 :] = count
+    assert again.tolist() == found.refused.tolist()
+    assert figure.sentence.startswith("⊥ 50 of 50 conversations ran out")
+    assert "92.9% to 100%" in figure.sentence
+
+
+def test_none_refused_is_not_never() -> None:
+    found = Conversations(worst=np.full(50, 0.1), refused=np.zeros(9, dtype=np.int64), broken=0)
+    assert told(found).startswith("⊥ None of 50 conversations refused a question")
+    assert "below 7.11%" in told(found)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_map_says_for_whom_the_wall_stands(dark: bool, seed: int) -> None:
+    mechanism, dataset, problem = asked(Thresholds(domain=Line(bits=4)), epsilon=0.05)
+    found, _ = finished(whole_conversations(mechanism, dataset, problem, seed=seed, trials=50))
+    guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, 0.05)
+    lower = lower_bound(problem, guarantee, beta=0.05, questions=mechanism.questions)
+    assert lower is not None
+    figure = conversation_map(
+        found=found, n=N, guarantee=guarantee, promised=promised, lower=lower, badge="true: test", dark=dark
+    )
+    json.dumps(figure.spec)
+    assert f"whoever must answer every question cannot promise less than {100 * lower.value:.3g}%" in figure.sentence
+    assert "no mechanism can" not in figure.sentence
+    assert "conversations" in figure.sentence and "worst answered question" in figure.sentence
+    assert figure.spec["datasets"]["impossible"][0]["x2"] == lower.value
+    assert len(figure.table["worst error"]) == 50
+
+
+def test_whether_refusals_are_ruled_out_is_what_the_promise_says() -> None:
+    seen = set()
+    for key, alpha, updates, epsilon in itertools.product(
+        ("median", "weights"), (0.1, 0.5, 1.0), (5, 100, 1000), (0.1, 5.0, 20.0)
+    ):
+        mechanism, _, problem = asked(
+            Thresholds(domain=Line(bits=10)), key, alpha=alpha, updates=updates, epsilon=epsilon
+        )
+        ruled_out = never_refuses(mechanism, problem, beta=0.05)
+        assert ruled_out == ("enough to rule" in mechanism.accuracy(problem, 0.05).note)
+        seen.add(ruled_out)
+    assert seen == {False, True}
