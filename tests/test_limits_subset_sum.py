@@ -168,14 +168,14 @@ def test_five_hundred_people_in_time(seed: int) -> None:
     answers = curator.BoundedNoise(bits=bits, error=8, sampler=sampler)(masks)
     times = []
     for _ in range(3):
-        started = time.perf_counter()
+        started = time.process_time()
         guess = subset_sum.least_squares(masks, answers)
-        times.append(time.perf_counter() - started)
-    assert min(times) <= 20
+        times.append(time.process_time() - started)
+    assert min(times) <= 5  # of the processor, as below: 0.05 s and 4.4 s
     assert subset_sum.recovered(guess, bits)[0] > 0.93
-    started = time.perf_counter()
+    started = time.process_time()
     guesses = list(subset_sum.linear_program(masks, answers[0]))
-    assert time.perf_counter() - started <= 200
+    assert time.process_time() - started <= 60
     assert len(guesses) >= 4 and guesses[0].done < 0.1
     assert subset_sum.recovered(guesses[-1], bits)[0] > 0.98
 

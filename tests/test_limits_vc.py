@@ -194,10 +194,10 @@ def test_ten_thousand_points_within_100_ms(seed: int) -> None:
     release = released(counts, rows=5_000)
     times = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         found = vc.reconstruct(release)
-        times.append(time.perf_counter() - started)
-    assert min(times) < 2
+        times.append(time.process_time() - started)
+    assert min(times) < 0.1  # of the processor; usually 2 ms
     # Noise of scale 1/8 moves a count with chance 2/(e^8 + 1): nearly all is found.
     assert halves.recovered(found, truth)[0] > 0.99
 

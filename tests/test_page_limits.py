@@ -99,10 +99,10 @@ def test_ten_thousand_people_are_reconstructed_at_once() -> None:
         release = release_half(entry, truth, repeats=1, epsilon=10.0, sampler=Preview(2), trials=1)
         taken = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             found = vc.reconstruct(release)
-            taken.append(time.perf_counter() - start)
-        assert min(taken) < 0.1, taken
+            taken.append(time.process_time() - start)
+        assert min(taken) < 0.1, taken  # of the processor; usually 2 ms
         assert halves.recovered(found, truth)[0] > 0.5
 
 

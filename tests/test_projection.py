@@ -61,13 +61,14 @@ def test_bad_input_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", ["whole", "continuous"])
 def test_a_thousand_trials_of_400_cells_within_200_ms(kind: str) -> None:
+    """Of the processor, whatever else keeps it busy: usually 8 ms."""
     rng = np.random.default_rng(3)
     noisy = rng.laplace(1.25, 20, (1000, 400))
     if kind == "whole":
         noisy = np.rint(noisy).astype(np.int64)
     best = np.inf
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         project_counts(noisy, total=int(np.maximum(noisy, 0).sum(axis=1).mean()))
-        best = min(best, time.perf_counter() - start)
-    assert best < 3
+        best = min(best, time.process_time() - start)
+    assert best < 0.2

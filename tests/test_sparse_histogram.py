@@ -221,6 +221,6 @@ def test_figure_shapes() -> None:
 
 
 def test_a_figure_is_fast() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     loss_figure(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))
-    assert time.perf_counter() - start < 3  # 3 ms on an idle machine
+    assert time.process_time() - start < 3  # of the processor; 3 ms

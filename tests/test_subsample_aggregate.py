@@ -390,9 +390,9 @@ def run_seconds(mechanism: SubsampleAggregate, sampler: Preview | Secure, trials
     counts: list[int] = [4800, 800, 200, 200, 100, 100, 100, 50, 50]
     asked = problem(domain, n=6400)
     state = mechanism.prepare(data_of(domain, counts), asked)
-    start = time.perf_counter()
+    start = time.process_time()
     release = mechanism.run(state, sampler, trials)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     assert release.trials == trials
     return seconds
 
@@ -400,12 +400,12 @@ def run_seconds(mechanism: SubsampleAggregate, sampler: Preview | Secure, trials
 def test_the_paper_parameters_can_be_run(seed: int) -> None:
     """262,144 subsamples of 100 rows: drawn row by row for a release, by their exact law for a thousand previews.
 
-    Limits are ten times what an idle machine takes: they catch another order of work, not a slow machine.
+    Limits are ten times what the processor needs: they catch another order of work, not a slow or a busy machine.
     """
     mechanism = CommonestCategory(epsilon=1.0, rows=100, accounting="paper")
     assert mechanism.plan(problem(categories(8, missing=True), n=6400)).subsamples == 262_144
-    assert run_seconds(mechanism, Secure(), 1) < 60
-    assert run_seconds(mechanism, Preview(seed), 1000) < 10
+    assert run_seconds(mechanism, Secure(), 1) < 10
+    assert run_seconds(mechanism, Preview(seed), 1000) < 1
 
 
 def test_the_calibrated_version_and_its_saving(seed: int) -> None:
