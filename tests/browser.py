@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, stop, wait_for_health
 
@@ -29,6 +29,10 @@ PAGES = {
     "marginals": "marginals",
     "limits": "limits",
 }
+
+PATIENCE = 180.0
+"""Seconds anything may take before a test fails: it costs time only where something is broken."""
+expect.set_options(timeout=PATIENCE * 1000)
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
@@ -58,11 +62,29 @@ KNOWN_VIOLATIONS = {
 }
 IS_WITHIN = "([target, known]) => Boolean(document.querySelector(target)?.closest(known))"
 
-# True once the app has been idle for the given time without a break: no run, nothing stale, no placeholder.
-IDLE = """milliseconds => {
+# Remembers when the app last sent something that the server has not answered yet: from there until the server says that
+# it runs, the app looks idle, for as long as the machine is busy.
+UNANSWERED = """
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) {
+    if (!this.watched) {
+        this.watched = true;
+        this.addEventListener('message', () => { window.unanswered = undefined; });
+    }
+    window.unanswered = performance.now();
+    return send.call(this, data);
+};
+"""
+LONGEST_ANSWER = 60  # seconds; what takes longer is a message that gets none
+
+# True once the app has been idle for the given time without a break: connected, nothing unanswered, no run, nothing
+# stale, no placeholder, and no chart without its picture.
+IDLE = """([milliseconds, longest]) => {
     const app = document.querySelector('[data-testid="stApp"]');
-    if (!app || app.dataset.testScriptState !== 'notRunning'
-        || document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')) {
+    if (!app || app.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED'
+        || performance.now() - window.unanswered < longest
+        || document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
+        || document.querySelector('[data-testid="stVegaLiteChart"]:not(:has(svg, canvas))')) {
         window.idleSince = undefined;
         return false;
     }
@@ -158,6 +180,8 @@ def watched_page(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_s
             else None
         ),
     )
+    context.add_init_script(UNANSWERED)
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     page.on("websocket", lambda socket: on_request(socket.url))
     try:
@@ -167,14 +191,16 @@ def watched_page(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_s
     assert not problems, "\n".join(problems)
 
 
-def settled(page: Page, *, idle: float = 0.15, timeout: float = 30) -> Page:
-    """Wait until the app has been idle for some time, and return the page. Both times are in seconds.
+def settled(page: Page, *, idle: float = 0.5) -> Page:
+    """Wait until the app has been idle for so many seconds, and return the page.
+
+    A slider and a brush wait 0.2 seconds for their next move before they send anything: after one, less is too little.
 
     Raises:
         playwright.sync_api.TimeoutError: if it does not come to rest in time.
     """
     page.evaluate("window.idleSince = undefined")
-    page.wait_for_function(IDLE, arg=idle * 1000, timeout=timeout * 1000)
+    page.wait_for_function(IDLE, arg=[idle * 1000, LONGEST_ANSWER * 1000])
     return page
 
 

@@ -20,7 +20,7 @@ def captions(page: Page) -> str:
 
 def open_explore(page: Page, server: Server, link: str = "") -> Page:
     page.goto(f"{server.url}/explore{link}")
-    settled(page, idle=0.5)
+    settled(page)
     expect(page.locator(CHARTS)).to_have_count(4)
     return page
 
@@ -30,13 +30,13 @@ def test_from_start_to_explore_the_slider_moves_the_error(page: Page, server: Se
     settled(page)
     expect(page.get_by_text("See what privacy costs")).to_be_visible()
     page.get_by_role("link", name="Explore", exact=True).first.click()
-    settled(page, idle=0.5)
+    settled(page)
     before = captions(page)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.focus()
     for _ in range(6):
         page.keyboard.press("ArrowLeft")
-    settled(page, idle=0.6)
+    settled(page)
     after = captions(page)
     assert before != after
     assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) < 1
@@ -45,7 +45,7 @@ def test_from_start_to_explore_the_slider_moves_the_error(page: Page, server: Se
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    settled(page, idle=0.6)
+    settled(page)
     assert captions(page) == after
 
 
@@ -65,7 +65,7 @@ def test_brushing_a_range_answers_it(page: Page, server: Server) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.5, y, steps=6)
     page.mouse.move(box["x"] + box["width"] * 0.6, y, steps=6)
     page.mouse.up()
-    settled(page, idle=0.8)
+    settled(page)
     expect(page.get_by_text(re.compile(r"true [\d,]+ of 10,000 rows, release 1"))).to_be_visible()
 
 
@@ -76,7 +76,7 @@ def test_a_click_on_the_trade_off_goes_to_its_epsilon(page: Page, server: Server
     box = chart.locator("canvas, svg").first.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.35)
-    settled(page, idle=1)
+    settled(page)
     value = float(page.get_by_role("spinbutton", name="Exact ε").input_value())
     assert value in (0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -96,7 +96,7 @@ def test_the_synthetic_table_downloads_with_n_rows(page: Page, server: Server, t
 def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Server) -> None:
     open_explore(page, server, "?epsilon=0.3&mechanism=gaussian")
     page.get_by_text("The code that reproduces this page").click()
-    settled(page, idle=0.5)
+    settled(page)
     code = page.locator('[data-testid="stCode"]').inner_text()
     assert "dpcore.entry('gaussian').make(" in code and "epsilon=0.3" in code
 
@@ -121,23 +121,23 @@ def test_two_people_never_see_each_other_s_file(browser: Browser, server: Server
     with watched_page(browser) as one, watched_page(browser) as two:
         for page, marker in ((one, "Aardvarkish"), (two, "Zygodactyl")):
             page.goto(f"{server.url}/data?way=My+own+file")
-            settled(page, idle=0.5)
+            settled(page)
             payload = (marker + "_column\n" + "\n".join(str(i % 50) for i in range(300)) + "\n").encode()
             page.locator('input[type="file"]').set_input_files(
                 {"name": f"{marker}.csv", "mimeType": "text/csv", "buffer": payload}
             )
-            settled(page, idle=0.8)
+            settled(page)
             expect(page.get_by_text(f"{marker}.csv").first).to_be_visible()
         for page, other in ((one, "Zygodactyl"), (two, "Aardvarkish")):
             for name in ("Explore", "Start", "Data"):
                 page.get_by_role("link", name=name, exact=True).first.click()
-                settled(page, idle=0.5)
+                settled(page)
                 assert other not in page.content()
 
 
 def test_what_a_link_says_goes_along_to_the_next_page(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?epsilon=0.3")
-    settled(page, idle=0.5)
+    settled(page)
     page.get_by_role("link", name="Explore", exact=True).first.click()
-    settled(page, idle=0.5)
+    settled(page)
     assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"

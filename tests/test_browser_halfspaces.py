@@ -20,7 +20,7 @@ def test_a_link_reopens_the_turned_direction(page: Page, server: Server) -> None
     assert "angle=35" in link
     page.goto("about:blank")
     page.goto(link)
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     assert captions(page) == after
 
 
@@ -31,7 +31,7 @@ def test_a_click_on_the_circle_turns_the_direction_there(page: Page, server: Ser
     box = chart.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.4 * box["height"])
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     turned = re.search(r"angle=((1[6-9]|2[0-2])\d)", page.url)
     assert turned, page.url
     expect(page.get_by_text(f"{turned[1]}° from “longer bill”")).to_be_visible()

@@ -20,18 +20,18 @@ def captions(page: Page) -> str:
 
 def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     page.goto(server.url)
-    settled(page, idle=0.5)
+    settled(page)
     page.get_by_role("link", name="Limits", exact=True).last.click()
-    settled(page, idle=0.5)
+    settled(page)
     expect(page.get_by_text("Guess first.")).to_be_visible()
     expect(page.locator(CHARTS)).to_have_count(0)
     guess = page.get_by_role("slider", name="Your guess, in bits of the grid")
     guess.focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    settled(page, idle=0.5)
+    settled(page)
     page.get_by_text("Show what happens").click()
-    settled(page, idle=0.8, timeout=60)
+    settled(page)
     expect(page.locator(CHARTS)).to_have_count(3)
     told = captions(page)
     assert "(you guessed 300)" in told and "The wall is at 144.4 bits" in told
@@ -39,17 +39,17 @@ def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    settled(page, idle=0.8, timeout=60)
+    settled(page)
     assert captions(page) == told
 
 
 def test_changing_the_lesson_forgets_no_link(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/limits?lesson=odds&odds-shown=true&odds-prior=20")
-    settled(page, idle=0.8, timeout=60)
+    settled(page)
     assert "thinks it 20% likely" in captions(page)
     page.get_by_role("combobox", name=re.compile("Lesson")).click()
     page.get_by_text("Protecting people, betraying the population").click()
-    settled(page, idle=0.8, timeout=60)
+    settled(page)
     assert "lesson=population" in page.url
     expect(page.get_by_role("heading", name="Protecting people, betraying the population")).to_be_visible()
 
@@ -62,7 +62,7 @@ def test_a_lesson_is_sound_and_accessible(
     page: Page, server: Server, lesson: str, viewport: ViewportSize, colour_scheme: str
 ) -> None:
     page.goto(f"{server.url}/limits?lesson={lesson}&{lesson}-shown=true")
-    settled(page, idle=1, timeout=90)
+    settled(page)
     expect(page.locator('[data-testid="stException"]')).to_have_count(0)
     expect(page.locator(CHARTS).first).to_be_visible()
     axe(page)
@@ -73,7 +73,7 @@ def test_a_lesson_is_sound_and_accessible(
 @pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
 def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism: str) -> None:
     page.goto(f"{server.url}/limits?lesson=vc&vc-shown=true&vc-points=10000&vc-epsilon=10&vc-mechanism={mechanism}")
-    settled(page, idle=1, timeout=120)
+    settled(page)
     expect(page.locator('[data-testid="stException"]')).to_have_count(0)
     expect(page.locator(CHARTS)).to_have_count(4)
     told = captions(page)
@@ -83,16 +83,16 @@ def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism:
 
 def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/limits?lesson=dimension&dimension-shown=true&dimension-class=own")
-    settled(page, idle=1, timeout=90)
+    settled(page)
     expect(page.locator(CHARTS)).to_have_count(2)
     text = page.get_by_role("textbox", name=re.compile("A line for each question"))
     text.fill("0,0\n0,1\n1,0\n1,1")
     text.press("Control+Enter")
-    settled(page, idle=1, timeout=60)
+    settled(page)
     assert "Points 1, 2 are shattered" in captions(page)
     text.fill("0,0\n0,secret")
     text.press("Control+Enter")
-    settled(page, idle=1, timeout=60)
+    settled(page)
     expect(page.get_by_text("Question 2, point 2: this is not a decimal number between 0 and 1.")).to_be_visible()
     expect(page.locator(CHARTS)).to_have_count(0)
     assert "secret" not in page.url
@@ -102,9 +102,9 @@ def test_a_long_attack_shows_progress_and_can_be_stopped(browser: Browser, serve
     with watched_page(browser) as page:
         link = "lesson=subset&subset-shown=true&subset-people=500&subset-questions=2000&subset-method=sum"
         page.goto(f"{server.url}/limits?{link}")
-        expect(page.get_by_text("Solving, with more and more answers.")).to_be_visible(timeout=60_000)
+        expect(page.get_by_text("Solving, with more and more answers.")).to_be_visible()
         page.get_by_role("combobox", name=re.compile("Attack")).click()
         page.get_by_text("Least squares (at once)").last.click()
-        settled(page, idle=1, timeout=120)
+        settled(page)
         assert "One attack:" in captions(page)
         expect(page.get_by_text("Solving, with more and more answers.")).to_have_count(0)

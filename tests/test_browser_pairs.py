@@ -19,8 +19,8 @@ ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, release 1 ")
 def opened(page: Page, server: Server, link: str = LINK) -> Page:
     """The page at rest with its five charts."""
     page.goto(f"{server.url}/{link}")
-    settled(page, idle=0.8, timeout=90)
-    expect(page.locator(CHARTS)).to_have_count(5, timeout=30_000)
+    settled(page)
+    expect(page.locator(CHARTS)).to_have_count(5)
     return page
 
 
@@ -41,7 +41,7 @@ def brush(page: Page) -> None:
     page.mouse.move(*place[1], steps=6)
     page.mouse.move(*place[2], steps=6)
     page.mouse.up()
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
 
 
 def test_a_rectangle_drawn_on_the_true_map_is_answered(page: Page, server: Server) -> None:
@@ -59,7 +59,7 @@ def test_a_rectangle_drawn_on_the_true_map_is_answered(page: Page, server: Serve
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     assert page.locator("strong", has_text=" × ").first.inner_text() == said, "a slider keeps the rectangle"
 
 

@@ -15,8 +15,8 @@ CHARTS = '[data-testid="stVegaLiteChart"]'
 def opened(page: Page, server: Server, link: str, *, charts: int) -> Page:
     """A page at rest with so many charts."""
     page.goto(f"{server.url}/{link}")
-    settled(page, idle=0.8, timeout=90)
-    expect(page.locator(CHARTS)).to_have_count(charts, timeout=30_000)
+    settled(page)
+    expect(page.locator(CHARTS)).to_have_count(charts)
     return page
 
 
@@ -29,7 +29,7 @@ def press(page: Page, slider: str, key: str, times: int) -> None:
     page.get_by_role("slider", name=slider).focus()
     for _ in range(times):
         page.keyboard.press(key)
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
 
 
 def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
@@ -42,7 +42,7 @@ def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Serve
     assert "epsilon=" in link  # the data are the page's own, so the link need not name them
     page.goto("about:blank")
     page.goto(link)
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     assert captions(page) == after
 
 
@@ -57,7 +57,7 @@ def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None
     before = captions(page)
     page.get_by_role("combobox", name="What to release").click()
     page.get_by_role("option", name=re.compile("figure 2")).click()
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     assert "400 cells, 3,000 rows" in captions(page) and captions(page) != before
     assert "sparse=figure-2" in page.url
     press(page, "Share of data without promise γ", "ArrowLeft", 2)
@@ -69,7 +69,7 @@ def test_groups_are_compared_by_another_column(page: Page, server: Server) -> No
     expect(page.locator("strong", has_text="male: larger median")).to_be_visible()
     page.get_by_role("combobox", name="Groups").click()
     page.get_by_role("option", name="region").click()
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     expect(page.locator("strong", has_text="Northeast: larger median")).to_be_visible()
     assert "groups=region" in page.url
 
@@ -80,7 +80,7 @@ def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Se
     page.get_by_role("button", name="Draw the planned releases").click()
     page.get_by_role("button", name=re.compile("Choose one more")).click()
     expect(page.get_by_text(re.compile("^Refused. .*fixed in advance"))).to_be_visible()
-    axe(settled(page, idle=0.8, timeout=90))
+    axe(settled(page))
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])

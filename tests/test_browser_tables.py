@@ -12,13 +12,13 @@ from tests.browser import DESKTOP, PHONE, Server, axe, settled
 from tests.test_browser_robust import captions, opened, press
 
 VIEW = "marginals?view=All+tables+of+k+attributes"
-CHARTS = 4
+CHARTS = 5
 
 
 def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: Server) -> None:
-    opened(page, server, "marginals?cube-rows=1000&cube-attributes=8", charts=4)
+    opened(page, server, "marginals?cube-rows=1000&cube-attributes=8", charts=5)
     page.get_by_role("radio", name="All tables of k attributes").click()
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     expect(page.get_by_role("heading", name="How far all tables are from the true ones")).to_be_visible()
     before = captions(page)
     press(page, "Privacy loss ε", "ArrowRight", 4)
@@ -28,7 +28,7 @@ def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: 
     assert "view=" in link and "epsilon=" in link
     page.goto("about:blank")
     page.goto(link)
-    settled(page, idle=0.8, timeout=90)
+    settled(page)
     assert captions(page) == after
 
 
