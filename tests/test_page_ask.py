@@ -22,7 +22,7 @@ from tests.test_page_explore import MAIN, charts, sound, texts, uploaded
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("ask.py")
     for name, value in link.items():
@@ -209,7 +209,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_private_conversations_are_refused_with_one_sentence() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
@@ -222,7 +222,7 @@ def test_private_conversations_are_refused_with_one_sentence() -> None:
 
 
 def test_a_public_stand_in_may_be_asked() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=False)
     app.session_state["data"] = "my-file"
     app.run()

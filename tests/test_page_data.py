@@ -30,7 +30,7 @@ PEOPLE = (
 
 def opened(page: str = "data.py", **link: str) -> AppTest:
     """A page of the app, for a person who was not here before."""
-    app = AppTest.from_file(MAIN, default_timeout=30)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     for name, value in link.items():
         app.query_params[name] = value

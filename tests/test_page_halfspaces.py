@@ -27,7 +27,7 @@ CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("halfspaces.py")
     for name, value in link.items():
@@ -138,7 +138,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = HeldFile(table=read_table(CSV, name="own.csv"), private=private, digest="0", turn=1)
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
     app.run()

@@ -23,7 +23,7 @@ MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
 
 def opened(**link: str) -> AppTest:
     """Limits, opened by a link whose names may be written with _ for -."""
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("limits.py")
     for name, value in link.items():

@@ -27,7 +27,7 @@ SALARY_CHARTS = 2
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("robust.py")
     for name, value in link.items():
@@ -162,7 +162,7 @@ def test_groups_are_asked_of_two_columns() -> None:
 
 
 def test_data_nobody_picked_are_each_page_s_own() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=120).run()
+    app = AppTest.from_file(MAIN, default_timeout=600).run()
     sound(app.switch_page("explore.py").run())
     assert app.selectbox(key="data").value == "bimodal"
     sound(app.switch_page("robust.py").run())
@@ -199,7 +199,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()

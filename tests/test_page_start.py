@@ -17,7 +17,7 @@ PAGES = Path(__file__).resolve().parents[1] / "pages"
 
 def started(**link: str) -> AppTest:
     """The app as it opens."""
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=30)
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=600)
     for name, value in link.items():
         app.query_params[name] = value
     return sound(app.run())
