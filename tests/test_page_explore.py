@@ -29,7 +29,7 @@ MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
 
 def opened(**link: str) -> AppTest:
     """Explore, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("explore.py")
     for name, value in link.items():
@@ -71,7 +71,7 @@ def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any)
     app.selectbox(key="queries").set_value(kind.key).run()
     sound(app.selectbox(key="mechanism").set_value(entry.key).run())
     assert not app.error
-    assert len(charts(app)) == 4 + pairs
+    assert len(charts(app)) == 4 + pairs + (kind is LinearQueries)
     shown = {
         widget.label for widget in [*app.slider, *app.select_slider, *app.number_input, *app.toggle, *app.selectbox]
     }
@@ -134,7 +134,7 @@ def test_pairs_have_two_maps_and_their_own_questions() -> None:
 
 
 def test_a_page_about_one_column_does_not_offer_pairs() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded_pairs(private=False)
     app.session_state["data"] = "my-file"
     app.run()
@@ -146,7 +146,7 @@ def test_a_page_about_one_column_does_not_offer_pairs() -> None:
 
 
 def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded_pairs(private=True)
     app.session_state["data"] = "my-file"
     app.run()
@@ -178,7 +178,7 @@ def uploaded(*, private: bool) -> Uploaded:
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
@@ -204,7 +204,7 @@ def test_a_new_public_n_is_every_number_s_n() -> None:
 
 
 def test_a_public_stand_in_may_be_downloaded() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=False)
     app.session_state["data"] = "my-file"
     app.run()

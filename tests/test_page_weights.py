@@ -17,7 +17,7 @@ MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
 
 def opened(**link: str) -> AppTest:
     """Explore asking weighted sums, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=60)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("explore.py")
     for name, value in {"queries": "linear", "bits": "3", **link}.items():
@@ -40,7 +40,8 @@ def uploaded(app: AppTest, text: str) -> AppTest:
 
 def test_a_class_made_by_chance_is_asked_and_the_link_holds_it() -> None:
     app = opened(mechanism="linear-net", weights="waves", weight_queries="30")
-    assert charts(app) == 4
+    assert charts(app) == 5
+    assert any("30 weighted sums of 8 cells" in each.value for each in app.caption)
     assert not app.warning
     assert app.slider(key="weight_queries").value == 30
     assert app.selectbox(key="weights").value == "waves"
@@ -63,7 +64,7 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
     assert "8 cells" in app.info[0].value
     matrix = "\n".join(",".join(f"{value:.3f}" for value in row) for row in np.linspace(0, 1, 24).reshape(3, 8))
     app = uploaded(app, matrix)
-    assert charts(app) == 4
+    assert charts(app) == 5
     assert any("3 weighted sums" in each.value for each in app.markdown)
     (tmp_path / "asked.csv").write_text(matrix)
     monkeypatch.chdir(tmp_path)

@@ -20,6 +20,7 @@ from pages.ui.downloads import synthetic_table
 from pages.ui.explore_controls import controls
 from pages.ui.explore_pictures import pictures
 from pages.ui.session import is_steward, remembered, with_progress
+from pages.ui.weights import draw_weights
 
 MOST_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
@@ -60,6 +61,8 @@ def explore() -> None:
         )
     badge = _badge(recipe, report)
     pictures(recipe, dataset, state, report, badge=badge)
+    if recipe.weights is not None:
+        draw_weights(recipe.weights)
     _tradeoff(recipe, dataset, badge=badge)
     _code(dataclasses.replace(recipe, trials=report.trials))
     synthetic_table(recipe, state)

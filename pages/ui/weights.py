@@ -8,8 +8,10 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataError, Domain, Parameter
+from dpcore.figures.weights import weights_asked
 from dpcore.limits.given_class import read_class
 from dpcore.linear_queries import GENERATED, MOST_WEIGHTS, LinearQueries, generated
+from pages.ui.charts import draw, is_dark, numbers
 from pages.ui.controls import check_link, choice
 from pages.ui.session import remembered
 
@@ -33,6 +35,18 @@ def ask_weights(domain: Domain) -> LinearQueries | None:
         "Number of queries", int(COUNT.low), int(COUNT.high), 50, key="weight_queries", bind="query-params"
     )
     return generated(kind, queries=min(int(count), most), domain=domain, seed=1)
+
+
+def draw_weights(queries: LinearQueries) -> None:
+    """A picture of what is asked; weights are questions, so they may be seen whatever the data."""
+    st.header("Weights of the queries")
+    dark = is_dark()
+    figure = remembered(
+        f"weights_figure|{queries.name}|{queries.code}|{queries.domain!r}|{dark}",
+        lambda: weights_asked(queries=queries, badge=f"weights: {queries.name}", dark=dark),
+    )
+    draw(figure, key="weights_chart")
+    numbers(figure, title="weights of the queries", key="weights_numbers")
 
 
 def _own(domain: Domain) -> LinearQueries | None:
