@@ -1,0 +1,86 @@
+"""How often anybody must refuse: the largest chance of a right answer on data of so much stability.
+
+Data x have stability s if s changed rows, and no fewer, can change the right answer: some y is s neighbouring steps
+away and has another one.
+
+**Whoever never gives a wrong answer**, and refuses instead, never says x's answer on y. So the chance of saying it
+starts at 0 on y and has s steps to grow in. A step takes g to min(e^ε g + δ, 1 - e^-ε (1 - g - δ)) at most
+(chance.after_steps): at the edge, s = 1, to δ; then it grows e^ε-fold a row; once it is beyond (1 - δ)/(1 + e^ε), what
+shrinks e^ε-fold is the chance of a refusal. Nobody can answer more often; and who answers exactly so often is private:
+one row moves the stability by one at most, and where it moves the answer both neighbours have stability 1. So
+the wall stands exactly there. (The same recursion says which labels a private group-by may show: rows of one label take
+the place of stability.)
+
+**Whoever may be wrong** is not bound by that, but by two worlds. Walk from x to the first data with another answer (s
+steps, the last of which changes it) and on to data as stable as x, where there are some: s - 1 more. An answer that is
+right with chance p on both is said with chance 1 - p at most on the other side, so 1 - p is at least the confusion of
+data 2s - 1 steps apart (chance.confusion). For medians of an odd number n of rows there are such data for every s up to
+(n + 1)/2: two cells that share the rows, (n - 1)/2 + s in the one, and the same with the two exchanged.
+
+References:
+    Desfontaines, Voss, Gipson and Mandayam (2022), differentially private partition selection, the recursion and its
+    closed form; Dwork and Lei (2009), propose-test-release; Dwork, McSherry, Nissim and Smith (2006), group privacy.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpcore.core import Assumption, Bound, BoundKind, Floats, ParameterError
+from dpcore.limits.chance import check_loss, confusion
+
+
+def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Floats:
+    """Largest chance of an answer on data of such stability for whoever never gives a wrong one, elementwise.
+
+    The recursion in closed form: π_s = δ (e^(εs) - 1)/(e^ε - 1) up to the first s = r at which it exceeds
+    (1 - δ)/(1 + e^ε); from there on 1 - π falls to e^-ε (1 - π - δ) in each step, and never below 0.
+
+    Args:
+        stable_rows: neighbouring steps to the nearest data with another answer, whole numbers from 0.
+        epsilon: of the mechanism.
+        delta: its slack.
+
+    Raises:
+        ParameterError: a loss or a stability that makes no sense.
+    """
+    check_loss(epsilon=epsilon, delta=delta)
+    steps = np.asarray(stable_rows, dtype=np.float64)
+    if (steps < 0).any() or (steps != np.floor(steps)).any():
+        raise ParameterError("A stability is a whole number of rows from 0.")
+    if delta == 0:
+        return np.zeros_like(steps)
+    # A step beyond the turn: there both kinds of step agree, so a rounding that picks the other one costs nothing.
+    turn = (1 - delta) / (1 + math.exp(epsilon))
+    rising = math.floor(math.log1p(turn * math.expm1(epsilon) / delta) / epsilon) + 1
+    risen = np.minimum(steps, rising)
+    reached = delta * np.expm1(epsilon * risen) / math.expm1(epsilon)
+    shrunk = np.exp(-epsilon * (steps - risen))
+    missed = shrunk * (1 - reached) - delta * (1 - shrunk) / math.expm1(epsilon)
+    answered: Floats = np.clip(1 - missed, 0.0, 1.0)
+    return answered
+
+
+def most_right(stable_rows: int, *, epsilon: float, delta: float) -> float:
+    """Largest chance of the right answer that anybody can have on all data of such stability, wrong answers allowed."""
+    if stable_rows < 1:
+        raise ParameterError(f"A stability is a whole number of rows from 1, got {stable_rows!r}.")
+    return 1 - confusion(epsilon=epsilon, steps=2 * stable_rows - 1, delta=delta)
+
+
+def fewest_refusals(stable_rows: int, *, epsilon: float, delta: float) -> Bound:
+    """The same as a lower bound on the chance of a refusal (``value``: a chance, not an error)."""
+    answered = float(most_answers(stable_rows, epsilon=epsilon, delta=delta))
+    slack = f" and slack {delta:.3g}" if delta else ""
+    return Bound(
+        value=1 - answered,
+        kind=BoundKind.LOWER,
+        statement=f"Whoever never gives a wrong answer, with privacy loss {epsilon:g}{slack}, answers with chance at "
+        f"most {answered:.3g} on data whose answer {stable_rows:,} changed rows, and no fewer, can change.",
+        reference="Desfontaines, Voss, Gipson and Mandayam (2022), read as a bound",
+        assumptions=(Assumption(text="a wrong answer is never given", met=True),),
+        note="Exactly so often is possible, so this is the best there is.",
+    )
