@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.core import (
+    Assumption,
     Bound,
     BoundKind,
     Dataset,
@@ -26,6 +27,7 @@ from dpcore.core import (
     Guarantee,
     HistogramState,
     Mechanism,
+    Neighbours,
     Problem,
     ValueRelease,
     epsilon_param,
@@ -53,6 +55,7 @@ class ClippedMean(Mechanism):
         furthest = problem.domain.ordered - 1
         noise = laplace_quantile(beta, scale=furthest / self.epsilon) - 1
         cells = noise / problem.n + 0.5
+        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=cells / furthest,
             kind=BoundKind.GUARANTEE,
@@ -60,9 +63,10 @@ class ClippedMean(Mechanism):
             f"{problem.domain.ordered:,} cells.",
             reference="Laplace tail; Dwork, McSherry, Nissim and Smith (2006)",
             beta=beta,
+            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
             rows_needed=max(1, 2 * noise // furthest + 1),
             note="Of the mean after cutting off at the bounds; a fraction of the range, which is the error of the "
-            "average threshold question. For n rows: if rows are added or removed, n is nominal.",
+            "average threshold question.",
         )
 
     def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:

@@ -1,0 +1,72 @@
+"""Who puts which mechanism's promises to the test: the first line that fits, for every entry of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from benchmarks.promises_answers import halfspaces, lists, marginals, tables
+from benchmarks.promises_cases import Case, Grid, Row, judged
+from benchmarks.promises_conversations import conversations
+from benchmarks.promises_data import cases as data_cases
+from benchmarks.promises_values import between, means, stable, subsampled
+from dpcore.core import BoundKind, Entry, Mechanism
+from dpcore.mechanisms.clipped_mean import ClippedMean
+from dpcore.mechanisms.exponential_median import ExponentialMedian
+from dpcore.mechanisms.halfspaces import HalfspaceCounts
+from dpcore.mechanisms.marginals_decision_lists import DecisionListMarginals
+from dpcore.mechanisms.marginals_fourier import DirectTables, FourierTables
+from dpcore.mechanisms.marginals_polynomial import Marginals
+from dpcore.mechanisms.marginals_residual import ResidualPlanner
+from dpcore.mechanisms.stable_median import StableMedian
+from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
+from dpcore.mechanisms.unbounded_mean import UnboundedMean
+from dpcore.online.interactive import Interactive
+
+COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterator[Case]]], ...] = (
+    ((ExponentialMedian,), between),
+    ((ClippedMean, UnboundedMean), means),
+    ((StableMedian,), stable),
+    ((SubsampleAggregate,), subsampled),
+    ((HalfspaceCounts,), halfspaces),
+    ((Marginals,), marginals),
+    ((ResidualPlanner, DirectTables, FourierTables), tables),
+    ((DecisionListMarginals,), lists),
+    ((Interactive,), conversations),
+)
+"""Mechanisms that release data need no line of their own: their error is the worst of a class of queries."""
+
+
+def cases_of(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """Every promise of an entry that the grid tries.
+
+    Raises:
+        LookupError: nobody tries them; it says where to add them.
+    """
+    for kinds, cases in COVERED:
+        if issubclass(entry.mechanism, kinds):
+            return cases(entry, grid)
+    if entry.mechanism.releases == "data":
+        return data_cases(entry, grid)
+    raise LookupError(
+        f"Nothing tries what {entry.key} promises: add {entry.mechanism.__name__} to COVERED in "
+        "benchmarks/promises_covered.py, with a function that makes data and measures the error it promises."
+    )
+
+
+def rows_of(entry: Entry, grid: Grid, *, seed: int) -> Iterator[Row]:
+    """What becomes of them.
+
+    Raises:
+        LookupError: nobody tries them, or something is promised that the grid never meets.
+    """
+    tried = silent = False
+    for place, case in enumerate(cases_of(entry, grid)):
+        for row in judged(case, seed=seed + place):
+            tried |= row.errors is not None
+            silent |= row.bound.kind is BoundKind.GUARANTEE
+            yield row
+    if silent and not tried:
+        raise LookupError(
+            f"{entry.key} promises something that no data of its cases in benchmarks/promises_covered.py meet: "
+            "add rows, parameters or data there that meet its assumptions."
+        )

@@ -1,0 +1,78 @@
+"""The promises of mechanisms that release data: the worst error over a whole class of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from itertools import product
+
+import numpy as np
+
+from benchmarks.promises_cases import Case, Grid, claimed, made, releases, row_counts
+from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
+from dpcore.core import DataRelease, Domain, Entry, Floats, Integers, Mechanism, Queries
+from dpcore.domains import Grid as Plane
+from dpcore.generators import generate
+from dpcore.linear_queries import generated
+from dpcore.queries import classes_for
+
+SHAPES = ("all_equal", "bimodal", "sparse")
+ROWS = (3_000, 500_000)
+
+
+def domain_of(entry: Entry) -> Domain:
+    """64 cells of a kind the entry serves."""
+    if Line in entry.domains:
+        return Line(bits=6)
+    if Plane in entry.domains:
+        return Plane(first=Line(bits=3), second=Line(bits=3))
+    return Categories(labels=tuple(f"label {number}" for number in range(64)))
+
+
+def classes_of(entry: Entry) -> list[Queries]:
+    """Every class it serves there, weights made by chance among them."""
+    domain = domain_of(entry)
+    classes: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)]
+    if isinstance(domain, Line | Categories):
+        classes.append(generated("bumps", queries=16, domain=domain, seed=1))
+    return [queries for queries in classes if entry.serves(queries)]
+
+
+@lru_cache(maxsize=32)
+def shaped(shape: str, *, n: int, size: int) -> Integers:
+    """Made-up rows."""
+    return generate(shape, n=n, size=size, seed=1)
+
+
+def worst_errors(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Preview, trials: int) -> Floats:
+    """Largest error over the class in each release; a refusal is a failure."""
+    release = releases(mechanism, dataset, problem, sampler, trials)
+    assert isinstance(release, DataRelease)
+    errors = problem.queries.max_error(release.histogram() - dataset.histogram) / problem.n
+    found: Floats = np.where(release.refused, np.inf, errors)
+    return found
+
+
+def cases(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """Each class, number of rows, epsilon, alpha and relation, on each shape."""
+    controls = entry.controls()
+    alphas = [{"alpha": alpha} for alpha in grid.alphas] if "alpha" in controls else [{}]
+    for queries, n, epsilon, alpha, neighbours in product(
+        classes_of(entry), grid.of(*ROWS), grid.epsilons, alphas, Neighbours
+    ):
+        mechanism = entry.make(epsilon=epsilon, **alpha)
+        problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours)
+        before, each = mechanism.preview_seconds(problem)
+        trials = min(grid.trials, int((grid.patience - before) / each)) if each else grid.trials
+        if not claimed(mechanism, problem) or trials < 1:
+            continue
+        for (rows, meets), shape in product(row_counts(problem), grid.of(*SHAPES)):
+            dataset = made(problem, shaped(shape, n=rows, size=queries.domain.size), shape)
+            yield Case(
+                mechanism=mechanism,
+                problem=problem,
+                data=f"{shape}, {rows:,} rows",
+                errors=partial(worst_errors, mechanism, dataset, problem),
+                trials=trials,
+                meets=meets,
+            )
