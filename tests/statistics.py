@@ -101,6 +101,19 @@ def tally_rows(outcomes: Floats, known: Floats) -> Integers:
     return in_order
 
 
+def uniform_below(generator: np.random.Generator) -> Callable[[int], int]:
+    """Uniform whole numbers below any bound, from a seed, by rejection."""
+
+    def below(high: int) -> int:
+        width = (high - 1).bit_length()
+        while True:
+            drawn = int.from_bytes(generator.bytes((width + 7) // 8 or 1)) & ((1 << width) - 1)
+            if drawn < high:
+                return drawn
+
+    return below
+
+
 def binomial_tail(successes: int, *, trials: int, chance: float) -> float:
     """Exact chance of at least so many successes."""
     return 1.0 if successes <= 0 else float(bdtrc(successes - 1, trials, chance))

@@ -21,7 +21,7 @@ from dpcore.nets.exact import ExactLayers, context, exponential, flip, pick
 from dpcore.nets.heights import Heights
 from dpcore.nets.kernel import Kernel
 from dpcore.nets.layers import Layers
-from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows
+from tests.statistics import CONTROL, assert_law, assert_other_law, tally_rows, uniform_below
 
 KINDS: list[type[Kernel]] = [Bands, TwoSidedBands, Heights]
 SIZES = [(5, 4, 30, False), (5, 3, 25, True), (8, 3, 17, False), (3, 8, 40, True), (2, 5, 4, True)]
@@ -241,7 +241,7 @@ def scripted(numbers: Iterator[int]) -> Callable[[int], int]:
 
 def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
     """20,000 places of chances 1/2, 10^-30, 1/3, 1/6; the control is the law of other chances."""
-    below = _below(np.random.Generator(np.random.SFC64(seed)))
+    below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
     asked: list[int] = []
 
     def reached(digits: int) -> list[Decimal]:
@@ -269,7 +269,7 @@ def test_exact_layers_have_the_listed_law(
 ) -> None:
     """1,500 draws; the control, as many doubles at twice the rate."""
     kernel, generator = made(kind, size, seed=seed), np.random.Generator(np.random.SFC64(seed))
-    below = _below(generator)
+    below = uniform_below(generator)
     exact, known = ExactLayers(kernel, rate=rate), databases(kernel).astype(float)
     chances = law(kernel, float(rate))
     order = np.argsort(-chances)
@@ -279,23 +279,10 @@ def test_exact_layers_have_the_listed_law(
     assert_other_law(tally_rows(control, known)[order], chances[order])
 
 
-def _below(generator: np.random.Generator) -> Callable[[int], int]:
-    """Uniform whole numbers below any bound, from a seed, by rejection."""
-
-    def below(high: int) -> int:
-        width = (high - 1).bit_length()
-        while True:
-            drawn = int.from_bytes(generator.bytes((width + 7) // 8 or 1)) & ((1 << width) - 1)
-            if drawn < high:
-                return drawn
-
-    return below
-
-
 def test_exact_layers_where_nothing_could_be_listed(seed: int) -> None:
     """Errors of 60 exact draws and of 4,000 previews at 10^20 candidates: means within five standard errors."""
     kernel = made(TwoSidedBands, (64, 16, 1000, False), seed=seed)
-    exact, below = ExactLayers(kernel, rate=Fraction(1, 32)), _below(np.random.Generator(np.random.SFC64(seed)))
+    exact, below = ExactLayers(kernel, rate=Fraction(1, 32)), uniform_below(np.random.Generator(np.random.SFC64(seed)))
     ours = kernel.extent(np.array([exact.draw(below) for _ in range(60)])).sum(axis=1)
     others = kernel.extent(
         Layers(kernel).draw(np.random.Generator(np.random.SFC64(seed)), rate=1 / 32, trials=4_000)
