@@ -23,8 +23,8 @@ from dpcore.figures import (
     limits_subset,
     limits_vc,
 )
-from dpcore.figures.figure import Figure
-from dpcore.figures.limits_layers import hatched
+from dpcore.figures.figure import Figure, significant
+from dpcore.figures.limits_layers import hatched, mark_records
 from dpcore.figures.limits_parts import Axis, Mark, Series, Wall, chance
 from dpcore.figures.limits_plot import plot
 from dpcore.limits import distributional, low_bits, median, minimax, walk
@@ -92,7 +92,7 @@ def test_the_walk_draws_every_step_it_must() -> None:
     assert "exactly 0" in figure.sentence
     figure = limits_median.factors(walk=jump, badge=BADGE, dark=False)
     drawn(figure)
-    assert "δ = 1e-06 covers it" in figure.sentence
+    assert "δ = 1e-6 covers it" in figure.sentence
 
 
 def test_one_run_crosses_what_is_wrong() -> None:
@@ -181,7 +181,7 @@ def test_no_exact_risk_of_a_private_histogram_is_below_the_wall(cells: int, rows
     for row in spec["datasets"]["lines"]:
         if row["series"].startswith(("identity", "Laplace")):
             assert row["y"] >= wall[row["x"]] * (1 - 1e-3)
-    assert f"{minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk:.3g}" in figure.sentence
+    assert significant(minimax.best_pairs(cells=cells, rows=rows, epsilon=epsilon).risk) in figure.sentence
 
 
 def test_odds_populations_and_low_bits() -> None:
@@ -270,3 +270,38 @@ def test_small_things() -> None:
         "what": ["dots", "wall", "wall"], "across": [1, 0, 1], "up": [2, 1, 1], "from": [1, None, None],
         "to": [3, None, None],
     }  # fmt: skip
+
+
+def test_words_at_two_rules_stand_on_a_line_each() -> None:
+    marks = (Mark(label="one", x=1.0), Mark(label="mine", x=1.0, guess=True), Mark(label="two", x=1.1))
+    found = mark_records((*marks, Mark(label="high", y=1.0), Mark(label="low", y=1.0, below=True)))
+    lines = {row["label"]: row["line"] for name in ("upright", "expected") for row in found[name]}
+    assert len(set(lines.values())) == 3 and lines["one"] < lines["two"] < lines["mine"]
+    assert [row["label"] for row in found["levels"]] == ["high"] and [row["label"] for row in found["floors"]] == [
+        "low"
+    ]
+
+
+def test_a_bit_between_two_others_has_its_own_number_on_the_axis() -> None:
+    truth = np.array([True, False])
+    figure = limits_subset.bits(
+        truth=truth, estimates=np.array([0.9, 0.1]), words=("no", "yes"), badge=BADGE, dark=False
+    )
+    axes = [layer["encoding"]["y"]["axis"] for layer in drawn(figure)["layer"]]
+    # Without a format, Vega writes one half in the digits that whole numbers need: as 1.
+    assert all(axis["values"] == [0, 0.5, 1] and axis["format"] == "~g" for axis in axes)
+
+
+def test_a_share_above_all_rows_is_not_said_to_be_of_n() -> None:
+    errors = {"noise": np.full((3, 20), 2.5)}
+    figure = limits_vc.accuracy(
+        epsilons=(0.5, 1.0, 2.0), errors=errors, repeats=1, points=8, delta=0.0, badge=BADGE, dark=False
+    )
+    assert "err by at most 2.5 times n on their worst subset" in figure.sentence
+
+
+def test_an_attacker_no_better_off_is_told_so() -> None:
+    same = limits_odds.guessing(prior=0.1, epsilon=1.0, delta=0.0, badge=BADGE, dark=False)
+    better = limits_odds.guessing(prior=0.4, epsilon=1.0, delta=0.0, badge=BADGE, dark=False)
+    assert "90% of the time without the release, and no more often with it." in same.sentence
+    assert "60% of the time without the release, and at most 73.1% with it." in better.sentence

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Preview
+from dpcore.figures.figure import percent
 from dpcore.mechanisms.sparse_histogram import grid_example, line_example, lone_row_chance, loss_figure
 from dpcore.sources import Bundled
 from pages.ui.sparse_view import rows_needed
@@ -18,7 +19,7 @@ CHARTS = 6
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("sparse.py")
     for name, value in link.items():
@@ -42,6 +43,14 @@ def test_one_click_redraws_a_figure_of_the_paper(link: dict[str, str], histogram
     assert f"{again.private_noise.mean():.3g} for the private histogram" in texts(app)
 
 
+def test_the_privacy_line_says_epsilon_exactly() -> None:
+    app = sound(opened(**{"sparse_histogram-gamma": "0.123456789"}))
+    assert "Privacy: ε = 1, γ = 0.123456789 (replace one row)" in texts(app)
+    assert "γ = 0.123456789 is allowed" in texts(app)
+    sound(app.number_input(key="epsilon").set_value(1.23456789).run())
+    assert "Privacy: ε = 1.23456789, γ =" in texts(app) and "ε = 1.23456789 for the private one" in texts(app)
+
+
 def test_the_toggle_moves_both_charts_before_the_projection() -> None:
     app = sound(opened())
     assert "about as log k" in texts(app) and "as k/(εn)" not in texts(app)
@@ -58,7 +67,7 @@ def test_releases_planned_up_front_add_up_and_one_more_is_refused() -> None:
     sound(app.button(key="sparse_draw").click().run())
     found = loss_figure(line_example(), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))
     assert all(f"| {place + 1} |" in texts(app) for place in range(3)) and "| 4 |" not in texts(app)
-    assert f"{100 * found.random_loss[2]:.3g}% of n" in texts(app) and not app.error
+    assert f"{percent(float(found.random_loss[2]))} |" in texts(app) and not app.error
     sound(app.button(key="sparse_again").click().run())
     assert "Refused." in app.error[0].value and "fixed in advance" in app.error[0].value
     assert "4 of them add up to ε = 4 (replace one row) in any order" in texts(app)
@@ -125,7 +134,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=120)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.session_state["sparse"] = "data"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.core import Booleans, Floats, Neighbours
-from dpcore.figures.figure import Figure, Records, framed, palette, percent
+from dpcore.core import Booleans, Floats, Neighbours, exactly
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, significant
 from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
 from dpcore.figures.limits_plot import plot
 from dpcore.figures.limits_vc import BETA, EPSILON
@@ -58,8 +58,9 @@ def weights(*, levels: Floats, scale: float, truth: Booleans, chosen: Booleans, 
     wrong = int((chosen != truth).sum())
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=220, datasets=datasets),
-        sentence=f"The secret half's own query weighs its {points // 2} people {2 * scale:.3g} more than the others, "
-        f"around levels that differ a little; the attack on one release was wrong about {wrong} of {points} (×).",
+        sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
+        f"others, around levels that differ a little; the attack on one release was wrong about {wrong} of "
+        f"{points} (×).",
         table={
             "person": list(range(points)), "level": levels.tolist(), "weight": weight.tolist(),
             "secret": truth.tolist(), "guessed": chosen.tolist(),
@@ -79,7 +80,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float, badge: st
                 high=np.quantile(shares, 0.95, axis=1), role="released",
             )
         ],
-        marks=(Mark(label=f"γ = {scale:g}", x=scale),),
+        marks=(Mark(label=f"γ = {exactly(scale)}", x=scale),),
         sentence=f"The attack finds {percent(float(means[0]))} of the secret half at γ = {scales[0]:g} and "
         f"{percent(float(means[-1]))} at γ = {scales[-1]:g}: weak weights hide nobody. Bars hold 90% of "
         f"{shares.shape[1]} runs.",
@@ -136,9 +137,9 @@ def unavoidable(
         wall=Wall(
             x=grid, y=np.maximum(best, FLOOR), end=FLOOR, label="impossible for a private method", corner="bottom left"
         ),
-        marks=(Mark(label=f"ε = {epsilon:g}", x=epsilon),),
-        sentence=f"At ε = {epsilon:g} the paper's constant says {here.paper:.3g} rows, the corrected one "
-        f"{here.corrected:.3g}, and following every step {proved:.3g} (for 95% of releases); "
+        marks=(Mark(label=f"ε = {exactly(epsilon)}", x=epsilon),),
+        sentence=f"At ε = {exactly(epsilon)} the paper's constant says {significant(here.paper)} rows, the corrected "
+        f"one {significant(here.corrected)}, and following every step {significant(proved)} (for 95% of releases); "
         f"of {points // 2} rows.",
         badge=badge,
         dark=dark,

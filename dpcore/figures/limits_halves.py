@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.core import Booleans, Floats
+from dpcore.core import Booleans, Floats, exactly
 from dpcore.figures.figure import Figure, Records, framed, palette, percent
 from dpcore.limits.halves import TwoWorlds
 
@@ -118,9 +118,9 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool, badge: str, dark: 
     }
     allowed = [{"world": values[0]["world"], "from": told.allowed, "to": 1.0}]
     verdict = (
-        f"a promise of ε = {epsilon:g} allows {percent(told.allowed)} at most: **this cannot be ε-DP**"
+        f"a promise of ε = {exactly(epsilon)} allows {percent(told.allowed)} at most: **this cannot be ε-DP**"
         if told.impossible
-        else f"ε = {epsilon:g} allows up to {percent(told.allowed)}, grey beyond: no contradiction"
+        else f"ε = {exactly(epsilon)} allows up to {percent(told.allowed)}, grey beyond: no contradiction"
     )
     text = (
         f"The point is guessed in {percent(told.inside)} of releases with its row in the data and in "

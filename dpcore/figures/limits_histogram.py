@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.core import Floats
-from dpcore.figures.figure import Figure
+from dpcore.core import Floats, exactly
+from dpcore.figures.figure import Figure, significant
 from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
 from dpcore.figures.limits_plot import plot
 from dpcore.figures.limits_vc import EPSILON
@@ -47,7 +47,9 @@ def risks(
     half = 1.96 * measured.std() / np.sqrt(len(measured))
     mean = float(measured.mean())
     best = float(nobody[here])
-    ratio = f"{identity[here] / best:,.3g} times" if best > 0 else "any factor, as far as this proof goes,"
+    error = float(identity[here])
+    ratio = f"{significant(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
+    full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
     exceeds = "" if printed[here] <= identity[here] else " The printed form exceeds a mechanism that exists."
     return plot(
         x=EPSILON,
@@ -69,13 +71,13 @@ def risks(
         ),
         marks=(
             Mark(label="your guess", y=max(float(identity[here]) / guess, floor), guess=True),
-            Mark(label=f"ε = {epsilon:g}", x=epsilon),
+            Mark(label=f"ε = {exactly(epsilon)}", x=epsilon),
             Mark(label="2: nothing right", y=2.0),
         ),
-        sentence=f"At ε = {epsilon:g} the identity histogram's total error is {identity[here]:.3g} of n; nobody can be "
-        f"below {best:.3g}, so it is beaten by {ratio} at the most (you guessed {guess:g}). With only {occupied} full "
-        "bars "
-        f"and the weaker random promise it is {sparse[here]:.3g}.{exceeds}",
+        sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n; "
+        f"nobody can be below {significant(best)}, so it is beaten by {ratio} at the most (you guessed "
+        f"{guess:g}). With only {full} and the weaker random promise it is "
+        f"{significant(float(sparse[here]))}.{exceeds}",
         badge=badge,
         dark=dark,
         height=360,

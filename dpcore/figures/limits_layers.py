@@ -12,6 +12,8 @@ STRIPES = 48
 """Of a hatched region, from corner to corner of the box around it."""
 GUESS = 1
 """The colour among the others that is kept for what the reader guessed."""
+FIRST_LINE, LINE = 40, 18
+"""Where words at an x stand, in pixels from the top: those of the first rule, and how much lower the next one's."""
 DASHES: tuple[list[int], ...] = ([1, 0], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4])
 
 
@@ -113,12 +115,14 @@ def rules(across: dict[str, Any], up: dict[str, Any], colours: Palette, marks: S
     colour = {"condition": {"test": "datum.guess", "value": colours.others[GUESS]}, "value": colours.ink}
     dash = {"condition": {"test": "datum.guess", "value": [6, 4]}, "value": [1, 0]}
     text: dict[str, Any] = {"type": "text", "fontSize": 12, "baseline": "bottom"}
-    # Words of guesses stand apart from the others': both rules may be at the same place.
+    # Words at an x stand on a line each: two rules may be at the same place.
+    line = {"field": "line", "type": "quantitative", "scale": None}
     kinds = (
-        ("upright", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": {"value": 40}}),
-        ("expected", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": {"value": 58}}),
+        ("upright", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": line}),
+        ("expected", {"x": across}, {**text, "align": "left", "dx": 5}, {"y": line}),
         ("guessed", {"y": up}, {**text, "align": "left", "dx": 5, "dy": -3}, {"x": {"value": 0}}),
         ("levels", {"y": up}, {**text, "align": "right", "dx": -5, "dy": -3}, {"x": {"value": "width"}}),
+        ("floors", {"y": up}, {**text, "align": "right", "dx": -5, "dy": 15}, {"x": {"value": "width"}}),
     )
     layers: list[dict[str, Any]] = []
     for name, channel, words, place in kinds:
@@ -134,13 +138,14 @@ def rules(across: dict[str, Any], up: dict[str, Any], colours: Palette, marks: S
 
 
 def mark_records(marks: Sequence[Mark]) -> dict[str, Records]:
-    """Marks at an x and guesses at an x, guesses at a y and other marks at a y."""
-    places = {"upright": ("x", False), "expected": ("x", True), "guessed": ("y", True), "levels": ("y", False)}
-    return {
-        name: [
-            {axis: place, "label": mark.label, "guess": guess}
-            for mark in marks
-            if mark.guess == guess and (place := mark.x if axis == "x" else mark.y) is not None
-        ]
-        for name, (axis, guess) in places.items()
-    }
+    """Marks at an x and guesses at an x, guesses at a y and other marks at a y, above or below it."""
+    found: dict[str, Records] = {"upright": [], "expected": [], "guessed": [], "levels": [], "floors": []}
+    line = FIRST_LINE
+    for mark in sorted(marks, key=lambda mark: mark.guess):
+        row: dict[str, Any] = {"label": mark.label, "guess": mark.guess}
+        if mark.x is not None:
+            found["expected" if mark.guess else "upright"].append({"x": mark.x, "line": line, **row})
+            line += LINE
+        else:
+            found["guessed" if mark.guess else "floors" if mark.below else "levels"].append({"y": mark.y, **row})
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcore.core import exactly
 from dpcore.figures.figure import Figure, Records, framed, palette, percent
 from dpcore.figures.limits_layers import GUESS, hatched
 from dpcore.limits.low_bits import Verdict
@@ -62,9 +63,9 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float, b
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=170, datasets=datasets),
         sentence=f"From one naive release the attacker tells the two counts apart in {percent(naive.success)} of "
-        f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {epsilon:g} allows {percent(naive.allowed)}, "
-        "hatched "
-        f"beyond. Against the secure sampler the same attack gets {percent(secure.success)}.",
+        f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
+        f"{percent(naive.allowed)}, hatched beyond. Against the secure sampler the same attack gets "
+        f"{percent(secure.success)}.",
         table={
             "noise": list(samplers), "success": [told.success for told in samplers.values()],
             "from": [told.interval[0] for told in samplers.values()],

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpcore.core import Integers
-from dpcore.figures.figure import Figure
+from dpcore.core import Integers, exactly
+from dpcore.figures.figure import Figure, significant
 from dpcore.figures.limits_parts import Axis, Mark, Series, Wall, chance
 from dpcore.figures.limits_plot import plot
 from dpcore.limits import median
@@ -48,7 +48,7 @@ def success(
         "exponential mechanism": median.exponential(bits=grid, n=n, epsilon=epsilon),
         "permute-and-flip": median.permute_and_flip(bits=grid, n=n, epsilon=epsilon),
         "refuses unless sure": median.refusing(bits=grid, n=n, epsilon=epsilon),
-        f"stable median, δ = {delta:g}": median.stable(bits=grid, n=n, epsilon=epsilon, delta=delta),
+        f"stable median, δ = {exactly(delta)}": median.stable(bits=grid, n=n, epsilon=epsilon, delta=delta),
     }
     series = [Series(name=name, x=grid, y=np.exp(logs)) for name, logs in curves.items()]
     places, seen = measured
@@ -61,9 +61,8 @@ def success(
     here = int(np.searchsorted(grid, bits))
     reached = ", ".join(f"{one.name} {chance(float(np.asarray(one.y)[here]))}" for one in series[:4])
     sentence = (
-        f"The wall is at {wall:,.4g} bits (you guessed {guess:,.4g}). On 2^{bits:,.0f} grid points the best chance of "
-        "being "
-        f"right that privacy loss {epsilon:g} leaves is {chance(float(ceiling[here]))}; {reached}."
+        f"The wall is at {wall:,.4g} bits (you guessed {guess:,.0f}). On 2^{bits:,.0f} grid points the best chance of "
+        f"being right that privacy loss {exactly(epsilon)} leaves is {chance(float(ceiling[here]))}; {reached}."
     )
     return plot(
         x=BITS,
@@ -87,14 +86,14 @@ def climb(*, walk: Walk, bits: float, badge: str, dark: bool) -> Figure:
     steps = _thinned(len(walk.log_chance))
     tens = walk.log_chance[steps] / math.log(10)
     possible = np.isfinite(tens)
-    start = f"10^{tens[0]:,.3g}" if possible[0] else "exactly 0"
+    start = f"10^{significant(float(tens[0]))}" if possible[0] else "exactly 0"
     last = chance(math.exp(float(walk.log_chance[-1])))
     return plot(
         x=Axis(title="rows moved from 0 to v", low=0, high=len(walk.log_chance) - 1),
         y=Axis(title="chance of v, power of ten", high=0.0),
         series=[Series(name=walk.name, x=steps[possible], y=tens[possible], role="released")],
         sentence=f"From all rows at 0 to all at v, one row a step: {walk.name} says v with chance {start} at the start "
-        f"and {last} at the end. All 2^{bits:,.0f} - 1 other grid points want as much of the start.",
+        f"and {last} at the end. All 2^{bits:,.0f} − 1 other grid points want as much of the start.",
         badge=badge,
         dark=dark,
         height=280,
@@ -110,11 +109,12 @@ def factors(*, walk: Walk, badge: str, dark: bool) -> Figure:
     largest = int(np.argmax(np.where(finite, np.abs(ratios), -1.0)))
     steps = np.unique(np.append(steps, largest))
     steps = steps[finite[steps]]
-    text = f"Largest step: the chance grows by e^{ratios[largest]:.3g}; privacy loss {epsilon:g} allows e^{epsilon:g}."
+    loss, factor = exactly(epsilon), significant(float(ratios[largest]))
+    text = f"Largest step: the chance is multiplied by e^{factor}; privacy loss {loss} allows e^{loss} at most."
     if walk.delta:
         text = (
-            f"One step leaves 0, which no factor allows; there the chance grows by {walk.excess:.3g} more than e^ε "
-            f"explains, and the slack δ = {walk.delta:g} covers it."
+            f"One step leaves 0, which no factor allows; there the chance grows by {significant(walk.excess)} more "
+            f"than e^ε explains, and the slack δ = {exactly(walk.delta)} covers it."
         )
     return plot(
         x=Axis(title="rows moved from 0 to v", low=0, high=len(walk.log_chance) - 1),

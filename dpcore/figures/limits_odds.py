@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpcore.core import exactly
 from dpcore.figures.figure import Figure, percent
 from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
 from dpcore.figures.limits_plot import plot
@@ -18,7 +19,7 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float, badge: s
     grid = np.unique(np.concatenate([np.linspace(0.005, 0.995, 100), [prior]]))
     low, high = odds.posterior_range(grid, epsilon=epsilon)
     told = odds.told(prior=prior, epsilon=epsilon)
-    hole = f" Except in an event of chance about {delta:g}, in which anything may come out." if delta else ""
+    hole = f" Except in an event of chance about {exactly(delta)}, in which anything may come out." if delta else ""
     return plot(
         x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=TENTHS),
         y=Axis(title="belief after it", low=0, high=1.02, form=".0%", ticks=TENTHS),
@@ -27,7 +28,7 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float, badge: s
             Series(name="unchanged", x=grid, y=grid),
             Series(name="at least", x=grid, y=low, role="released"),
         ],
-        wall=Wall(x=grid, y=high, end=1.02, label=f"impossible at ε = {epsilon:g}", corner="top left"),
+        wall=Wall(x=grid, y=high, end=1.02, label=f"impossible at ε = {exactly(epsilon)}", corner="top left"),
         marks=(Mark(label=f"before: {percent(prior)}", x=prior), Mark(label="your guess", y=guess, guess=True)),
         sentence=f"{told.sentence} You guessed at most {percent(guess)}.{hole}",
         badge=badge,
@@ -46,10 +47,12 @@ def guessing(*, prior: float, epsilon: float, delta: float, badge: str, dark: bo
         y=Axis(title="chance of guessing right", low=0.45, high=1.02, form=".0%"),
         series=[Series(name="the best attacker", x=grid, y=best, role="theory")],
         wall=Wall(x=grid, y=best, end=1.02, label="impossible", corner="top left"),
-        marks=(Mark(label=f"ε = {epsilon:g}", x=epsilon), Mark(label="without the release", y=before)),
+        marks=(
+            Mark(label=f"ε = {exactly(epsilon)}", x=epsilon),
+            Mark(label="without the release", y=before, below=True),
+        ),
         sentence=f"Whoever knows everything else guesses right {percent(before)} of the time without the release, and "
-        "at "
-        f"most {percent(here)} with it.",
+        + (f"at most {percent(here)} with it." if here > before else "no more often with it."),
         badge=badge,
         dark=dark,
         height=320,

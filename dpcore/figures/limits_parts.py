@@ -62,12 +62,16 @@ class Wall:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A rule across the picture, at ``x`` or at ``y``: the reader's guess, or where the controls are."""
+    """A rule across the picture, at ``x`` or at ``y``: the reader's guess, or where the controls are.
+
+    The words at a ``y`` stand above it unless they are to stand ``below``.
+    """
 
     label: str
     x: float | None = None
     y: float | None = None
     guess: bool = False
+    below: bool = False
 
 
 def chance(value: float) -> str:

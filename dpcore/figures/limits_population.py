@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpcore.core import exactly
 from dpcore.figures.figure import Figure, percent
 from dpcore.figures.limits_parts import Axis, Mark, Series
 from dpcore.figures.limits_plot import plot
@@ -32,13 +33,13 @@ def told_apart(*, apart: Separation, n: int, limit: float | None, guess: float, 
         y=Axis(title="chance", low=0, high=1.02, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         series=[Series(name="two samples of one population", x=losses, y=chances, role="released")],
         marks=(
-            Mark(label=f"one row: never above {apart.epsilon:g}", x=apart.epsilon),
+            Mark(label=f"one row: never above {exactly(apart.epsilon)}", x=apart.epsilon),
             Mark(label="your guess, at loss 1", y=guess, guess=True),
             Mark(label="loss 1", x=1.0),
         ),
         sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
         f"{percent(apart.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
-        f"{apart.epsilon:g} "
+        f"{exactly(apart.epsilon)} "
         "at most.",
         badge=badge,
         dark=dark,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.core import Booleans, Floats
-from dpcore.figures.figure import Figure, Records, framed, palette, percent
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, significant
 from dpcore.figures.limits_parts import Axis, Mark, Series
 from dpcore.figures.limits_plot import plot
 
@@ -29,7 +29,7 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str], badge: s
     x = {"field": "person", "type": "quantitative", "title": "person", "scale": {"nice": False, "padding": 8}}
     y = {
         "field": "estimate", "type": "quantitative", "title": "estimated bit",
-        "scale": {"domain": [-0.6, 1.6]}, "axis": {"values": [0, 0.5, 1]},
+        "scale": {"domain": [-0.6, 1.6]}, "axis": {"values": [0, 0.5, 1], "format": "~g"},
     }  # fmt: skip
     kind = {
         "field": "is", "type": "nominal",
@@ -114,9 +114,9 @@ def by_noise(
             Mark(label=f"blind: {percent(blind)}", y=blind),
             Mark(label=f"±{error}", x=error / root),
         ),
-        sentence=f"With noise up to ±{error} people (√n is {root:.3g}) the attack finds "
+        sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds "
         f"{percent(float(shares[near].mean()))} of the bits (you guessed {percent(guess)}). A private curator cannot "
-        f"keep every error below {forced:.3g} people. Bars hold 90% of {shares.shape[1]} runs.",
+        f"keep every error below {significant(forced)} people. Bars hold 90% of {shares.shape[1]} runs.",
         badge=badge,
         dark=dark,
         height=300,
@@ -132,8 +132,7 @@ def by_questions(*, people: int, questions: ArrayLike, shares: Floats, asked: in
         series=[_runs("attack, measured", grid, shares)],
         marks=(Mark(label="as many as people", x=people), Mark(label="", x=asked)),
         sentence=f"With the same noise, {grid[0]:,} questions give away {percent(float(shares[0].mean()))} of the "
-        "bits, "
-        f"{grid[-1]:,} give {percent(float(shares[-1].mean()))}: this is why a privacy budget counts questions.",
+        f"bits, {grid[-1]:,} give {percent(float(shares[-1].mean()))}: this is why a privacy budget counts questions.",
         badge=badge,
         dark=dark,
         height=300,

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dpcore.core import Floats, Neighbours
+from dpcore.core import Floats, Neighbours, exactly
 from dpcore.figures.figure import Figure, percent
 from dpcore.figures.limits_parts import Axis, Mark, Series, Wall
 from dpcore.figures.limits_plot import plot
 from dpcore.limits import vc
 
 EPSILON = Axis(
-    title="← more private · privacy loss ε · more accurate →", log=True, low=0.08, high=12.5,
+    title="← private · privacy loss ε · accurate →", log=True, low=0.08, high=12.5,
     ticks=(0.1, 0.2, 0.5, 1, 2, 5, 10),
 )  # fmt: skip
 BETA = 0.05
@@ -69,12 +69,12 @@ def recovered(
         y=Axis(title="share of the half found", low=0.4, high=1.1, form=".0%", ticks=(0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)),
         series=series,
         wall=Wall(x=grid, y=ceiling, end=1.1, label="impossible for a private method", corner="top left"),
-        marks=(Mark(label="your guess", y=guess, guess=True), Mark(label=f"ε = {epsilon:g}", x=epsilon)),
+        marks=(Mark(label="your guess", y=guess, guess=True), Mark(label=f"ε = {exactly(epsilon)}", x=epsilon)),
         sentence=f"Near ε = {epsilons[column]:g}, attacks on {name} find {percent(float(runs[column].mean()))} of the "
         "secret "
         f"half (you guessed {percent(guess)}); a private method lets no attack find more than {percent(allowed)} on "
         "average "
-        f"at ε = {epsilon:g}. Bars hold 90% of {runs.shape[1]} runs.",
+        f"at ε = {exactly(epsilon)}. Bars hold 90% of {runs.shape[1]} runs.",
         badge=badge,
         dark=dark,
         height=320,
@@ -113,9 +113,8 @@ def accuracy(
             x=grid, y=np.maximum(bound, FLOOR), end=FLOOR, label="impossible for a private method", corner="bottom left"
         ),
         marks=(Mark(label="releasing nothing: 50%", y=0.5),),
-        sentence=f"At ε = 1, 95% of {name}'s releases err by at most {percent(typical)} of n on their worst subset; no "
-        "private "
-        f"method can promise less than {percent(floor.value)}. Each bar ends at the median.",
+        sentence=f"At ε = 1, 95% of {name}'s releases err by at most {percent(typical)} on their worst subset; no "
+        f"private method can promise less than {percent(floor.value)}. Each bar ends at the median.",
         badge=badge,
         dark=dark,
         height=320,

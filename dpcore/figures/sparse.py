@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Integers
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened, significant
 from dpcore.mechanisms.sparse_histogram import LossFigure
 
 PRIVATE, RANDOM = "differentially private", "random privacy"
@@ -132,11 +132,12 @@ def losses(*, found: LossFigure, projected: bool, badge: str, dark: bool) -> Fig
     ratio = private.mean() / random.mean() if random.mean() > 0 else math.inf
     text = "both mechanisms are one here: the condition is not met."
     if found.spared:
-        text = "the same here." if ratio < 1.005 else f"{ratio:.3g} times as much as with random privacy."
+        text = "the same here." if ratio < 1.005 else f"{significant(ratio)} times as much as with random privacy."
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=260, datasets={"losses": values, "means": means}),
         sentence=f"Mean loss over {len(private)} simulations {'after' if projected else 'before'} the projection: "
-        f"{private.mean():.3g} for the private histogram, {random.mean():.3g} for the random-private one; {text}",
+        f"{significant(float(private.mean()))} for the private histogram, {significant(float(random.mean()))} for the "
+        f"random-private one; {text}",
         table={PRIVATE: shortened(np.sort(private)), RANDOM: shortened(np.sort(random))},
         title="L1 losses of the simulations",
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened, significant
 from dpcore.figures.limits_layers import hatched
 from dpcore.figures.sparse import PRIVATE, RANDOM, by_mechanism
 from dpcore.limits.minimax import best_pairs
@@ -115,7 +115,8 @@ def growth(
         (by_k[0][0], by_k[-1][0]), (by_k[0][1], by_k[-1][1]), end=end, most=most, projected=noise is not None
     )
     if wall:
-        text += f" Hatched: on its hardest data no private histogram has less, at k = {most:,} {wall[-1]['y']:.3g}."
+        least = significant(wall[-1]["y"])
+        text += f" Hatched: on its hardest data no private histogram has less, at k = {most:,} {least}."
     body = _growth_body("mean L1 loss, share of n", logarithmic=noise is None, colours=colours)
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=300, datasets={"lines": values, "wall": wall}),
@@ -137,10 +138,9 @@ def _growth_sentence(k: tuple[int, int], loss: tuple[float, float], *, end: int,
     """How both grow; ``end`` is the last k at which empty cells may stay empty."""
     until = f", up to k = {end:,}: beyond, the condition fails and both are one" if end < most else ""
     if projected:
-        text = (
-            f"After the projection, {k[1] / k[0]:,.3g} times as many cells (k = {k[0]:,} to {k[1]:,}) cost the private "
-        )
-        text += f"histogram {loss[1] / max(loss[0], 1e-12):.3g} times the loss: it grows about as log k."
+        more, cost = significant(k[1] / k[0]), significant(loss[1] / max(loss[0], 1e-12))
+        text = f"After the projection, {more} times as many cells (k = {k[0]:,} to {k[1]:,}) cost the private "
+        text += f"histogram {cost} times the loss: it grows about as log k."
         random = f" The random-private one's grows only with the non-empty r{until}."
     else:
         text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import DataError, Floats, Neighbours
+from dpcore.core import DataError, Floats, Neighbours, exactly
 from dpcore.figures import limits_dimension as figures
 from dpcore.figures.limits_vc import BETA
 from dpcore.limits import worth
@@ -99,7 +99,7 @@ def lesson() -> None:
     picture(
         figures.worst_errors(
             weights=asked.weights, found=found, scale=scale, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA,
-            badge=f"exact theory · ε = {loss:g} · β = {BETA:g} · rows replaced", dark=is_dark(),
+            badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced", dark=is_dark(),
         ),
         title="What it costs, and what it buys",
         key="dimension_worth",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Floats, Neighbours
+from dpcore.core import Floats, Neighbours, exactly
 from dpcore.figures import limits_fat as figures
 from dpcore.figures.limits_vc import BETA
 from dpcore.limits import fat_shattering, halves
@@ -51,7 +51,7 @@ def lesson() -> None:
         drawn = seed()
     guess = guess_answer(
         "fat",
-        f"One release at ε = {loss:g}. First the questions weigh 1 for in and 0 for out (γ = 0.5), then only "
+        f"One release at ε = {exactly(loss)}. First the questions weigh 1 for in and 0 for out (γ = 0.5), then only "
         "0.51 and 0.49 (γ = 0.01). What happens to the share of the secret half that the attacker finds?",
         label="Your guess",
         answers=ANSWERS,

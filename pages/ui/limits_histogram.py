@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Floats, Problem
+from dpcore.core import Dataset, Floats, Problem, exactly
 from dpcore.domains import Categories
 from dpcore.figures import limits_histogram as figures
 from dpcore.limits import minimax
@@ -39,9 +39,8 @@ def lesson() -> None:
         drawn = seed()
     guess = guess_stop(
         "histogram",
-        f"{rows:,} rows in {cells} bars, ε = {loss:g}. By which factor could the cleverest private method, on its "
-        "worst "
-        "data, beat plain noise in every bar?",
+        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "
+        "its worst data, beat plain noise in every bar?",
         label="Your guess, a factor",
         options=(1, 2, 5, 10, 20, 50, 100, 1000),
         default=100,

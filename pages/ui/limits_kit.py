@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.core import Parameter
+from dpcore.core import Parameter, exactly
 from dpcore.figures.figure import Figure
 from dpcore.mechanisms import entry
 from pages.ui.charts import draw, numbers
@@ -46,7 +46,7 @@ def slider(
 
 def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
     """One of several numbers, bound to the link."""
-    names = [f"{option:g}" if option < 1e6 else f"{option:.0f}" for option in options]
+    names = [exactly(option) for option in options]
     check_choice(key, names, label=label)
     first = names[list(options).index(default)]
     chosen = st.select_slider(label, options=names, value=first, key=key, help=help_text, bind="query-params")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Floats
+from dpcore.core import Floats, exactly
 from dpcore.figures import limits_lowbits as figures
+from dpcore.figures.figure import percent
 from dpcore.limits import low_bits, odds
 from dpcore.randomness import Secure
 from pages.ui.charts import is_dark
@@ -51,8 +52,8 @@ def lesson() -> None:
     allowed = float(odds.best_guess(0.5, epsilon=loss))
     guess = guess_number(
         "low-bits",
-        f"One release at ε = {loss:g}; whatever the method, privacy allows at most {100 * allowed:.3g}% right guesses "
-        f"between {low} and {low + 1}. How often does the attacker guess right against textbook noise?",
+        f"One release at ε = {exactly(loss)}; whatever the method, privacy allows at most {percent(allowed)} right "
+        f"guesses between {low} and {low + 1}. How often does the attacker guess right against textbook noise?",
         label="Your guess, percent",
         low=0,
         high=100,
@@ -76,9 +77,8 @@ def lesson() -> None:
     )
     if found.naive.broken:
         st.warning(
-            f"The naive noise cannot be ε-DP with ε = {loss:g}: {100 * found.naive.success:.3g}% right guesses, at "
-            "least "
-            f"{100 * found.naive.interval[0]:.3g}% (exact 95% interval), where {100 * allowed:.3g}% are allowed."
+            f"The naive noise cannot be ε-DP with ε = {exactly(loss)}: {percent(found.naive.success)} right guesses, "
+            f"at least {percent(found.naive.interval[0])} (exact 95% interval), where {percent(allowed)} are allowed."
         )
     else:
         st.info(
@@ -86,7 +86,7 @@ def lesson() -> None:
         )
     _taken_apart(found, low=low, epsilon=loss)
     st.markdown(
-        f"In {100 * found.naive.certain:.3g}% of the naive releases one count is ruled out **for certain**, whatever ε "
+        f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, whatever ε "
         "was. "
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count. "
         f"{SIMULATED}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Integers, Problem, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Integers, Problem, Provenance, ProvenanceKind, exactly
 from dpcore.domains import Line
 from dpcore.figures import limits_median as figures
 from dpcore.limits import median, walk
@@ -51,9 +51,8 @@ def lesson() -> None:
         drawn = seed()
     guess = guess_stop(
         "median",
-        f"{n:,} equal rows, privacy loss {loss:g}. How fine may the grid be before **every** private method is wrong "
-        "more "
-        "often than right?",
+        f"{n:,} equal rows, privacy loss {exactly(loss)}. How fine may the grid be before **every** private method is "
+        "wrong more often than right?",
         label="Your guess, in bits of the grid",
         options=BITS,
         default=1000,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.core import exactly
 from dpcore.figures import limits_odds as figures
 from pages.ui.charts import is_dark
 from pages.ui.limits_kit import THEORY, epsilon, guess_number, picture, reference, slider, stops
@@ -26,7 +27,8 @@ def lesson() -> None:
     prior = percents / 100
     guess = guess_number(
         "odds",
-        f"They think it {percents}% likely. How likely can they think it at most, after a release at ε = {loss:g}?",
+        f"They think it {percents}% likely. How likely can they think it at most, after a release at "
+        f"ε = {exactly(loss)}?",
         label="Your guess, percent",
         low=0,
         high=100,

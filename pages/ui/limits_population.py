@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import ParameterError
+from dpcore.core import ParameterError, exactly
 from dpcore.figures import limits_population as figures
+from dpcore.figures.figure import significant
 from dpcore.limits import distributional
 from pages.ui.charts import is_dark
 from pages.ui.limits_kit import THEORY, guess_number, picture, reference, stops
@@ -29,9 +30,8 @@ def lesson() -> None:
         loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
     guess = guess_number(
         "population",
-        f"ε = {loss:g} hides every single row. How often are two samples of the same population told apart with a loss "
-        "of "
-        f"**1 or more**, {1 / loss:g} times ε?",
+        f"ε = {exactly(loss)} hides every single row. How often are two samples of the same population told apart with "
+        f"a loss of **1 or more**, {significant(1 / loss)} times ε?",
         label="Your guess, percent of all pairs",
         low=0,
         high=100,
@@ -58,6 +58,6 @@ def lesson() -> None:
         "stronger "
         "*distributional* privacy, which net mechanisms have, protects the sample. Here it fails: (1, "
         "β)-distributional "
-        f"privacy needs β of at least {apart.beta(1.0):.3g}. {THEORY}"
+        f"privacy needs β of at least {significant(apart.beta(1.0))}. {THEORY}"
     )
     reference("Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Booleans, Floats
+from dpcore.core import Booleans, Floats, exactly
 from dpcore.figures import limits_subset as figures
+from dpcore.figures.figure import percent
 from dpcore.limits import subset_sum
 from dpcore.limits.curator import BoundedNoise, PrivateNoise
 from dpcore.randomness import Preview
@@ -105,8 +106,8 @@ def lesson() -> None:
     st.markdown(f"{bound.statement} {THEORY}")
     private = remembered(f"limits-curator|{key}|{loss}", lambda: private_share(masks, truth, epsilon=loss, seed=drawn))
     st.markdown(
-        f"Enough noise to keep all {questions:,} answers together private at ε = {loss:g} has scale "
-        f"{questions / loss:,.0f}; then the same attack finds {100 * private:.3g}% of the bits. {SIMULATED} Least "
+        f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
+        f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {SIMULATED} Least "
         "squares is at its "
         "weakest where there are as many questions as people: every error is magnified."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Neighbours
+from dpcore.core import Neighbours, exactly
 from dpcore.figures import limits_halves as closely
 from dpcore.figures import limits_vc as figures
 from dpcore.limits import halves, vc
@@ -40,7 +40,8 @@ def lesson() -> None:
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
         drawn = seed()
     question = (
-        f"What share of the secret half does the attacker find at ε = {loss:g}, on average? A blind guess finds 50%."
+        f"What share of the secret half does the attacker find at ε = {exactly(loss)}, on average? A blind guess "
+        "finds 50%."
     )
     guess = guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
     if guess is None:
@@ -110,7 +111,7 @@ def _worlds(chosen: str, *, points: int, repeats: int, loss: float, drawn: int, 
         key="vc_worlds",
     )
     if told.impossible:
-        st.warning(f"This cannot be ε-DP with ε = {loss:g}: the two worlds differ by more than e^ε allows.")
+        st.warning(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
     st.markdown(
         f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED} The attacker must mostly "
         "say yes "

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, ParameterError
+from dpcore.figures.figure import percent
 from dpcore.mechanisms.sparse_histogram import LossFigure, lone_row_chance
 from dpcore.privacy import compose
 
@@ -40,10 +41,10 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
     if st.session_state.get("sparse_seen") != fixed:
         st.session_state["sparse_more"] = None
         return
-    lines = ["| release | cells shown with rows | L1 loss |", "|---|---|---|"]
+    lines = ["| release | cells shown with rows | L1 loss, share of n |", "|---|---|---|"]
     for place in range(planned):
         cells = int((found.random[place] > 0).sum())
-        lines.append(f"| {place + 1} | {cells:,} | {100 * found.random_loss[place]:.3g}% of n |")
+        lines.append(f"| {place + 1} | {cells:,} | {percent(float(found.random_loss[place]))} |")
     st.markdown("\n".join(lines))
     st.markdown("Seen. Would one more help? :blue-badge[simulated]")
     if st.button("Choose one more, now that these are seen", key="sparse_again"):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Integers
+from dpcore.core import Integers, exactly
+from dpcore.figures.figure import significant
 from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
 from dpcore.figures.sparse_risk import MOST_CELLS, growth
 from dpcore.mechanisms import entry
@@ -23,8 +24,8 @@ from pages.ui.sparse_warning import warning
 SIMULATIONS = 100
 GROWTH_SIMULATIONS = 40
 FIGURES = {
-    "figure-1": "Paper's figure 1: 25 cells, 2 not empty, 500 rows",
-    "figure-2": "Paper's figure 2: 20 × 20 cells, 16 not empty",
+    "figure-1": "Figure 1 of the paper: 25 cells",
+    "figure-2": "Figure 2 of the paper: 400 cells",
     "data": "Other data",
 }
 GRID_ROWS = (500, 1000, 3000, 8000, 30_000)
@@ -116,13 +117,16 @@ def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
     """Whether empty cells may stay empty, by the paper's condition and by the sharper one: public."""
     cells, n = len(histogram), int(histogram.sum())
     lines = []
-    for each, name in (("paper", "The paper's condition, 2k/n"), ("sharper", "Sharper, the worst population")):
+    for each, name in (
+        ("paper", "The paper's condition, 2k/n for k cells and n rows"),
+        ("sharper", "Sharper, the worst population"),
+    ):
         bound = lone_row_chance(cells=cells, n=n, condition=each)
         needed = rows_needed(cells=cells, gamma=gamma, condition=each)
         verdict = ("✓ met" if bound <= gamma else "✗ not met") + (", chosen" if each == condition else "")
         lines.append(
             f"- {name}: **{verdict}**. One of two given rows is alone in its cell with chance at most "
-            f"{min(bound, 1.0):.3g}; γ = {gamma:g} is allowed. It takes {needed:,} rows."
+            f"{significant(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
         )
     st.header("May empty cells stay empty?")
     st.markdown("\n".join(lines))
@@ -179,10 +183,10 @@ def _histograms(
         )  # fmt: skip
         draw(figure, key="sparse_growth_chart")
         numbers(figure, title="loss against cells", key="sparse_growth_numbers")
-    guarantee = f"ε = {epsilon!r}" + (f", γ = {gamma!r}" if found.spared else "")
+    guarantee = f"ε = {exactly(epsilon)}" + (f", γ = {exactly(gamma)}" if found.spared else "")
     st.markdown(
-        f"Privacy: {guarantee} (replace one row) for the random-private histogram, ε = {epsilon!r} for the private "
-        "one, for each single release. :orange-badge[theory]"
+        f"Privacy: {guarantee} (replace one row) for the random-private histogram, ε = {exactly(epsilon)} for the "
+        "private one, for each single release. :orange-badge[theory]"
     )
     return found
 
