@@ -57,11 +57,11 @@ def test_the_page_tells_the_core_s_distances_and_promise() -> None:
     text = texts(app)
     assert "28 tables of 2 of 8 attributes, 497 cells, 48,842 rows" in text
     mechanism = entry("residual-planner").make(epsilon=2.0)
-    assert text.count(mechanism.guarantee(problem).sentence()) == 2
+    assert text.count(mechanism.guarantee(problem).sentence()) == 3, "headline, map and theorem"
     assert mechanism.accuracy(problem, 0.05).statement in text
     direct = re.search(r"Direct, simplex: \*\*([\d.]+)%", text)
     assert direct and float(direct.group(1)) > 100 * found
-    assert len(charts(app)) == 4 and not app.error and not app.warning
+    assert len(charts(app)) == 5 and not app.error and not app.warning
     assert "1. sex\n1. relationship, given sex\n" in text
     # The picture's 10,000 rows stand for all: unscaled, four of five rows would be missing from every cell.
     pairs = next(str(each.value) for each in app.caption if str(each.value).startswith("Pairs the rows keep"))
@@ -95,7 +95,7 @@ def test_every_setting(method: str, ways: str, fit: str) -> None:
     found, _ = average(Survey(sample_key="penguins"), key=method, ways=int(ways), fit=fit)
     assert not app.error and not app.warning and f"On average {percent(found)}" in app.header[0].value
     rows = method != "direct-tables" and ways != "1"
-    assert len(charts(app)) == 3 + rows and len(app.get("download_button")) == rows
+    assert len(charts(app)) == 4 + rows and len(app.get("download_button")) == rows
     if method == "direct-tables":
         assert "contradict each other" in texts(app)
     else:
@@ -128,7 +128,7 @@ def test_a_table_is_picked() -> None:
     dataset = Survey(sample_key="penguins", chosen=("species", "sex")).dataset()
     assert shown["true rows"].tolist() == np.bincount(dataset.records @ np.array([3, 1]), minlength=12).tolist()
     sound(app.multiselect(key="tables-picked-penguins-False").set_value(["species"]).run())
-    assert "Pick 2 attributes." in [each.value for each in app.caption] and len(charts(app)) == 2
+    assert "Pick 2 attributes." in [each.value for each in app.caption] and len(charts(app)) == 3
 
 
 def test_fewer_attributes_by_link() -> None:
@@ -144,7 +144,7 @@ def test_fewer_attributes_by_link() -> None:
 def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
     app = opened(**{**SMALL, **link})
     assert len(app.warning) == 1 and next(iter(link.values())) not in app.warning[0].value
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 5
 
 
 def test_the_file_of_rows_is_marked_and_whole() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.figures.figure import Figure, Palette, Records, framed, haloed, palette, percent, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, shortened
 from dpcore.marginals.plans import Plan
 
 SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
@@ -17,7 +17,8 @@ FLOOR = 1e-4
 """Smaller errors are drawn here: the axis is one of equal factors."""
 BY_POLYNOMIAL, BETWEEN = "polynomial, observed", "between bounds, observed"
 DIRECTLY, PREDICTED = "direct, observed", "direct, predicted"
-HEIGHT = 290
+WORST = "polynomial, worst of all as predicted"
+HEIGHT = 340
 
 
 def error_curves(
@@ -55,7 +56,7 @@ def error_curves(
         for name, curve in curves.items()
         for error, share in zip(shortened(curve), shortened(SHARES), strict=True)
     ]
-    marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "name": "worst, predicted", "place": 0.08}]
+    marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "curve": WORST}]
     datasets: dict[str, Records] = {"curves": values, "marks": marks if plan.predicted < 1 else []}
     parts = [
         f"{percent(float(np.quantile(errors, 0.95)))} {how}"
@@ -63,7 +64,7 @@ def error_curves(
         if errors is not None
     ]
     sentence = (
-        f"95 of 100 of the {len(direct):,} queries err by at most {', '.join(parts)} in this release, after moving "
+        f"95 in 100 of {len(direct):,} queries err by at most {', '.join(parts)} in this release, after moving "
         f"answers into 0 to 1. Predicted for the polynomial: bias up to {percent(plan.gamma)}, noise of standard "
         f"deviation {percent(plan.deviation)}, the worst of all at about {percent(min(plan.predicted, 1.0))}."
     )
@@ -87,9 +88,9 @@ def _normal(shares: Floats) -> Floats:
 
 def _body(colours: Palette) -> dict[str, Any]:
     """Curves, and the prediction for all queries as a line."""
-    names = [BY_POLYNOMIAL, BETWEEN, DIRECTLY, PREDICTED]
-    hues = {"domain": names, "range": [colours.released, colours.others[0], colours.others[1], colours.theory]}
-    dashes = {"domain": names, "range": [[1, 0], [10, 2], [7, 3], [2, 3]]}
+    names = [BY_POLYNOMIAL, BETWEEN, DIRECTLY, PREDICTED, WORST]
+    hues = {"domain": names, "range": [colours.released, *colours.others[:2], colours.theory, colours.theory]}
+    dashes = {"domain": names, "range": [[1, 0], [10, 2], [7, 3], [2, 3], [1, 0]]}
     x = {
         "type": "quantitative", "title": "error, as a share of rows",
         "scale": {"type": "log", "domain": [FLOOR, 1], "clamp": True},
@@ -112,23 +113,14 @@ def _body(colours: Palette) -> dict[str, Any]:
                 },
             },
             {
+                # Named in the legend: a label beside it would lie on one of the curves somewhere.
                 "data": {"name": "marks"},
-                "layer": [
-                    {"mark": {"type": "rule", "color": colours.theory, "strokeWidth": 2}},
-                    *haloed(
-                        {
-                            "mark": {
-                                "type": "text", "color": colours.theory, "align": "right", "dx": -6, "fontSize": 12,
-                            },
-                            "encoding": {
-                                "text": {"field": "name"},
-                                "y": {"field": "place", "type": "quantitative", "scale": {"domain": [0, 1]}},
-                            },
-                        },
-                        colours,
-                    ),
-                ],
-                "encoding": {"x": {"field": "x", **x}},
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "encoding": {
+                    "x": {"field": "x", **x},
+                    "color": {"field": "curve", "type": "nominal", "scale": hues, "legend": legend},
+                    "strokeDash": {"field": "curve", "type": "nominal", "scale": dashes, "legend": legend},
+                },
             },
         ]
     }  # fmt: skip

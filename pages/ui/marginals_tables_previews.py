@@ -25,7 +25,9 @@ from pages.ui.session import remembered, with_progress
 PREVIEWS = 3
 """Releases whose tables are fitted and drawn."""
 TRIALS = 60
-"""Releases in which the noise of one unbiased table is observed."""
+"""Releases in which the noise of one unbiased table, and the worst cell of all, are observed."""
+AT_ONCE = 20
+"""Releases assembled between two signs of progress."""
 SLOW_WAYS = 3
 """From so many attributes on, fitting takes long enough for a progress bar."""
 
@@ -51,13 +53,14 @@ class Simulated:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shown:
-    """What the pictures are made of."""
+    """What the pictures are made of; ``memory`` names everything that the previews depend on."""
 
     asked: Asked
     problem: Problem
     dataset: Dataset
     truth: dict[Set, Integers]
     methods: dict[str, Simulated]
+    memory: str
 
     @property
     def chosen(self) -> Simulated:
@@ -114,4 +117,18 @@ def computed(asked: Asked) -> Shown:
         simulated = remembered(memory, lambda: finished(previews()))
     else:
         simulated = with_progress(memory, previews, label="Fitting tables.")
-    return Shown(asked=asked, problem=problem, dataset=dataset, truth=truth, methods=simulated)
+    return Shown(asked=asked, problem=problem, dataset=dataset, truth=truth, methods=simulated, memory=memory)
+
+
+def worst_cells(shown: Shown) -> Generator[float, None, Floats]:
+    """Largest error of each of TRIALS releases over all cells as measured, (T,), shares of n; yields the share done."""
+    release, truth = shown.chosen.release, shown.truth
+    true = np.concatenate([table.reshape(-1) for table in truth.values()])
+    found = np.empty(release.trials)
+    for trial in range(release.trials):
+        tables = release.tables(trial=trial, fit="unbiased")
+        released = np.concatenate([tables[chosen].reshape(-1) for chosen in truth])
+        found[trial] = np.abs(released - true).max() / shown.problem.n
+        if trial % AT_ONCE == AT_ONCE - 1:
+            yield (trial + 1) / release.trials
+    return found

@@ -2,71 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Floats, Integers, Neighbours, Problem
-from dpcore.figures.figure import percent
+from dpcore.core import Neighbours
+from dpcore.figures.figure import percent, rows
 from dpcore.figures.marginals import level_bars, step_curve
 from dpcore.figures.marginals_errors import error_curves
 from dpcore.figures.marginals_map import row_grid, winners_map
-from dpcore.marginals.counting import Packed, count_sets, pack
-from dpcore.marginals.plans import Plan, direct_plan, most_degree
-from dpcore.marginals.preview import best_along, crossover, direct_answers, released_counts, sampled
+from dpcore.figures.worst import Words
+from dpcore.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
+from dpcore.marginals.preview import best_along, crossover, released_counts
 from dpcore.marginals.queries import AtLeast
-from dpcore.marginals.release import MarginalRelease, MarginalState
-from dpcore.mechanisms.marginals_polynomial import Marginals
-from dpcore.randomness import Preview
 from pages.ui.charts import draw, hide_toolbars, is_dark, numbers
-from pages.ui.marginals_controls import Asked, ask
+from pages.ui.marginals_controls import ask, plan_words
 from pages.ui.marginals_lists import college_story
+from pages.ui.marginals_previews import Shown, computed, worst_of_all
+from pages.ui.marginals_promise import Promised, beside
 from pages.ui.marginals_query import one_query
-from pages.ui.session import is_steward, remembered, with_progress
+from pages.ui.marginals_worst import queries_read
+from pages.ui.session import is_steward
 
 MAP_WIDTHS = range(1, 13)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What the pictures are made of.
-
-    Attributes:
-        asked: the controls.
-        problem: the public problem.
-        mechanism: what is asked for.
-        plan: its plan; a polynomial's, or direct release.
-        polynomial: the polynomial's plan, beside direct release where that is chosen.
-        direct: direct release's plan.
-        release: one release by the polynomial.
-        packed: the rows.
-        indices: sampled queries.
-        truth: their true answers.
-        by_polynomial: their answers by the polynomial, in [0, 1].
-        between: midpoints of the bounds the same release gives them.
-        directly: their answers by direct release, in [0, 1].
-    """
-
-    asked: Asked
-    problem: Problem
-    mechanism: Marginals
-    plan: Plan
-    polynomial: Plan
-    direct: Plan
-    release: MarginalRelease
-    packed: Packed
-    indices: Integers
-    truth: Floats
-    by_polynomial: Floats
-    between: Floats
-    directly: Floats
-
-    @property
-    def chosen(self) -> Floats:
-        """Answers of the method that is asked for."""
-        return self.directly if self.plan.polynomial is None else self.by_polynomial
+ANSWERS_ONLY = (
+    "Nobody can make a synthetic table that is right on all two-way marginals in polynomial time (Ullman and Vadhan "
+    "2011): these are answers only. And if you need a short list of queries, known in advance, release just those: "
+    "noise for 10,000 of them is far smaller than for all."
+)
 
 
 def marginals() -> None:
@@ -87,7 +49,7 @@ def marginals() -> None:
         return
     if asked.source.provenance.is_private:
         hide_toolbars()
-    shown = _computed(asked)
+    shown = computed(asked)
     _headline(shown)
     left, right = st.columns(2)
     with left:
@@ -107,47 +69,11 @@ def marginals() -> None:
         asked.source.domain, shown.release, shown.direct, shown.packed, seed=asked.seed, n=shown.problem.n,
         direct_chosen=shown.plan.polynomial is None,
     )  # fmt: skip
-    _promise(shown)
+    place = st.container()
     college_story(epsilon=shown.mechanism.epsilon, seed=asked.seed)
     _code(shown)
-
-
-def _computed(asked: Asked) -> Shown:
-    """Counts and true answers, once; then one release."""
-    key = asked.source.key
-    dataset: Dataset = remembered(f"dataset|{key}", asked.source.dataset)
-    packed = remembered(f"packed|{key}", lambda: pack(dataset.records))
-    problem, mechanism = asked.problem(dataset.n), asked.mechanism
-    queries = problem.queries
-    assert isinstance(queries, AtLeast)
-    # For every k alike, so that moving it counts nothing anew.
-    widest = dataclasses.replace(queries, width=min(12, asked.source.domain.attributes), least=1)
-    size = most_degree(widest, mechanism.degree)
-    counts = with_progress(
-        f"counts|{key}|{size}", lambda: count_sets(packed, size=size), label="Counting sets of attributes."
-    )
-    kept: dict[tuple[int, int | None], Integers] = remembered(f"tables|{key}", dict)
-    indices = sampled(queries, rows=dataset.n)
-    truth = with_progress(
-        f"truth|{key}|{queries.width}|{queries.least}|{queries.signed}|{len(indices)}",
-        lambda: queries.truth(packed, indices),
-        label="Counting true answers.",
-    )
-    # Shares are of the public number of rows, as answers are.
-    truth = truth * (dataset.n / problem.n)
-    plan, direct = mechanism.plan(problem), direct_plan(problem, mechanism.budget)
-    smaller = mechanism if plan.polynomial else dataclasses.replace(mechanism, method="noise-aware")
-    state = MarginalState(problem=problem, counts=counts, rows=dataset.n, _kept=kept)
-    release = smaller.run(state, Preview(asked.seed))
-    sets, negated = queries.sets(indices)
-    low, high = release.bounds(sets, negated)
-    return Shown(
-        asked=asked, problem=problem, mechanism=mechanism, plan=plan, polynomial=release.plan, direct=direct,
-        release=release, packed=packed, indices=indices, truth=truth,
-        by_polynomial=release.answers(sets, negated, clip=True)[0],
-        between=np.clip((low + high)[0] / 2, 0.0, 1.0),
-        directly=np.clip(direct_answers(direct, truth, n=problem.n, sampler=Preview(asked.seed)), 0.0, 1.0),
-    )  # fmt: skip
+    with place:  # last, because many releases take longer than one
+        _promise(shown)
 
 
 def _headline(shown: Shown) -> None:
@@ -161,7 +87,7 @@ def _headline(shown: Shown) -> None:
     queries = shown.problem.queries
     st.header(f"95 in 100 answers are off by at most {percent(error)}")
     st.markdown(
-        f"{queries.count:,} queries about {shown.asked.words}, answered from **{shown.plan.words}**. "
+        f"{queries.count:,} queries about {shown.asked.words}, answered from **{plan_words(shown.plan)}**. "
         f":blue-badge[simulated] :gray-badge[true]\n\n{name} it would be {percent(compared)}; saying ½ to all, "
         f"{percent(constant)}. The polynomial's release also bounds each answer, for free; "
         f"halfway between the bounds it is **{percent(between)}**. "
@@ -217,26 +143,38 @@ def _map(shown: Shown) -> None:
 
 
 def _promise(shown: Shown) -> None:
-    """What the theorem promises for every query at once."""
-    bound = shown.mechanism.accuracy(shown.problem, 0.05)
-    with st.container(border=True):
-        st.header("What is promised")
-        if bound.vacuous:
-            st.markdown(f"An error of {percent(min(bound.value, 1.0))} is no news: vacuous here. :orange-badge[theory]")
-        else:
-            st.markdown(
-                f"With probability at least {1 - bound.beta:g}, no query errs by more than **{percent(bound.value)}**. "
-                ":orange-badge[theory]"
-            )
-            st.markdown(bound.statement)
-        for assumption in bound.assumptions:
-            st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        st.info(
-            "Nobody can make a synthetic table that is right on all two-way marginals in polynomial time (Ullman and "
-            "Vadhan 2011): these are answers only. And if you need a short list of queries, known in advance, "
-            "release just those: noise for 10,000 of them is far smaller than for all."
-        )
-        st.caption(f"Reference: {bound.reference}.")
+    """What the theorem promises for every query at once, beside the worst errors of many releases."""
+    asked, plan, problem = shown.asked, shown.plan, shown.problem
+    queries, bound = problem.queries, shown.mechanism.accuracy(problem, BETA)
+    assert isinstance(queries, AtLeast)
+    read = len(queries_read(plan, shown.indices))
+    partly = read < queries.count
+    noise = bound.value - plan.gamma
+    bias = f"Bias, which no budget takes away, is up to {percent(plan.gamma)} of this;" if plan.gamma else "It is all"
+    looked_at = f"{read:,} of the {queries.count:,} queries, drawn at random" if partly else f"all {read:,} queries"
+    dots = "Answers are moved into 0 to 1, which brings none further from the truth."
+    if partly:
+        dots += " The promise is about all queries: the worst of those not drawn may be a little larger."
+    beside(
+        Promised(
+            problem=problem,
+            guarantee=shown.mechanism.guarantee(problem),
+            bound=bound,
+            details=f"{bias} noise, up to {percent(noise)} (≈ {rows(noise, problem.n)}) on all {queries.count:,} "
+            "queries at once.",
+            looked_at=looked_at,
+            dots=dots,
+            words=Words(over=f"{read:,} sampled queries" if partly else "all queries"),
+            badge=asked.badge(),
+            private=asked.source.provenance.is_private,
+            note=ANSWERS_ONLY,
+        ),
+        memory=f"{asked.source.key}|{shown.mechanism!r}|{queries.width}|{queries.least}|{queries.signed}|"
+        f"{problem.neighbours}|{asked.seed}",
+        work=(lambda: worst_of_all(shown)) if plan.polynomial or direct_fits(queries) else None,
+        why_not=f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
+        f"{MOST_COUNTS:,} that fit. The promise beside is what it would be.",
+    )
 
 
 def _code(shown: Shown) -> None:
@@ -261,6 +199,6 @@ def _code(shown: Shown) -> None:
         "sets, negated = queries.sets(queries.batch(5))",
         "for index, answer in zip(queries.batch(5).tolist(), release.answers(sets, negated, clip=True)[0].tolist()):",
         '    print(f"{queries.describe(index)}: {answer:.3f}")',
-        "print(release.plan.words, mechanism.guarantee(problem).sentence())",
+        "print(mechanism.guarantee(problem).sentence())",
     ]
     place.code("\n".join(lines), language="python")
