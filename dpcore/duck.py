@@ -40,6 +40,15 @@ def connect(paths: Sequence[Path], *, limits: Limits, threads: int) -> Connectio
     return connection
 
 
+class _Alarm(threading.Timer):
+    """Calls again and again until it is cancelled: an interruption that comes before the query has begun is lost."""
+
+    def run(self) -> None:
+        """See Timer."""
+        while not self.finished.wait(self.interval):
+            self.function(*self.args, **self.kwargs)
+
+
 def run(
     connection: Connection,
     query: str,
@@ -60,7 +69,7 @@ def run(
     Raises:
         DataError: one sentence without the file's name.
     """
-    alarm = threading.Timer(limits.seconds, connection.interrupt)
+    alarm = _Alarm(limits.seconds, connection.interrupt)
     alarm.daemon = True
     alarm.start()
     try:
@@ -69,6 +78,7 @@ def run(
         sentence = _sentence(error, limits, records)
     finally:
         alarm.cancel()
+        alarm.join()  # or it could still reach a connection that is closed, or asked something else
     raise DataError(sentence)
 
 
