@@ -23,5 +23,6 @@ the truth is a separate function, because whoever attacks does not know it.
     worth             what a dimension forbids and buys
     packings          places for a few rows that the answers of a query class tell apart
     refusal           how often anybody must refuse who is never wrong, and how often nobody is right
+    rank              rows between a private median and the true one that nobody can promise
     applicable        the bound on the worst error that a problem's promises must respect
 """

@@ -1,0 +1,42 @@
+"""No private median has few rows between its answer and the true one, whatever the data.
+
+Of n rows put τ at a cell v and share the rest between the two end cells, (n - τ)/2 at either (the odd row, if there is
+one, at the top). The median is v. Any lower cell has at most the rows at the bottom up to it, and the median is row
+number ceil(n/2): it misses by ceil(n/2) - floor((n - τ)/2) >= τ/2 rows. Any higher cell has all but those at the top
+below it, and misses by n - ceil((n - τ)/2) + 1 - ceil(n/2) >= τ/2 rows. So whoever promises to miss by less than τ/2
+rows tells v, one of as many places as there are cells, from data that are only τ replaced rows apart: the very packing
+that bounds thresholds (applicable.py), and so the very same number.
+
+References:
+    Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from dpcore.core import Bound, Guarantee, ParameterError, Problem
+from dpcore.limits.applicable import lower_bound
+from dpcore.queries import Thresholds
+
+
+def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound | None:
+    """The rows between answer and median, as a fraction of n, that a promise with failure chance β must respect.
+
+    None where nothing is known (lower_bound).
+
+    Raises:
+        ParameterError: the problem is not about thresholds, which is what a median is read from.
+    """
+    if not isinstance(problem.queries, Thresholds):
+        raise ParameterError("A median needs a problem of thresholds.")
+    found = lower_bound(problem, guarantee, beta=beta)
+    if found is None:
+        return None
+    slack = f" and slack {guarantee.delta:g}" if guarantee.delta else ""
+    return dataclasses.replace(
+        found,
+        statement=f"Whoever names a median on {problem.domain.ordered:,} cells with privacy loss "
+        f"{guarantee.epsilon:g}{slack}, and always answers, cannot promise fewer than {found.value * problem.n:g} of "
+        f"{problem.n:,} rows between it and the true one with failure chance {beta:g}.",
+    )
