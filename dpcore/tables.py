@@ -38,6 +38,8 @@ WORDS = (
     "TIMESTAMP WITH TIME ZONE",
 )
 NUMERIC_SHARE = 0.9
+NO_NUMBERS = ("nan", "na", "n/a", "null", "none", "inf", "-inf")
+"""What other programs write where a column of numbers has none."""
 NARROW = 20
 CELLS_PER_GROUP = 2_000_000
 ROWS_PER_PART = 1_000_000
@@ -117,14 +119,14 @@ class Table:
         return (np.cumsum(is_first) - 1)[first]
 
     def looks_numeric(self, column: str) -> bool:
-        """Whether at least 90% of the cells that are not missing are numbers.
+        """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
 
         This reads private values: only for public data or the data's steward.
         """
         cell = f"c{self._position(column)}"
         found = self._ask(
-            f"SELECT count({cell}) AS present, count(*) FILTER (isfinite(try_cast({cell} AS DOUBLE))) AS fit"
-            " FROM records"
+            f"SELECT count(*) FILTER (lower({self._text(column)}) NOT IN {NO_NUMBERS}) AS present,"
+            f" count(*) FILTER (isfinite(try_cast({cell} AS DOUBLE))) AS fit FROM records"
         )
         return bool(found["fit"][0] >= NUMERIC_SHARE * found["present"][0] > 0)
 

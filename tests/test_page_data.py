@@ -9,15 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import ProvenanceKind
 from dpcore.domains import Categories, Grid, Line
-from dpcore.generators import GENERATORS
+from dpcore.generators import GENERATORS, PAIR_GENERATORS, Generator, PairGenerator
 from dpcore.pairs import UploadedPairs
 from dpcore.samples import SAMPLES, Sample
 from dpcore.sources import Uploaded
+from pages.ui.sparkline import small_map
 from tests.hostile import hostile_files
 
 MAIN = str(Path(__file__).resolve().parents[1] / "pages" / "main.py")
@@ -270,6 +272,37 @@ def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_swi
     assert not shows_number(everything(app))
 
 
+@pytest.mark.parametrize(
+    ("cells", "bounds", "missing"),
+    [
+        ("1 NaN 9", (1, 9), 1),
+        ("3 NA NA NA n/a null 7", (3, 7), 5),
+        ("1 inf -inf 9", (1, 9), 2),
+        ("5 NaN 5", (5, 6), 1),
+        ("1e20 1e20 None", (1e20, 1.000001e20), 1),
+    ],
+)
+def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tuple[float, float], missing: int) -> None:
+    app = opened(way=OWN)
+    sound(app.radio(key="whose").set_value("stand-in").run())
+    rows = "".join(f"{cell},a\n" for cell in cells.split())
+    sound(app.file_uploader[0].set_value(("gaps.csv", f"x,y\n{rows}".encode(), "text/csv")).run())
+    press(app, "Fill in from the data")
+    assert [each.value for each in app.number_input[:2]] == pytest.approx(bounds, rel=1e-12)
+    press(app, "Use this column")
+    source = upload_of(app)
+    assert source is not None and not app.error
+    assert source.dataset().histogram[-1] == missing
+
+
+@pytest.mark.parametrize(("cells", "said"), [(" ", "This column is empty"), ("NaN", "labels")])
+def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str, said: str) -> None:
+    app = opened(way=OWN)
+    sound(app.radio(key="whose").set_value("stand-in").run())
+    sound(app.file_uploader[0].set_value(("none.csv", f"x,y\n{cells},a\n{cells},b\n".encode(), "text/csv")).run())
+    assert said in everything(press(app, "Fill in from the data"))
+
+
 def test_bounds_typed_over_filled_ones_are_the_persons_own() -> None:
     app = press(steward(fill(with_file(), Column="pay"), on=True), "Fill in from the data")
     source = upload_of(press(fill(app, Lower_bound=0.0, Upper_bound=100_000.0), "Use this column"))
@@ -366,10 +399,29 @@ def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None
 
 def test_every_shape_can_be_chosen_by_its_picture() -> None:
     app = opened(way="Generated")
-    for key, generator in GENERATORS.items():
+    shapes: dict[str, Generator | PairGenerator] = {**GENERATORS, **PAIR_GENERATORS}
+    for key, generator in shapes.items():
         press(app, generator.title)
         assert app.selectbox(key="shape").value == key
         assert generator.sentence in everything(app)
+        assert ("32 by 32 cells" in everything(app)) == (key in PAIR_GENERATORS)
+
+
+def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
+    app = press(opened(way="Generated", sides="3", n="300"), "Clouds in the plane")
+    assert "8 by 8 cells" in everything(app)
+    press(app, "Explore this data")
+    assert app.title[0].value == "Explore" and app.selectbox(key="data").value == "clouds"
+    assert (app.session_state["sides"], app.session_state["n"]) == (3, 300)
+
+
+def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_upwards() -> None:
+    counts = np.zeros((4, 2), dtype=np.int64)
+    counts[0, 1], counts[3, 0] = 100, 25
+    picture = small_map(counts, colour="#123456")
+    assert '<rect x="0.0" y="0.0" width="40.0" height="24.0" opacity="1.00"/>' in picture
+    assert '<rect x="120.0" y="24.0" width="40.0" height="24.0" opacity="0.50"/>' in picture
+    assert picture.count("<rect") == 2 and 'fill="#123456"' in picture
 
 
 def test_explore_opens_on_the_chosen_rows() -> None:

@@ -19,6 +19,8 @@ NEAREST, MISSING = "nearest", "missing"
 OUTSIDE = {NEAREST: "Count as the nearest bound", MISSING: "Count as missing"}
 MOST_FILLED = 100
 """Labels filled in from the data; a longer list is no list of categories."""
+SLACK = 1e-6
+"""Between the bounds of a column that holds one number, as a share of it: far more than the finest grid needs."""
 
 
 def declare(held: HeldFile) -> None:
@@ -193,7 +195,12 @@ def _domain_of(held: HeldFile, column: str, *, paired: bool) -> dict[str, str | 
             st.caption("There are no numbers in this column.")
             return {}
         low, high = float(finite.min()), float(finite.max())
-        bounds: dict[str, str | float] = {"Lower": low, "Upper": high if high > low else low + 1}
+        if low == high:
+            high = low + max(1.0, SLACK * abs(low))  # one alone is more than nothing to a large number
+        bounds: dict[str, str | float] = {"Lower": low, "Upper": high}
         return bounds if paired else {"kind": NUMBER, **bounds}
     labels = [label for label in table.distinct(column, MOST_FILLED) if "\n" not in label]
+    if not labels:
+        st.caption("This column is empty: there is nothing to fill in.")
+        return {}
     return {"kind": CATEGORY, "labels": "\n".join(labels)}

@@ -80,14 +80,19 @@ def pick_source(*, default: str = "bimodal", pairs: bool = False) -> Source:
         return own
     if "." in chosen:
         return bundled(chosen, bits=pick_sides() if PAIR in chosen else None)
-    if chosen in PAIR_GENERATORS:
-        rows, grid = st.columns(2)
-        with rows:
-            n = pick_rows()
-        with grid:
-            return GeneratedPairs(shape=chosen, n=n, bits=pick_sides(), seed=1)
-    n, bits = pick_size()
-    return Generated(shape=chosen, n=n, bits=bits, seed=1)
+    return generated(chosen)
+
+
+def generated(shape: str) -> Generated | GeneratedPairs:
+    """A shape on a line or in the plane, with the rows and the grid that are asked for."""
+    if shape not in PAIR_GENERATORS:
+        n, bits = pick_size()
+        return Generated(shape=shape, n=n, bits=bits, seed=1)
+    rows, grid = st.columns(2)
+    with rows:
+        n = pick_rows()
+    with grid:
+        return GeneratedPairs(shape=shape, n=n, bits=pick_sides(), seed=1)
 
 
 def bundled(chosen: str, *, bits: int | None = None) -> Bundled | BundledPairs:

@@ -1,15 +1,14 @@
-"""Generated data: six shapes to choose by their pictures, a number of rows and a grid."""
+"""Generated data: shapes on a line and in the plane to choose by their pictures, a number of rows and a grid."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpcore.figures.figure import palette
-from dpcore.generators import GENERATORS
-from dpcore.sources import Generated
+from dpcore.generators import GENERATORS, PAIR_GENERATORS, Generator, PairGenerator
 from pages.ui.charts import is_dark
 from pages.ui.controls import choice
-from pages.ui.picker import pick_size
+from pages.ui.picker import generated
 from pages.ui.sparkline import shape_picture
 from pages.ui.summary import explore_button, summary
 
@@ -21,21 +20,22 @@ def shape_gallery() -> None:
     st.markdown(
         "Rows of nobody, drawn from a seed: the same link makes the same rows. Previews on them cost no privacy."
     )
-    titles = {key: generator.title for key, generator in GENERATORS.items()}
+    shapes: dict[str, Generator | PairGenerator] = {**GENERATORS, **PAIR_GENERATORS}
+    titles = {key: generator.title for key, generator in shapes.items()}
     gallery, controls = st.container(horizontal=True), st.container()
     with controls:
         choice_place, size = st.columns([1, 2])
         with choice_place:
             shape = choice("Shape", titles, key="shape", default=FIRST)
         with size:
-            n, bits = pick_size()
+            source = generated(shape)
     with gallery:
-        for key, generator in GENERATORS.items():
+        for key, generator in shapes.items():
             with st.container(border=True, width=170):
                 st.image(
                     shape_picture(key, colour=palette(dark=is_dark()).true),
                     width="stretch",
-                    alt=f"Histogram: {generator.title}.",
+                    alt=f"{'Map' if key in PAIR_GENERATORS else 'Histogram'}: {generator.title}.",
                 )
                 st.button(
                     generator.title,
@@ -44,6 +44,7 @@ def shape_gallery() -> None:
                     type="primary" if shape == key else "secondary",
                     on_click=lambda chosen=key: st.session_state.update(shape=chosen),
                 )
-    st.markdown(GENERATORS[shape].sentence)
-    summary(Generated(shape=shape, n=n, bits=bits, seed=1), key="shape-summary")
-    explore_button(shape, key="shape-explore", n=n, bits=bits)
+    st.markdown(shapes[shape].sentence)
+    summary(source, key="shape-summary")
+    side = "sides" if shape in PAIR_GENERATORS else "bits"
+    explore_button(shape, key="shape-explore", sizes={"n": source.n, side: source.bits})

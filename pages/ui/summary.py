@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from dpcore.core import Dataset, Domain
+from dpcore.core import Dataset, Domain, exactly
 from dpcore.domains import Grid, Line
+from dpcore.figures.figure import minus, significant
 from dpcore.figures.heat import true_map
 from dpcore.figures.rows import rows_histogram
 from dpcore.sources import Source
@@ -17,7 +20,8 @@ def cells_sentence(domain: Domain) -> str:
     """The cells, and what the last one is for."""
     if isinstance(domain, Line):
         unit = f" {domain.unit}" if domain.unit else ""
-        text = f"{domain.ordered:,} cells of width {domain.width:.3g} from {domain.low:g} to {domain.high:g}{unit}."
+        low, high = _bound(domain.low), _bound(domain.high)
+        text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
         if not domain.missing:
             return text
         if domain.clamp:
@@ -26,11 +30,19 @@ def cells_sentence(domain: Domain) -> str:
     if isinstance(domain, Grid):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
-            f"{side} from {line.low:g} to {line.high:g}{f' {line.unit}' if line.unit else ''}, {line.width:.3g} wide"
+            f"{side} from {_bound(line.low)} to {_bound(line.high)}{f' {line.unit}' if line.unit else ''}, "
+            f"{significant(line.width)} wide"
             for side, line in (("across", domain.first), ("up", domain.second))
         )
         return f"{text}. One more cell holds rows that lack either number." if domain.missing else f"{text}."
-    return f"{domain.ordered:,} labels. One more cell holds every other value and missing ones."
+    return (
+        f"{domain.ordered:,} label{'s' * (domain.ordered > 1)}. One more cell holds every other value and missing ones."
+    )
+
+
+def _bound(number: float) -> str:
+    """A declared bound, as it was typed."""
+    return minus(exactly(number))
 
 
 def summary(source: Source, *, key: str) -> None:
@@ -61,13 +73,11 @@ def _picture(dataset: Dataset, *, key: str) -> None:
     )
 
 
-def explore_button(data: str, *, key: str, n: int | None = None, bits: int | None = None) -> None:
-    """Go to Explore with these data chosen there."""
+def explore_button(data: str, *, key: str, sizes: Mapping[str, int] | None = None) -> None:
+    """Go to Explore with these data chosen there, and of generated data their sizes."""
 
     def choose() -> None:
-        st.session_state["data"] = data
-        if n is not None and bits is not None:
-            st.session_state.update(n=n, bits=bits)
+        st.session_state.update({"data": data, **(sizes or {})})
 
     if st.button("Explore this data", key=key, type="primary", on_click=choose):
         # Without it, Streamlit refuses to leave a page whose controls are in the link.
