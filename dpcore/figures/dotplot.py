@@ -51,7 +51,7 @@ def axis_for(answered: Floats, marks: list[float]) -> Axis:
     if not shown:
         return Axis(left=0.0, right=1.0, log=False)
     if seen and seen[0] > 0 and max(shown) > 4 * seen[1]:
-        return Axis(left=min(shown) / 1.5, right=max(shown) * 1.5, log=True)
+        return Axis(left=min(shown) / 1.5, right=max(shown) * 2, log=True)
     return Axis(left=0.0, right=max(shown) * 1.1, log=False)
 
 
@@ -75,7 +75,6 @@ def dots(answered: Floats, axis: Axis, *, threshold: float) -> tuple[list[dict[s
             for height in range(stop - start)
         ]  # fmt: skip
         tallest, start = max(tallest, stop - start), stop
-    values[-1]["last"] = True
     return values, tallest
 
 

@@ -115,7 +115,7 @@ def worst_map(
     if wall > 0:
         said += f"; no mechanism can promise less than {percent(wall)}"
     return Figure(
-        spec=framed(body, badge=badge, colours=colours, height=300, datasets=datasets),
+        spec=framed(body, badge=badge, colours=colours, height=315, datasets=datasets),
         sentence=_beside(said, promised, answered),
         table={f"{words.run}s out of 100": [100 / DOTS] * DOTS, "worst error": [value["error"] for value in values],
                "rows": shortened([value["error"] * n for value in values])},

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dpcore.figures.dotplot import COLUMNS
-from dpcore.figures.figure import Palette, haloed, rows_axis
+from dpcore.figures.figure import Palette, rows_axis
 
 Spec = dict[str, Any]
 
-DIAMETER = f"0.94 * min(width / {COLUMNS}, height / max(1, domain('y')[1]))"
-"""Of a dot, in pixels: as large as the picture's size and the tallest stack allow."""
+DIAMETER = f"max(6, 0.94 * min(width / {COLUMNS}, height / max(1, domain('y')[1])))"
+"""Of a dot, in pixels: as large as the picture's size and the tallest stack allow. Sooner they overlap than vanish."""
 
 
 def worst_body(colours: Palette, *, n: int, log: bool, run: str, over: str) -> Spec:
@@ -24,7 +24,8 @@ def worst_body(colours: Palette, *, n: int, log: bool, run: str, over: str) -> S
         over: which queries the worst is taken over.
     """
     scale: Spec = {"type": "log", "nice": False} if log else {"zero": True, "nice": False}
-    title = f"worst error over {over}, share of n" + (" (log)" if log else "")
+    # What a dot is stands below the axis: within, the words would cross the promise or the dots on some data.
+    title = [f"worst error over {over}, share of n" + (" (log)" if log else ""), f"(a dot is 2 in 100 {run}s)"]
     bottom = {"format": ".3~p", "tickCount": 6, "labelOverlap": True, "grid": False}
     x: Spec = {"field": "x", "type": "quantitative", "scale": scale, "axis": None}
     y: Spec = {"field": "y", "type": "quantitative", "scale": {"nice": False, "zero": True}, "axis": None}
@@ -63,7 +64,7 @@ def worst_body(colours: Palette, *, n: int, log: bool, run: str, over: str) -> S
                 },
             },
             *_promise(colours, x),
-            *_words(colours, x, run=run),
+            *_words(colours, x),
         ],
         "resolve": {"axis": {"x": "independent"}},
     }  # fmt: skip
@@ -101,8 +102,8 @@ def _promise(colours: Palette, x: Spec) -> list[Spec]:
     return [rule, *sides]
 
 
-def _words(colours: Palette, x: Spec, *, run: str) -> list[Spec]:
-    """Names of the regions, and how many releases are beyond the open dots or refused."""
+def _words(colours: Palette, x: Spec) -> list[Spec]:
+    """Names of the regions, and how many runs are beyond the open dots or refused."""
     small = {"type": "text", "fontSize": 12, "baseline": "top"}
     across: Spec = {"value": {"expr": "width - 2"}}
     return [
@@ -110,12 +111,6 @@ def _words(colours: Palette, x: Spec, *, run: str) -> list[Spec]:
             "data": {"name": "typical"}, "mark": {**small, "align": "right", "fontSize": 13, "color": colours.released},
             "encoding": {"x": across, "y": {"value": 4}, "text": {"field": "text"}},
         },
-        # The last dot is there whatever the data are, so the words are written once.
-        *haloed({
-            "data": {"name": "dots"}, "transform": [{"filter": "datum.last"}],
-            "mark": {**small, "align": "right", "color": colours.quiet},
-            "encoding": {"x": across, "y": {"value": 44}, "text": {"value": f"a dot is 2 in 100 {run}s"}},
-        }, colours),
         {
             "data": {"name": "refused"}, "mark": {**small, "align": "left", "color": colours.ink},
             "encoding": {"x": {"value": 4}, "y": {"value": 4}, "text": {"field": "text"}},
@@ -127,8 +122,10 @@ def _words(colours: Palette, x: Spec, *, run: str) -> list[Spec]:
                          "text": {"value": "← impossible"}},
         },
         {
-            "data": {"name": "vacuous"}, "mark": {**small, "align": "right", "dx": -4, "color": colours.quiet},
-            "encoding": {"x": {**x, "field": "x2"}, "y": {"value": 62},
+            # Upright, for the region can be narrow and the promise at its edge.
+            "data": {"name": "vacuous"},
+            "mark": {**small, "align": "right", "angle": 270, "baseline": "bottom", "dy": -1, "color": colours.quiet},
+            "encoding": {"x": {**x, "field": "x2"}, "y": {"value": 30},
                          "text": {"value": "vacuous"}},
         },
     ]  # fmt: skip
