@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.limits import halves, vc
+from dpcore.limits import halves, median, vc
 from dpcore.limits.group_counts import SUBSET_SUMS
 from dpcore.limits.named_classes import NAMED, NamedClass
 from dpcore.randomness import Preview
+from pages.ui import limits_median
 from pages.ui.limits_runs import fitting, release_half
 from pages.ui.limits_view import LESSONS
 
@@ -163,3 +164,27 @@ def test_a_class_somebody_brings_goes_before_the_text() -> None:
     assert "The dimension is 2." in texts(app) and "4 different questions" in texts(app) and not app.error
     app.file_uploader(key="dimension-file").set_value(("class.csv", b"\xff\xfe\x00", "text/csv")).run()
     assert len(app.error) == 1 and "not a text file" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("link", "said", "not_said"),
+    [
+        ({}, ["far more than the ruler's length 20", "Here it fails"], ["with more rows", "does not break"]),
+        ({"population_n": "10"}, ["and the ruler's length is 20: with more rows"], ["far more"]),
+        ({"population_epsilon": "1"}, ["this example does not break it"], ["Here it fails", "times ε"]),
+    ],
+    ids=["usual", "few rows", "large loss"],
+)
+def test_what_is_said_of_the_folded_ruler_is_true_of_its_settings(
+    link: dict[str, str], said: list[str], not_said: list[str]
+) -> None:
+    told = texts(opened(lesson="population", population_shown="true", **link))
+    assert all(each in told for each in said) and not any(each in told for each in not_said)
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(1, 0.01), (11, 0.1), (101, 0.1)])
+def test_no_measured_median_is_where_the_picture_says_that_none_can_be(n: int, epsilon: float) -> None:
+    seen = limits_median._measured(n=n, epsilon=epsilon, seed=1)
+    most = np.exp(median.any_private_stepwise(bits=np.array(limits_median.MEASURED_BITS), n=n, epsilon=epsilon))
+    # Not by chance: the seed is fixed, and the ends of the intervals are compared.
+    assert (seen.low <= most).all()

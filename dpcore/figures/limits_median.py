@@ -61,8 +61,8 @@ def success(
     here = int(np.searchsorted(grid, bits))
     reached = ", ".join(f"{one.name} {chance(float(np.asarray(one.y)[here]))}" for one in series[:4])
     sentence = (
-        f"The wall is at {wall:,.4g} bits (you guessed {guess:,.0f}). On 2^{bits:,.0f} grid points the best chance of "
-        f"being right that privacy loss {exactly(epsilon)} leaves is {chance(float(ceiling[here]))}; {reached}."
+        f"The wall is at {wall:,.1f} bits (you guessed {guess:,.0f}). On 2^{bits:,.0f} grid points the best chance "
+        f"of being right that privacy loss {exactly(epsilon)} leaves is {chance(float(ceiling[here]))}; {reached}."
     )
     return plot(
         x=BITS,

@@ -51,8 +51,8 @@ def lesson() -> None:
         drawn = seed()
     guess = guess_stop(
         "median",
-        f"{n:,} equal rows, privacy loss {exactly(loss)}. How fine may the grid be before **every** private method is "
-        "wrong more often than right?",
+        f"{f'{n:,} equal rows' if n > 1 else 'One row'}, privacy loss {exactly(loss)}. How fine may the grid be before "
+        "**every** private method is wrong more often than right?",
         label="Your guess, in bits of the grid",
         options=BITS,
         default=1000,
@@ -120,31 +120,35 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int) -> No
         picture(figures.factors(walk=taken, badge=badge, dark=is_dark()), title="Each step", key="median_steps")
 
 
-def _medians(*, bits: int, n: int, moved: Integers, epsilon: float, seed: int) -> Integers:
+def _medians(*, bits: int, n: int, moved: Integers, target: int, epsilon: float, seed: int) -> Integers:
     """Medians that binary search finds in releases of each D_i, i in ``moved``: (len(moved), TRIALS)."""
     domain = Line(bits=bits)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=n)
     mechanism, sampler = IdentityHistogram(epsilon=epsilon), Preview(seed)
     found = []
     for count in moved:
-        records = np.where(np.arange(n) < count, domain.ordered - 1, 0)
+        records = np.where(np.arange(n) < count, target, 0)
         state = mechanism.prepare(Dataset(domain, records, GENERATED), problem)
         found.append(walk.median_of_release(mechanism.run(state, sampler, trials=TRIALS)))
     return np.array(found)
 
 
 def _measured_walk(*, n: int, epsilon: float, moved: Integers, seed: int) -> walk.MeasuredWalk:
-    medians = _medians(bits=WALK_BITS, n=n, moved=moved, epsilon=epsilon, seed=seed)
-    return walk.measured_walk(medians, target=2**WALK_BITS - 1)
+    target = 2**WALK_BITS - 1
+    medians = _medians(bits=WALK_BITS, n=n, moved=moved, target=target, epsilon=epsilon, seed=seed)
+    return walk.measured_walk(medians, target=target)
 
 
 def _measured(*, n: int, epsilon: float, seed: int) -> walk.MeasuredWalk:
-    """How often the search ends at v on the data "all at v", at each of MEASURED_BITS."""
-    everyone = np.array([n])
-    seen = [
-        walk.measured_walk(_medians(bits=bits, n=n, moved=everyone, epsilon=epsilon, seed=seed), target=2**bits - 1)
-        for bits in MEASURED_BITS
-    ]
+    """How often the search ends at v on the data "all at v", at each of MEASURED_BITS.
+
+    v lies at a third of the line: a search that hears nothing but noise still often ends in the first or last cell.
+    """
+    everyone, seen = np.array([n]), []
+    for bits in MEASURED_BITS:
+        target = 2**bits // 3
+        medians = _medians(bits=bits, n=n, moved=everyone, target=target, epsilon=epsilon, seed=seed)
+        seen.append(walk.measured_walk(medians, target=target))
     return walk.MeasuredWalk(
         chance=np.concatenate([one.chance for one in seen]),
         low=np.concatenate([one.low for one in seen]),

@@ -12,6 +12,9 @@ from pages.ui.charts import is_dark
 from pages.ui.limits_kit import THEORY, guess_number, picture, reference, stops
 from pages.ui.session import remembered
 
+FAR = 4
+"""How many lengths of the ruler a count must wander before its folded place says next to nothing of it."""
+
 
 def lesson() -> None:
     """Controls, the question, the chance that two samples are told apart."""
@@ -31,7 +34,7 @@ def lesson() -> None:
     guess = guess_number(
         "population",
         f"ε = {exactly(loss)} hides every single row. How often are two samples of the same population told apart with "
-        f"a loss of **1 or more**, {significant(1 / loss)} times ε?",
+        f"a loss of **1 or more**{f', {significant(1 / loss)} times ε' if loss < 1 else ''}?",
         label="Your guess, percent of all pairs",
         low=0,
         high=100,
@@ -52,12 +55,22 @@ def lesson() -> None:
         title="Two samples of one population",
         key="population_apart",
     )
+    wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
+    if n**0.5 >= FAR * apart.modulus:
+        text = f"{wanders}, far more than the ruler's length {apart.modulus}: folded, they are as good as independent."
+    else:
+        text = (
+            f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
+        )
+    least = apart.beta(1.0)
     st.markdown(
-        f"The count of a large sample wanders by about √n = {n**0.5:,.3g}, far more than the ruler's length "
-        f"{apart.modulus}: the folded answers are as good as independent. Differential privacy protects rows; the "
-        "stronger "
-        "*distributional* privacy, which net mechanisms have, protects the sample. Here it fails: (1, "
-        "β)-distributional "
-        f"privacy needs β of at least {significant(apart.beta(1.0))}. {THEORY}"
+        f"{text} Differential privacy protects rows; the stronger *distributional* privacy, which net mechanisms have, "
+        "protects the sample. "
+        + (
+            f"Here it fails: (1, β)-distributional privacy needs β of at least {significant(least)}."
+            if least
+            else "At so large an ε, or on so few rows, this example does not break it."
+        )
+        + f" {THEORY}"
     )
     reference("Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.")
