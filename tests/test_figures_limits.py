@@ -78,7 +78,7 @@ def test_no_curve_of_a_private_median_is_above_the_wall(epsilon: float, bits: fl
     for row in spec["datasets"]["lines"]:
         if "stable" not in row["series"]:
             assert row["y"] <= ceiling[row["x"]] + 1e-3
-    assert f"{median.wall(n=101, epsilon=epsilon):,.4g} bits" in figure.sentence
+    assert f"{median.wall(n=101, epsilon=epsilon):,.1f} bits" in figure.sentence
 
 
 def test_the_walk_draws_every_step_it_must() -> None:
