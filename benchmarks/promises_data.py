@@ -17,7 +17,7 @@ from dpcore.linear_queries import generated
 from dpcore.queries import classes_for
 
 SHAPES = ("all_equal", "bimodal", "sparse")
-ROWS = (3_000, 500_000)
+ROWS = (1_000, 500_000)
 
 
 def domain_of(entry: Entry) -> Domain:
@@ -57,9 +57,7 @@ def cases(entry: Entry, grid: Grid) -> Iterator[Case]:
     """Each class, number of rows, epsilon, alpha and relation, on each shape."""
     controls = entry.controls()
     alphas = [{"alpha": alpha} for alpha in grid.alphas] if "alpha" in controls else [{}]
-    for queries, n, epsilon, alpha, neighbours in product(
-        classes_of(entry), grid.of(*ROWS), grid.epsilons, alphas, Neighbours
-    ):
+    for queries, n, epsilon, alpha, neighbours in product(classes_of(entry), ROWS, grid.epsilons, alphas, Neighbours):
         mechanism = entry.make(epsilon=epsilon, **alpha)
         problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours)
         before, each = mechanism.preview_seconds(problem)

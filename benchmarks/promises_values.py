@@ -82,7 +82,7 @@ def off_mean(mean: float, cells: Integers) -> Floats:
 
 def means(entry: Entry, grid: Grid) -> Iterator[Case]:
     """How far the released cell is from the mean, as a share of the range: a mean half between two cells."""
-    for problem, epsilon in problems(grid, LINE, 50, 2_000):
+    for problem, epsilon in problems(grid, LINE, 2_000, 50):
         mechanism = entry.make(epsilon=epsilon)
         if not claimed(mechanism, problem):
             continue
