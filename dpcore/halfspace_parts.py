@@ -5,11 +5,12 @@ Not private: everything here compares with the true data.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, PointsRelease, Problem
+from dpcore.core import Assumption, Bound, Dataset, Floats, PointsRelease, Problem
 from dpcore.domains import Line
 from dpcore.halfspaces.agreement import agreement
 from dpcore.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
@@ -99,6 +100,23 @@ def angle_to_net(mechanism: HalfspaceCounts, problem: Problem, direction: Floats
         return mechanism.reach(problem)
     cosine = np.abs(mechanism.net(problem) @ direction).max() / np.linalg.norm(direction)
     return float(np.arccos(min(1.0, cosine)))
+
+
+def here(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
+    """A promise with the conditions that rows and directions at hand may break, so that both are told and drawn.
+
+    Args:
+        bound: what the mechanism promises of directions with the margin.
+        margin: asked.
+        kept: directions at hand that have it.
+        lost: rows that have no direction: they lie on the line of every one.
+    """
+    broken = []
+    if not kept:
+        broken.append(Assumption(text=f"directions of margin {margin:g} are drawn (there is none)", met=False))
+    if lost:
+        broken.append(Assumption(text=f"every row has a direction ({lost:,} have none)", met=False))
+    return dataclasses.replace(bound, assumptions=(*bound.assumptions, *broken))
 
 
 def angles(dataset: Dataset) -> Dataset:

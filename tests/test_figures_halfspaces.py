@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpcore.core import Floats
 from dpcore.figures.figure import Figure
 from dpcore.figures.halfspaces import MOST_ROWS, side_view
 from dpcore.figures.halfspaces_angles import errors_around
@@ -29,33 +30,69 @@ def sound(figure: Figure) -> Figure:
     return figure
 
 
-@pytest.mark.parametrize("angle", [0.0, 30.0, 200.0])
+def turned(figure: Figure, name: str) -> Floats:
+    """A path's corners as the browser turns them: by the expressions of its layer, at the angle that was sent."""
+    layer = next(each for each in figure.spec["layer"] if each.get("data") == {"name": name})
+    turn = np.radians(figure.spec["datasets"]["arrow"][0]["angle"])
+    known = {"cos": np.cos, "sin": np.sin, "turn": turn}
+    ends = {each["as"]: each["calculate"].replace("datum.", "") for each in layer["transform"]}
+    assert layer["encoding"]["x"]["field"] == "turned_x" and layer["encoding"]["y"]["field"] == "turned_y"
+    return np.array([
+        [eval(ends[place], {**known, **corner}) for place in ("turned_x", "turned_y")]  # our own expressions
+        for corner in figure.spec["datasets"][name]
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("angle", [0, 30, 200])
 @pytest.mark.parametrize("count", [5, 3000])
-def test_heights_over_the_line_are_products_with_the_direction(angle: float, count: int, seed: int) -> None:
+def test_heights_over_the_line_are_products_with_the_direction(angle: int, count: int, seed: int) -> None:
     places = np.random.default_rng(seed).uniform(-0.7, 0.7, size=(count, 2))
     towards = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
     inside = places @ towards > 0
     figure = sound(
         side_view(
-            places=places, inside=inside, angle=angle, margin=0.25, near=0.4, share=0.5,
+            places=places, inside=inside, angle=angle, drawn=3, margin=0.25, near=0.4, share=0.5,
             measured=np.array([10.0, 70.0]), axes=("east", "north"), flat=False, **SHOWN,
         )
     )  # fmt: skip
     data = figure.spec["datasets"]
     drawn = data["rows"]
     assert len(drawn) <= MOST_ROWS and (len(drawn) == count or count > MOST_ROWS)
-    for row in drawn:
+    assert data["arrow"] == [{"angle": angle, "drawn": 3}]
+    side = next(each for each in figure.spec["layer"] if each.get("data") == {"name": "rows"})["transform"][0]
+    condition = side["calculate"].replace("datum.", "").split("?")[0]
+    known = {"cos": np.cos, "sin": np.sin, "turn": np.radians(angle)}
+    for row, told in zip(drawn, figure.table["on the side"], strict=True):
         height = row["x"] * towards[0] + row["y"] * towards[1]
-        assert abs(height) < 1e-3 or bool(height > 0) is (row["side"] == "on its side")
-    for corner in data["half"]:
-        assert corner["x"] * towards[0] + corner["y"] * towards[1] > -1e-3
-    heights = [corner["x"] * towards[0] + corner["y"] * towards[1] for corner in data["band"]]
-    assert max(heights) == pytest.approx(0.25, abs=1e-3) and min(heights) == pytest.approx(-0.25, abs=1e-3)
-    assert np.hypot(data["tip"][0]["x"], data["tip"][0]["y"]) == pytest.approx(1)
+        assert abs(height) < 1e-3 or bool(eval(condition, {**known, **row})) is told is bool(height > 0)
+    assert (turned(figure, "half") @ towards > -1e-3).all()
+    heights = turned(figure, "band") @ towards
+    assert heights.max() == pytest.approx(0.25, abs=1e-3) and heights.min() == pytest.approx(-0.25, abs=1e-3)
+    assert np.abs(turned(figure, "line") @ towards).max() < 1e-3
+    np.testing.assert_allclose(turned(figure, "head")[1], towards, atol=1e-3)
     strokes = [np.degrees(np.arctan2(end["y"], end["x"])) % 180 for end in data["net"] if end["x"] is not None]
     assert {round(stroke) for stroke in strokes} == {10, 70}
     assert ("rows are drawn" in figure.sentence) is (count > MOST_ROWS)
     assert "40% lie nearer" in figure.sentence and "0.25" in figure.sentence
+
+
+def test_a_turn_sends_the_angle_and_no_row_again(seed: int) -> None:
+    """So a picture is repainted in place; and what nobody is near to is said to have the margin."""
+    places = np.random.default_rng(seed).uniform(-0.7, 0.7, size=(50, 2))
+    figures = [
+        side_view(
+            places=places, inside=places[:, 0] > 0, angle=angle, drawn=angle, margin=0.25, near=0.0, share=0.5,
+            measured=np.empty(0), axes=("east", "north"), flat=True, **SHOWN,
+        )
+        for angle in (20, 21)
+    ]  # fmt: skip
+    specs = [sound(figure).spec for figure in figures]
+    moved = {name for name in specs[0]["datasets"] if specs[0]["datasets"][name] != specs[1]["datasets"][name]}
+    assert moved == {"arrow"}
+    assert {**specs[0], "datasets": {}} == {**specs[1], "datasets": {}}
+    assert "No row lies nearer to the line than γ = 0.25 (the band): this direction has that margin" in (
+        figures[0].sentence
+    )
 
 
 def test_the_circle_closes_and_tells_the_worst(seed: int) -> None:
@@ -93,6 +130,10 @@ def test_the_parts_name_the_largest(seed: int) -> None:
     assert [row["part"] for row in figure.spec["datasets"]["told"]] == ["projection", "noise"]
     assert figure.table["predicted from"] == [0.1, None, -0.02, None]
     assert figure.table["mean error"][0] == 0.1
+    # The legend shows the shapes that are drawn.
+    shapes = [layer["encoding"]["shape"] for layer in figure.spec["layer"] if "shape" in layer["encoding"]]
+    assert len(shapes) == 2 and shapes[0] == shapes[1]
+    assert shapes[0]["scale"] == {"domain": ["observed", "predicted"], "range": ["circle", "diamond"]}
     noisy = error_parts(errors={**errors, "noise": 50 * errors["noise"]}, predicted={}, **SHOWN)
     assert "error is the noise's" in noisy.sentence
 

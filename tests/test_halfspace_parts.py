@@ -14,6 +14,7 @@ from dpcore.halfspace_parts import (
     circle_of_errors,
     expected_after_projection,
     half_circles,
+    here,
     parts,
 )
 from dpcore.halfspaces.agreement import agreement
@@ -84,6 +85,17 @@ def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
         assert abs(told) > 0.04
         # 200 draws leave about 5% of a deviation unsure; a factor of two would show.
         assert errors["noise"].std() == pytest.approx(mechanism.noise_deviation(problem), rel=0.3)
+
+
+def test_conditions_that_the_rows_break_take_the_promise_away() -> None:
+    problem = problem_of(2, 1000, margin=0.5)
+    bound = HalfspaceCounts(directions=16).accuracy(problem, 0.05)
+    assert bound.applies and here(bound, margin=0.5, kept=3, lost=0) == bound
+    for kept, lost, said in ((0, 0, ["directions of margin 0.5 are drawn"]), (3, 2, ["every row has a direction (2"])):
+        found = here(bound, margin=0.5, kept=kept, lost=lost)
+        assert not found.applies and found.value == bound.value
+        added = found.assumptions[len(bound.assumptions) :]
+        assert all(words in each.text and not each.met for words, each in zip(said, added, strict=True))
 
 
 def plane_rows(n: int, seed: int) -> Dataset:

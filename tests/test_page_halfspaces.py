@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from contextlib import redirect_stdout
 
 import numpy as np
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Problem
 from dpcore.figures.figure import percent
+from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces import HalfspaceCounts
 from dpcore.randomness import Preview
 from dpcore.sphere import Halfspaces
@@ -18,7 +20,7 @@ from dpcore.tables import read_table
 from dpcore.vectors import RECIPES, BundledVectors, GeneratedVectors, Measure, UploadedVectors, VectorSource
 from pages.ui.controls import Value
 from pages.ui.halfspaces_controls import Asked
-from pages.ui.halfspaces_view import FEWEST, trials_for
+from pages.ui.halfspaces_view import CIRCLE, FEWEST, trials_for
 from pages.ui.upload import HeldFile
 from tests.test_page_explore import MAIN, charts, sound, texts
 
@@ -35,19 +37,19 @@ def opened(**link: str) -> AppTest:
     return app.run()
 
 
-def asked_of(source: VectorSource, **values: int | float) -> Asked:
+def asked_of(source: VectorSource, *, margin: float = 0.25, **values: int | float) -> Asked:
     """What the page asks of a source by default, with other parameters."""
     from dpcore.mechanisms import entry
 
     told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
     return Asked(
-        source=source, entry=entry("halfspaces"), values=told, degrees=30, tilt=40, margin=0.25, alpha=0.1,
-        seed=1,
+        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin,
+        alpha=0.1, seed=1,
     )  # fmt: skip
 
 
-def test_the_default_page_tells_the_true_and_the_released_share() -> None:
-    app = sound(opened())
+def test_cities_tell_the_true_and_the_released_share() -> None:
+    app = sound(opened(vectors="cities"))
     source = BundledVectors(recipe_key="cities")
     dataset = source.dataset()
     problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain), n=dataset.n)
@@ -57,17 +59,72 @@ def test_the_default_page_tells_the_true_and_the_released_share() -> None:
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), trials)
     truth = float((dataset.records @ asked.direction > 0).mean())
     released = float(release.answer(asked.direction[None])[0, 0])
-    assert app.header[0].value == f"{percent(truth)} point to its side; released: {100 * released:.3g}%"
+    assert app.header[0].value == f"{percent(truth)} point to its side; released: {percent(released)}"
     text = texts(app)
-    assert "the hemisphere around 19° N 24° E" in text
+    assert "the hemisphere around 6° N 8° E" in text
     assert mechanism.guarantee(problem).sentence() in text
     assert f"predicted {percent(mechanism.noise_deviation(problem))}" in text
     assert "22,436" in text and "10^75,825" in text
-    assert len(charts(app)) == 3
+    assert len(charts(app)) == 4
+
+
+def hidden_rows(*, epsilon: float, beta: float) -> int:
+    """How many rows at one of two places can stay unknown: the best chance of naming the right one, walked by hand."""
+    chance, steps = beta, 0
+    while chance < 1 - beta:
+        chance, steps = min(math.exp(epsilon) * chance, 1 - math.exp(-epsilon) * (1 - chance)), steps + 1
+    return steps - 1
+
+
+def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> None:
+    app = sound(opened())
+    source = GeneratedVectors(n=10_000, dimensions=2)
+    dataset, asked = source.dataset(), asked_of(source)
+    towards = np.stack([np.cos(np.radians(CIRCLE)), np.sin(np.radians(CIRCLE))], axis=1)
+    heights = dataset.records @ towards.T
+    kept = np.abs(heights).min(axis=0) >= 0.25
+    release = asked.mechanism.run(asked.mechanism.prepare(dataset, asked.problem(dataset.n)), Preview(1), 200)
+    errors = np.abs(release.answer(towards[kept]) - (heights[:, kept] > 0).mean(axis=0)).max(axis=1)
+    # 16 counts share epsilon 1, so each has noise of scale 16; none of 16 exceeds J rows, but with chance 5%.
+    ratio = math.exp(-1 / 16)
+    rows = next(rows for rows in range(1000) if 2 * ratio ** (rows + 1) / (1 + ratio) <= 0.05 / 16)
+    broken = int((errors * 10_000 > rows + 0.5).sum())
+    low, high = (float(each) for each in binomial_interval(broken, 200))
+    text = texts(app)
+    assert f"no query errs by more than **{percent(rows / 10_000)}** (≈ {rows} of 10,000 rows)" in text
+    assert f"the promise, {percent(rows / 10_000)}, was exceeded in {broken} of 200 ({percent(low)} to " in text
+    assert f"to {percent(high)} with 95% confidence; allowed 5%)" in text
+    assert f"{int(kept.sum())} of 72 directions around the circle have margin 0.25" in text
+    assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25" in text
+    wall = hidden_rows(epsilon=1.0, beta=0.05) / 2
+    assert f"cannot promise a worst error below {wall:g} of 10,000 rows with failure chance 0.05" in text
+    assert f"no mechanism can promise less than {percent(wall / 10_000)}" in text
+    assert "✓ met" in text and "not met" not in text
+    assert "No row lies nearer to the line than γ = 0.25" in text
+    assert len(charts(app)) == 5
+
+
+@pytest.mark.parametrize("rows", RECIPES)
+def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
+    app = sound(opened(vectors=rows))
+    text = texts(app)
+    dataset = BundledVectors(recipe_key=rows).dataset()
+    lost = int((dataset.records == 0).all(axis=1).sum())
+    assert ("every row has a direction" in text) is (lost > 0)
+    assert "no query errs by more than" not in text
+    if rows == "penguins-raw":
+        assert "Nothing is promised of these rows: 2 of them have no direction" in text
+        assert "directions of the circle that have margin 0.25" in text
+        return
+    assert "0 of 72 directions around the circle have margin 0.25" in text
+    assert "all 72 directions: none has margin 0.25, so nothing is promised of them" in text
+    if rows != "digits":
+        assert "Nothing is promised of this circle" in text
+        assert "what would be promised if every assumption held" in text
 
 
 def test_the_paper_s_example_is_in_the_table() -> None:
-    app = sound(opened(vectors="generated", margin="0.5"))
+    app = sound(opened(margin="0.5", vector_dimensions="10"))
     text = texts(app)
     for printed in ("5,609", "99,624", "10^15,579"):
         assert printed in text
@@ -76,10 +133,11 @@ def test_the_paper_s_example_is_in_the_table() -> None:
 @pytest.mark.parametrize("rows", [*RECIPES, "generated"])
 @pytest.mark.parametrize("projected", ["1", "2", "4"])
 def test_every_kind_of_rows_at_every_dimension(rows: str, projected: str) -> None:
-    app = sound(opened(vectors=rows, halfspaces_projected=projected, vector_rows="1000"))
+    link = {"vectors": rows} if rows != "generated" else {"vector_dimensions": "10"}
+    app = sound(opened(halfspaces_projected=projected, vector_rows="1000", **link))
     assert not app.error and not app.warning
     flat = rows.startswith("penguins")
-    assert len(charts(app)) == 3 + flat
+    assert len(charts(app)) == 4 + flat
     headers = [each.value for each in app.header]
     assert ("In the plane, a halfspace is an interval of angles" in headers) is flat
     assert ("tilt" in [each.key for each in app.slider]) is (rows == "cities")
@@ -106,10 +164,11 @@ def test_sliders_turn_the_direction_and_keep_the_release() -> None:
 
 
 def test_a_finer_net_brings_the_promise() -> None:
-    app = sound(opened())
+    app = sound(opened(vector_dimensions="3"))
     assert "At this margin nothing is promised" in texts(app)
     sound(app.select_slider(key="halfspaces-directions").set_value("128").run())
     assert "✓ met: only directions of margin 0.151" in texts(app)
+    assert "no query errs by more than" in texts(app)
 
 
 def test_few_releases_where_one_takes_long() -> None:
@@ -132,7 +191,7 @@ def test_few_releases_where_one_takes_long() -> None:
 def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
     app = sound(opened(**link))
     assert len(app.warning) == 1 and "<" not in app.warning[0].value
-    assert len(charts(app)) == 3
+    assert len(charts(app)) == 5
 
 
 def with_file(*, private: bool) -> AppTest:
@@ -157,7 +216,7 @@ def test_an_own_public_file() -> None:
     source = UploadedVectors(table=table, measures=measures, private=False, digest="0")
     truth = float((source.dataset().records @ asked_of(source).direction > 0).mean())
     assert app.header[0].value.startswith(f"{percent(truth)} point to its side")
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 5
     held: HeldFile = app.session_state["file"]
     sound(app.number_input(key=f"{held.prefix}vector-0-from").set_value(9.0).run())
     assert "must begin below its end" in app.error[0].value and not charts(app)
@@ -170,13 +229,13 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     assert "True" not in texts(app).replace("“", "")
     assert "What the paper prints" in [each.value for each in app.header]
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 5
     assert "not protected" in texts(app) and "steward" in texts(app)
 
 
 @pytest.mark.parametrize("rows", ["cities", "penguins", "digits", "generated"])
 def test_the_code_on_the_page_runs(rows: str) -> None:
-    app = opened(vectors=rows, vector_rows="300")
+    app = opened(**({"vectors": rows} if rows != "generated" else {}), vector_rows="300")
     app.session_state["halfspaces_code_open"] = True
     sound(app.run())
     printed = io.StringIO()

@@ -1,19 +1,22 @@
-"""Rows in the plane of a great circle: the side a direction points to, the line between, and what lies near it."""
+"""Rows in the plane of a great circle: the side a direction points to, the line between, and what lies near it.
+
+The arrow can be dragged. While it is, the browser alone turns everything that turns with it, and sends the new angle
+when it is let go.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from dpcore.core import Booleans, Floats
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, shortened
+from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened
+from dpcore.figures.halfspaces_body import EDGE, EVENTS, side_body
 
 MOST_ROWS = 800
 CORNERS = 90
 """Corners of a drawn circle."""
-EDGE = 1.2
-"""How far the picture goes, in radii."""
+HEAD = np.array([[0.9, 0.05], [1.0, 0.0], [0.9, -0.05], [0.9, 0.05]])
+"""The tip of an arrow along the first axis."""
 
 
 def some(count: int) -> slice:
@@ -25,7 +28,8 @@ def side_view(
     *,
     places: Floats,
     inside: Booleans,
-    angle: float,
+    angle: int,
+    drawn: int,
     margin: float,
     near: float,
     share: float,
@@ -37,10 +41,13 @@ def side_view(
 ) -> Figure:
     """The rows seen along the plane's normal: <x, y> is a row's height over the line, and so is its margin.
 
+    Dragging selects "drag": an angle, and the ``drawn`` of the picture it was dragged on.
+
     Args:
         places: coordinates of rows in the plane, (P, 2); all of them, some are drawn.
         inside: which of them lie on the side of the direction, (P,).
-        angle: the direction, in degrees from the first axis.
+        angle: the direction y, in whole degrees from the first axis.
+        drawn: another number for another angle: what was dragged on an earlier picture no longer counts.
         margin: half the width of the band around the line.
         near: share of all rows inside the band.
         share: share of all rows on the side.
@@ -51,37 +58,33 @@ def side_view(
         dark: for the dark theme.
     """
     colours, kept = palette(dark=dark), some(len(places))
-    turn = np.radians(angle)
-    towards, across = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+    x, y = shortened(places[kept, 0]), shortened(places[kept, 1])
     datasets: dict[str, Records] = {
-        "rows": [
-            {"x": x, "y": y, "side": "on its side" if side else "on the other"}
-            for x, y, side in zip(
-                shortened(places[kept, 0]), shortened(places[kept, 1]), inside[kept].tolist(), strict=True
-            )
-        ],
+        "rows": [{"x": east, "y": north} for east, north in zip(x, y, strict=True)],
         "circle": _path(_arc(0, 360)),
-        "half": _path(_arc(angle - 90, angle + 90)),
-        "band": _path(_band(margin, towards, across)),
-        "line": _path(np.array([-EDGE * across, EDGE * across])),
-        "direction": _path(np.array([np.zeros(2), towards])),
-        "tip": [{"x": float(towards[0]), "y": float(towards[1]), "turn": 90 - angle, "name": "y"}],
+        "half": _path(_arc(-90, 90)),
+        "band": _path(_band(margin)),
+        "line": _path(np.array([[0.0, -EDGE], [0.0, EDGE]])),
+        "shaft": _path(np.array([[0.0, 0.0], [HEAD[0, 0], 0.0]])),
+        "head": _path(HEAD),
+        "arrow": [{"angle": angle, "drawn": drawn}],
         "net": _path(_ticks(measured)),
     }
-    seen = f"{len(places[kept]):,} of {len(places):,} rows are drawn. " if len(places[kept]) < len(places) else ""
+    seen = f"{len(x):,} of {len(places):,} rows are drawn. " if len(x) < len(places) else ""
+    ticks = "The strokes outside the circle are the directions measured. " if len(measured) else ""
+    close = f"{percent(near)} lie nearer to the line than γ = {margin:g} (the band): of them nothing is promised. "
+    if not near:
+        close = f"No row lies nearer to the line than γ = {margin:g} (the band): this direction has that margin. "
     sentence = (
-        f"{percent(share)} of the rows lie on the side the direction points to. "
-        f"{percent(near)} lie nearer to the line than {margin:g} (the band): of them nothing is promised. {seen}"
+        f"{percent(share)} of the rows lie on the side the arrow y points to: drag it to turn it. {close}{ticks}{seen}"
         f"Across: {axes[0]}; up: {axes[1]}."
     )
+    spec = framed(side_body(axes, colours, flat=flat), badge=badge, colours=colours, height=400, datasets=datasets)
+    spec["config"]["events"] = EVENTS
     return Figure(
-        spec=framed(_body(axes, colours, flat=flat), badge=badge, colours=colours, height=400, datasets=datasets),
+        spec=spec,
         sentence=sentence,
-        table={
-            axes[0]: shortened(places[kept, 0]),
-            axes[1]: shortened(places[kept, 1]),
-            "on the side": inside[kept].tolist(),
-        },
+        table={axes[0]: x, axes[1]: y, "on the side": inside[kept].tolist()},
         title="Rows, and the side a direction points to",
     )
 
@@ -100,12 +103,11 @@ def _arc(start: float, stop: float) -> Floats:
     return np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
 
-def _band(margin: float, towards: Floats, across: Floats) -> Floats:
-    """What lies nearer to the line than the margin, inside the circle."""
+def _band(margin: float) -> Floats:
+    """What lies nearer to the line than the margin, inside the circle, for a direction along the first axis."""
     height = np.linspace(-margin, margin, CORNERS // 2)
     width = np.sqrt(1 - height**2)
-    right = height[:, None] * towards + width[:, None] * across
-    left = height[::-1, None] * towards - width[::-1, None] * across
+    right, left = np.stack([height, width], axis=1), np.stack([height[::-1], -width[::-1]], axis=1)
     return np.concatenate([right, left, right[:1]])
 
 
@@ -115,61 +117,3 @@ def _ticks(measured: Floats) -> Floats:
     around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     strokes = np.stack([1.02 * around, 1.08 * around, np.full_like(around, np.nan)], axis=1)
     return strokes.reshape(-1, 2)
-
-
-def _body(axes: tuple[str, str], colours: Palette, *, flat: bool) -> dict[str, Any]:
-    """As wide as it is high in rows' units, whatever the chart's shape."""
-    wide = {"expr": f"{EDGE} * max(1, width / height)"}, {"expr": f"-{EDGE} * max(1, width / height)"}
-    high = {"expr": f"{EDGE} * max(1, height / width)"}, {"expr": f"-{EDGE} * max(1, height / width)"}
-    none: dict[str, Any] = {"domain": False, "ticks": False, "labels": False, "grid": False}
-
-    def channel(field: str, title: str, ends: tuple[dict[str, str], dict[str, str]]) -> dict[str, Any]:
-        scale = {"domainMax": ends[0], "domainMin": ends[1], "zero": False, "nice": False}
-        return {"field": field, "type": "quantitative", "title": f"{title} →", "scale": scale, "axis": none}
-
-    encoding = {"x": channel("x", axes[0], wide), "y": channel("y", axes[1], high)}
-    ordered = {"order": {"field": "order", "type": "quantitative"}}
-
-    def path(name: str, **look: Any) -> dict[str, Any]:
-        mark = {"type": "line", "clip": True, "aria": False, **look}
-        return {"data": {"name": name}, "mark": mark, "encoding": ordered}
-
-    # On the circle itself rows lie over one another: large and faint, they show where most are.
-    look = {"size": 60, "opacity": 0.2} if flat else {"size": 14, "opacity": 0.6}
-    sides = {"domain": ["on its side", "on the other"], "range": [colours.true, colours.impossible]}
-    shapes = {"domain": sides["domain"], "range": ["circle", "triangle-down"]}
-    return {
-        "encoding": encoding,
-        "layer": [
-            path("half", fill=colours.released, fillOpacity=0.1, strokeWidth=0),
-            path("band", fill=colours.theory, fillOpacity=0.22, strokeWidth=0),
-            path("circle", color=colours.quiet, strokeWidth=1),
-            {
-                "data": {"name": "rows"},
-                "mark": {"type": "point", "filled": True, "aria": False, **look},
-                "encoding": {
-                    "color": {"field": "side", "type": "nominal", "scale": sides, "legend": {}},
-                    "shape": {"field": "side", "type": "nominal", "scale": shapes, "legend": {}},
-                },
-            },
-            path("net", color=colours.released, strokeWidth=2),
-            path("line", color=colours.ink, strokeWidth=1.5, strokeDash=[5, 4]),
-            path("direction", color=colours.ink, strokeWidth=2.5),
-            {
-                "data": {"name": "tip"},
-                "layer": [
-                    {
-                        "mark": {"type": "point", "shape": "triangle-up", "filled": True, "size": 140, "opacity": 1,
-                                 "color": colours.ink, "aria": False},
-                        "encoding": {"angle": {"field": "turn", "type": "quantitative",
-                                               "scale": {"domain": [0, 360], "range": [0, 360]}}},
-                    },
-                    {
-                        "mark": {"type": "text", "dx": 12, "dy": -10, "fontSize": 14, "fontWeight": "bold",
-                                 "color": colours.ink},
-                        "encoding": {"text": {"field": "name"}},
-                    },
-                ],
-            },
-        ],
-    }  # fmt: skip

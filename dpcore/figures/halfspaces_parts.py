@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
+from dpcore.figures.figure import Figure, Palette, Records, framed, palette, percent, shortened
 
 NAMES = {"projection": "projection", "net": "net", "noise": "noise", "total": "all together"}
 QUANTILES = (0.05, 0.95)
@@ -48,11 +48,11 @@ def error_parts(
     }
     largest = max(("projection", "net", "noise"), key=lambda name: float(np.sqrt((errors[name] ** 2).mean())))
     # Differences of means of fractions: what is left below a billionth is rounding.
-    size = {name: round(100 * float(np.sqrt((each**2).mean())), 9) for name, each in errors.items()}
+    size = {name: percent(round(float(np.sqrt((each**2).mean())), 11)) for name, each in errors.items()}
     sentence = (
-        f"Most of this direction's error is the {NAMES[largest]}'s. In the root of the mean square: projection "
-        f"{size['projection']:.3g}%, net {size['net']:.3g}%, noise {size['noise']:.3g}%, all together "
-        f"{size['total']:.3g}% of the rows. Orange: predicted."
+        f"Most of this direction's error is the {NAMES[largest]}'s. Root mean squares: projection "
+        f"{size['projection']}, net {size['net']}, noise {size['noise']}, all together {size['total']} of the rows. A "
+        "bar holds 90 in 100 releases; orange: predicted."
     )
     return Figure(
         spec=framed(_body(list(rows), colours), badge=badge, colours=colours, height=260, datasets=datasets),
@@ -70,27 +70,29 @@ def _body(parts: list[str], colours: Palette) -> dict[str, Any]:
     }  # fmt: skip
     y = {"field": "part", "type": "nominal", "sort": [NAMES[name] for name in parts], "title": None,
          "axis": {"grid": False}}  # fmt: skip
+    names = ["observed", "predicted"]
     hue = {
         "field": "what", "type": "nominal", "legend": {},
-        "scale": {"domain": ["observed", "predicted"], "range": [colours.released, colours.theory]},
+        "scale": {"domain": names, "range": [colours.released, colours.theory]},
     }  # fmt: skip
+    shapes = {**hue, "scale": {"domain": names, "range": ["circle", "diamond"]}}
     tip = [
         {"field": "part"}, {"field": "what"}, {"field": "low", "title": "from", "format": ".3~p"},
         {"field": "high", "title": "to", "format": ".3~p"},
     ]  # fmt: skip
 
-    def layer(data: str, middle: str, shift: int, shape: str) -> list[dict[str, Any]]:
+    def layer(data: str, middle: str, shift: int) -> list[dict[str, Any]]:
         bar = {"type": "rule", "strokeWidth": 4, "opacity": 0.6, "yOffset": shift, "aria": False}
-        dot = {"type": "point", "filled": True, "size": 90, "opacity": 1, "yOffset": shift, "shape": shape}
+        dot = {"type": "point", "filled": True, "size": 90, "opacity": 1, "yOffset": shift}
         ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": hue, "tooltip": tip}
         return [
             {"data": {"name": data}, "mark": bar, "encoding": ends},
             {
                 "data": {"name": data},
                 "mark": {**dot, "aria": False},
-                "encoding": {"x": {**x, "field": middle}, "y": y, "color": hue, "tooltip": tip},
+                "encoding": {"x": {**x, "field": middle}, "y": y, "color": hue, "shape": shapes, "tooltip": tip},
             },
         ]
 
     zero = {"mark": {"type": "rule", "color": colours.quiet, "aria": False}, "encoding": {"x": {**x, "datum": 0}}}
-    return {"layer": [zero, *layer("seen", "mean", -7, "circle"), *layer("told", "middle", 7, "diamond")]}
+    return {"layer": [zero, *layer("seen", "mean", -7), *layer("told", "middle", 7)]}

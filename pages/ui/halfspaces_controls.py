@@ -82,7 +82,7 @@ def ask() -> Asked | None:
         if source is None:
             return None
     with turning:
-        degrees = _slider("Direction, degrees", 0, 359, 30, key="angle", help_text=f"From “{source.axes[0]}” (0°).")
+        degrees = _slider("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{source.axes[0]}” (0°).")
         tilt = 0
         if source.domain.dimensions == 3:
             tilt = _slider(
@@ -121,8 +121,8 @@ def ask() -> Asked | None:
 
 def _pick() -> VectorSource | None:
     """The rows."""
-    titles = {key: recipe.title for key, recipe in RECIPES.items()}
-    titles[GENERATED] = "Generated: two clouds with a margin"
+    titles = {GENERATED: "Generated: two clouds with a margin"}
+    titles |= {key: recipe.title for key, recipe in RECIPES.items()}
     if held_file() is not None:
         titles[OWN_ROWS] = "Your file: some of its columns"
     elif st.query_params.get("vectors") == OWN_ROWS:
@@ -147,8 +147,9 @@ def _generated() -> GeneratedVectors:
     """Size, dimensions and gap of the two clouds."""
     check_choice("vector-rows", [str(rows) for rows in ROWS], label="number of rows")
     n = int(st.select_slider("Rows n", ROWS, value=10_000, key="vector-rows", bind="query-params"))
-    dimensions = _slider("Dimensions d", 2, 64, 10, key="vector-dimensions")
+    dimensions = _slider("Dimensions d", 2, 64, 2, key="vector-dimensions")
     margin = _fraction("Margin of the clouds", 0.5, key="vector-margin")
+    st.caption("Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.")
     return GeneratedVectors(n=n, dimensions=dimensions, margin=margin, seed=1)
 
 

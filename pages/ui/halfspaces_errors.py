@@ -75,7 +75,7 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
 
 def _signed(share: float) -> str:
     """A share of the rows with its sign."""
-    return ("-" if share < 0 else "+") + percent(abs(share))
+    return ("+" if share > 0 else "") + percent(share)
 
 
 def angle_link(asked: Asked, dataset: Dataset, release: HalfspaceRelease) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
-from dpcore.core import BoundKind, Dataset, Floats
-from dpcore.figures.figure import percent, significant
+from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
+from dpcore.figures.figure import significant
+from dpcore.figures.worst import Words, worst_map
+from dpcore.halfspace_parts import here
 from dpcore.halfspaces.printed import printed
+from dpcore.limits.applicable import lower_bound
 from dpcore.sphere import Halfspaces
 from dpcore.vectors import BundledVectors
+from pages.ui.charts import draw, is_dark, numbers
 from pages.ui.halfspaces_controls import Asked
 from pages.ui.session import remembered
 from pages.ui.theorem import promise
@@ -18,34 +21,30 @@ BETA = 0.05
 
 
 def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) -> None:
-    """The promise for the margin asked, and what was seen in the directions of the circle that have it."""
-    problem = asked.problem(dataset.n, margin=asked.margin)
+    """The promise for the margin asked, beside what was seen in the directions of the circle that have it."""
+    n, problem = dataset.n, asked.problem(dataset.n, margin=asked.margin)
     queries = problem.queries
     assert isinstance(queries, Halfspaces)
-    bound = asked.mechanism.accuracy(problem, BETA)
     pointing = (dataset.records != 0).any(axis=1)
-    lost = int((~pointing).sum())
     margins = remembered(
         f"margins|{asked.source.key}|{asked.tilt}",
         lambda: queries.margins(dataset.records[pointing], asked.towards(degrees)),
     )
     kept = margins >= asked.margin
-    with st.container(border=True):
+    lost = n - int(pointing.sum())
+    bound = here(asked.mechanism.accuracy(problem, BETA), margin=asked.margin, kept=int(kept.sum()), lost=lost)
+    left, right = st.columns(2)
+    with left:
+        _map(asked, problem, bound, errors[:, kept] if kept.any() else errors, met=bool(kept.any()))
+    with right, st.container(border=True):
         st.header("What is promised")
-        if bound.kind is BoundKind.GUARANTEE and not bound.applies:
-            st.markdown("At this margin nothing is promised: ask for a larger one, or measure more directions.")
-        else:
-            st.markdown(f"{promise(bound, n=dataset.n)} :orange-badge[theory]")
+        st.markdown(f"{_told(bound, asked, n=n, margins=margins, lost=lost)} :orange-badge[theory]")
         st.markdown(bound.statement)
         for assumption in bound.assumptions:
             st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        seen = f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}"
-        if kept.any():
-            worst = np.quantile(errors[:, kept].max(axis=1), 1 - BETA)
-            seen += f"; in 95 of 100 releases all of them err by at most {percent(float(worst))}"
         st.markdown(
-            f"Observed: {seen}. The largest margin is {significant(float(margins.max()))}. "
-            ":gray-badge[true] :blue-badge[simulated]"
+            f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}; the largest "
+            f"margin is {significant(float(margins.max()))}. :gray-badge[true]"
         )
         if lost:
             st.markdown(
@@ -57,6 +56,40 @@ def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) ->
         guarantee = asked.mechanism.guarantee(problem)
         st.caption(f"Reference: {bound.reference}.")
         st.markdown(f"Privacy: {guarantee.sentence()}, for each single release, whatever the margin.")
+
+
+def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:
+    """The worst error over directions (T, Q) beside its promise and what is impossible."""
+    st.header("Worst error: promised and observed")
+    guarantee, count = asked.mechanism.guarantee(problem), errors.shape[1]
+    lower = lower_bound(problem, guarantee, beta=BETA)
+    figure = worst_map(
+        worst=errors.max(axis=1), n=problem.n, guarantee=guarantee, promised=bound, lower=lower, badge=asked.badge(),
+        dark=is_dark(), words=Words(query="direction", over=f"{count} directions"),
+    )  # fmt: skip
+    draw(figure, key="halfspaces_worst_chart")
+    which = f"the {count} directions of the circle that have margin {asked.margin:g}"
+    if not met:
+        which = f"all {count} directions: none has margin {asked.margin:g}, so nothing is promised of them"
+    said = f"Each dot is the worst error over {which}."
+    if lower is not None:
+        said += f" Grey: impossible to promise. {lower.statement}"
+    st.caption(said)
+    numbers(figure, title="worst error", key="halfspaces_worst_numbers")
+
+
+def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> str:
+    """The promise in one sentence, or why there is none."""
+    if bound.kind is BoundKind.ORDER_ONLY or bound.applies:
+        return promise(bound, n=n)
+    if not (margins >= asked.margin).any():
+        return (
+            f"Nothing is promised of this circle: rows lie all around, and in each of its {len(margins)} directions "
+            f"some row comes as near to the line as {significant(float(margins.max()))}."
+        )
+    if not bound.assumptions[0].met:
+        return "At this margin nothing is promised: ask for a larger one, or measure more directions."
+    return f"Nothing is promised of these rows: {lost:,} of them have no direction."
 
 
 def paper(asked: Asked) -> None:
@@ -86,7 +119,7 @@ def paper(asked: Asked) -> None:
     ]
     st.markdown("\n".join(lines))
     st.caption(
-        "\\|U\\| as printed counts coordinates from 0 to 1; between -1 and 1 there are 2^T times as many "
+        "\\|U\\| as printed counts coordinates from 0 to 1; between −1 and 1 there are 2^T times as many "
         f"({_power(found.log10_directions_both_signs)}), which the theorem's 8√T/γ has and the claim's 4√T/γ has not. "
         "Reference: Blum, Ligett and Roth (2013), Claim 6.7, ReleaseHalfspaces, Theorem 6.9."
     )

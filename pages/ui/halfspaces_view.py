@@ -9,14 +9,14 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset, Floats
-from dpcore.figures.figure import percent, rows, significant
+from dpcore.figures.figure import minus, percent, rows, significant
 from dpcore.figures.halfspaces import side_view
 from dpcore.figures.halfspaces_circle import great_circle
 from dpcore.halfspace_parts import expected_after_projection
 from dpcore.halfspaces.structure import HalfspaceRelease, SphereState
 from dpcore.randomness import Preview
 from dpcore.sphere import Halfspaces
-from pages.ui.charts import draw, draw_selectable, hide_toolbars, is_dark, numbers
+from pages.ui.charts import draw_selectable, hide_toolbars, is_dark, numbers
 from pages.ui.halfspaces_controls import Asked, ask
 from pages.ui.halfspaces_errors import angle_link, where_from
 from pages.ui.halfspaces_promise import code, paper, promised
@@ -45,7 +45,7 @@ class Previewed:
 def halfspaces() -> None:
     """Read the controls, then show what they do."""
     st.markdown(
-        "Rows are arrows of length 1. A question is a direction: **how many rows point to its side?** One release "
+        "Rows are arrows of length 1. A question is a direction y: **how many rows point to its side?** One release "
         "answers every direction there is. It is no table of rows: it is good at this one thing only."
     )
     asked = ask()
@@ -124,11 +124,12 @@ def _pictures(asked: Asked, found: Previewed) -> None:
     height = dataset.records @ direction
     truth, released = float((height > 0).mean()), float(found.release.answer(direction[None])[0, 0])
     nearest = float(np.abs(height[(dataset.records != 0).any(axis=1)]).min(initial=1.0))
-    st.header(f"{percent(truth)} point to its side; released: {100 * released:.3g}%")
+    st.header(f"{percent(truth)} point to its side; released: {percent(released)}")
+    counted = minus(f"{released * n:,.0f}")
     st.markdown(
-        f"The direction: **{in_words(asked)}**. True {rows(truth, n)} :gray-badge[true]; the first release says "
-        f"{released * n:,.0f} :blue-badge[simulated]. The margin of this direction, the nearest any row comes to its "
-        f"line, is **{significant(nearest)}**; you ask for {asked.margin:g}."
+        f"The direction y: **{in_words(asked)}**. True {rows(truth, n)} :gray-badge[true]; the first release says "
+        f"{counted} :blue-badge[simulated]. The margin of this direction, the nearest any row comes to its line, is "
+        f"**{significant(nearest)}**; you ask for γ = {asked.margin:g}."
     )
     flat = asked.source.domain.dimensions == 2
     net = asked.mechanism.net(problem)
@@ -136,12 +137,12 @@ def _pictures(asked: Asked, found: Previewed) -> None:
     with left:
         st.subheader("The rows")
         figure = side_view(
-            places=dataset.records @ asked.plane.T, inside=height > 0, angle=float(asked.degrees), margin=asked.margin,
-            near=float((np.abs(height) < asked.margin).mean()), share=truth,
+            places=dataset.records @ asked.plane.T, inside=height > 0, angle=asked.degrees, drawn=_drawn(asked.degrees),
+            margin=asked.margin, near=float((np.abs(height) < asked.margin).mean()), share=truth,
             measured=np.degrees(np.arctan2(net[:, 1], net[:, 0])) if flat and net.shape[1] == 2 else np.empty(0),
             axes=asked.source.axes, flat=flat, badge=asked.badge(), dark=dark,
         )  # fmt: skip
-        draw(figure, key="halfspaces_rows_chart")
+        draw_selectable(figure, key="halfspaces_rows_chart", selection="drag", on_select=_dragged)
         numbers(figure, title="rows in the picture", key="halfspaces_rows_numbers")
     with right:
         st.subheader("All directions of the circle")
@@ -153,6 +154,23 @@ def _pictures(asked: Asked, found: Previewed) -> None:
         key = f"halfspaces_circle_chart_{st.session_state.setdefault('turns', 0)}"
         draw_selectable(figure, key=key, selection="pick", on_select=_turn)
         numbers(figure, title="shares around the circle", key="halfspaces_circle_numbers")
+
+
+def _drawn(degrees: int) -> int:
+    """A number that changes with the angle: what was dragged before is then no longer what the picture shows."""
+    drawn: int
+    drawn, angle = st.session_state.get("drawn", (0, None))
+    drawn += angle != degrees
+    st.session_state["drawn"] = (drawn, degrees)
+    return drawn
+
+
+def _dragged() -> None:
+    """The arrow was let go: the direction is where it points."""
+    held = st.session_state["halfspaces_rows_chart"].selection.get("drag")
+    if held and held[0]["drawn"] == st.session_state["drawn"][0]:
+        st.session_state["angle"] = int(held[0]["angle"])
+        st.session_state["drawn"] = (st.session_state["drawn"][0], st.session_state["angle"])
 
 
 def _turn() -> None:
