@@ -17,7 +17,8 @@ from dpcore import Dataset, Line, Preview, Provenance, ProvenanceKind
 from dpcore.figures.figure import Figure
 from dpcore.figures.outcomes import answers, in_100, outcomes
 from dpcore.figures.robust import Mark, chance_curve, places
-from dpcore.figures.salaries import EPSILONS, KEYS, compare, errors_over_epsilon, refusals_over_epsilon, some_rows
+from dpcore.figures.salaries import EPSILONS, KEYS, compare, errors_over_epsilon, some_rows
+from dpcore.figures.salaries_walls import ranks_over_epsilon, refusals_over_epsilon
 from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
 from dpcore.figures.sparse_risk import alone, expected_noise, growth, projected_losses
 from dpcore.figures.votes import MOST_ANSWERS, votes
@@ -69,7 +70,7 @@ def test_the_curve_is_the_exact_chance_and_the_data_are_on_it(stable: int, epsil
     mark = figure.spec["datasets"]["marks"][0]
     assert mark["x"] == min(stable, x[-1]) and mark["name"].endswith("→") is bool(stable > x[-1])
     assert mark["chance"] == pytest.approx(mine, rel=1e-5)
-    assert x[0] == 0 and threshold < x[-1] and (np.diff(x) > 0).all() and len(x) <= 200
+    assert x[0] == 1 and threshold < x[-1] and (np.diff(x) > 0).all() and len(x) <= 200
 
 
 @pytest.mark.parametrize(("refused", "wrong"), [(0, 0), (1, 0), (0.303, 0.004), (0.333, 0.333), (0.0005, 0.9995)])
@@ -122,7 +123,7 @@ def test_salaries_are_compared_at_every_epsilon(salaries: Dataset) -> None:
     assert (found.refused[1:] == 0).all() and np.nanmax(found.error[0]) == 0
     assert (np.diff(found.error[1:, :6]) <= 0.5).all()
     for dark in (False, True):
-        for figure in (errors_over_epsilon, refusals_over_epsilon):
+        for figure in (errors_over_epsilon, refusals_over_epsilon, ranks_over_epsilon):
             sound(figure(found=found, epsilon=0.03, badge=SHOWN["badge"], dark=dark))
 
 

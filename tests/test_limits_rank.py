@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from dpcore.core import Guarantee, Integers, Neighbours, ParameterError, Problem
+from dpcore.core import Guarantee, Neighbours, ParameterError, Problem
 from dpcore.domains import Line
-from dpcore.limits.rank import rank_bound
+from dpcore.limits.rank import hard_data, rank_bound
 from dpcore.mechanisms.exponential_median import ExponentialMedian, scores
 from dpcore.mechanisms.stable_median import rank_errors, stability
 from dpcore.queries import Cells, Thresholds
@@ -22,29 +22,20 @@ def asked(*, bits: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE)
     return Problem(domain=line, queries=Thresholds(domain=line), n=n, neighbours=neighbours)
 
 
-def hard(place: int, *, moved: int, n: int, cells: int) -> Integers:
-    """The data of the proof: so many rows at a place, the others at the ends."""
-    histogram = np.zeros(cells, dtype=np.int64)
-    histogram[0] += (n - moved) // 2
-    histogram[-1] += n - moved - (n - moved) // 2
-    histogram[place] += moved
-    return histogram
-
-
 @pytest.mark.parametrize("cells", [2, 4, 8])
 def test_every_other_cell_misses_by_half_of_the_rows(cells: int) -> None:
     line, everywhere = Line(bits=cells.bit_length() - 1), np.arange(cells)
     least = set()
     for n in range(1, 12):
         for moved, place in itertools.product(range(1, n + 1), range(cells)):
-            histogram = hard(place, moved=moved, n=n, cells=cells)
+            histogram = hard_data(place=place, moved=moved, n=n, cells=cells)
             missed = n * rank_errors(histogram, everywhere, domain=line)
             assert stability(histogram, domain=line)[0] == place and missed[place] == 0
             others = np.delete(missed, place)
             assert (others >= moved / 2 - 1e-9).all()
             least.add(round(float(others.min() - moved / 2), 6))
             for other in range(cells):  # and they are so many replaced rows apart, no more
-                apart = np.abs(histogram - hard(other, moved=moved, n=n, cells=cells)).sum() // 2
+                apart = np.abs(histogram - hard_data(place=other, moved=moved, n=n, cells=cells)).sum() // 2
                 assert apart == (moved if other != place else 0)
     assert min(least) == 0, "the number is the largest one that is true"
 
@@ -67,7 +58,7 @@ def test_the_exponential_median_keeps_to_the_possible_side(
     moved = round(2 * n * found.value)
     cells, failed = 2**bits, []
     for place in (0, cells // 2):
-        histogram = hard(place, moved=moved, n=n, cells=cells)
+        histogram = hard_data(place=place, moved=moved, n=n, cells=cells)
         chances = scores(histogram, domain=problem.domain, share=mechanism.share) * epsilon / 2.0
         chances = np.exp((chances - chances.max()) / mechanism.sensitivity(neighbours))
         missed = rank_errors(histogram, np.arange(cells), domain=problem.domain) >= found.value - 1e-12
@@ -89,3 +80,5 @@ def test_it_is_told_in_rows_and_of_medians() -> None:
     cells = Problem(domain=problem.domain, queries=Cells(domain=problem.domain), n=10)
     with pytest.raises(ParameterError, match="thresholds"):
         rank_bound(cells, random, beta=0.05)
+    with pytest.raises(ParameterError, match="one of 4 cells"):
+        hard_data(place=4, moved=1, n=3, cells=4)

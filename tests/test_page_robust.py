@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Problem
 from dpcore.core import ParameterError
+from dpcore.limits.refusal import most_answers
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
@@ -22,7 +23,7 @@ from dpcore.two_columns import BundledGroups
 from pages.ui.robust_subsamples import voters
 from tests.test_page_explore import MAIN, charts, sound, texts, uploaded
 
-SALARY_CHARTS = 2
+SALARY_CHARTS = 3
 
 
 def opened(**link: str) -> AppTest:
@@ -186,9 +187,23 @@ def test_salaries_are_compared() -> None:
     sound(app.select_slider(key="salaries").set_value(300).run())
     assert "on 300 salaries" in texts(app)
     sound(app.number_input(key="epsilon").set_value(0.02).run())
-    assert "8.66 bits; this one has 10, so here **it is impossible**" in texts(app)
+    assert "Near ε = 0.02, 95 in 100 exponential medians" in texts(app)
+    assert "can promise less than 50% for all data" in texts(app)
     sound(app.number_input(key="epsilon").set_value(1.0).run())
-    assert "433 bits; this one has 10, so here that does not bite" in texts(app)
+    assert "can promise less than 1.83% for all data" in texts(app)
+    assert "at no ε shown" in texts(app)
+
+
+def test_the_wall_stands_above_the_data() -> None:
+    app = sound(opened(data="earnings.earnings"))
+    text = texts(sound(app.number_input(key="epsilon").set_value(0.4).run()))
+    threshold, stable = StableMedian(epsilon=0.4).threshold, 33
+    delta = float(answer_chance(1, epsilon=0.4, threshold=threshold))
+    mine = float(answer_chance(stable, epsilon=0.4, threshold=threshold))
+    most = float(most_answers(stable, epsilon=0.4, delta=delta))
+    assert 0.2 < mine < most - 0.1, "here the best that could be is better"
+    assert f"Data of stability 33 get an answer with chance {mine:.3g}; " in text
+    assert f"on these data the most is {most:.3g}." in text
 
 
 @pytest.mark.parametrize("link", [{"robust": "<script>"}, {"data": "no-such-data"}, {"salaries": "17"}], ids=str)

@@ -1,4 +1,4 @@
-"""The chance of an answer against how robust the data are, with the reader's data and their neighbours on it."""
+"""The chance of an answer against how robust the data are: promised, observed on the reader's data, and impossible."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.figures.figure import Figure, Palette, Records, framed, palette, shortened
+from dpcore.figures.figure import Figure, Records, framed, palette, shortened
+from dpcore.figures.robust_body import chance_body
 
 STEPS = 160
 """Places of a curve."""
+HATCHES = 60
+"""Lines of hatching across the picture."""
+SLANT = 0.15
+"""How far a line of hatching leans over, as a share of the width."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +29,32 @@ class Mark:
     chance: float
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Wall:
+    """What no mechanism can pass, at each place of the curve.
+
+    Attributes:
+        silent: largest chance of an answer for whoever never gives a wrong one, (P,), nowhere falling.
+        anybody: largest chance of the right answer for whoever may be wrong, (P,).
+    """
+
+    silent: Floats
+    anybody: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Share of previews of the reader's data that got an answer, and its 95% interval."""
+
+    share: float
+    low: float
+    high: float
+
+
 def places(*, stable: int, threshold: int) -> Floats:
-    """Whole stabilities for a curve: from 0 to beyond the threshold, and to the data if they are not too far."""
+    """Whole stabilities for a curve: from 1 to beyond the threshold, and to the data if they are not too far."""
     right = max(2 * threshold, min(math.ceil(1.15 * stable), 4 * threshold))
-    return np.unique(np.linspace(0, right, STEPS).round())
+    return np.unique(np.linspace(1, right, STEPS).round())
 
 
 def chance_curve(
@@ -40,8 +67,10 @@ def chance_curve(
     sentence: str,
     badge: str,
     dark: bool,
+    wall: Wall | None = None,
+    seen: Seen | None = None,
 ) -> Figure:
-    """Curves of answer chances; under the first one it is tinted: above the tint the runs refuse.
+    """Curves of answer chances; under the first one it is tinted, and above the wall it is hatched.
 
     Args:
         x: places, (P,): whole rows, or fractions if none is above 1.
@@ -52,6 +81,8 @@ def chance_curve(
         sentence: what the picture says.
         badge: provenance, drawn into the picture.
         dark: for the dark theme.
+        wall: what is impossible, None where nothing is known.
+        seen: what previews of the first mark's data did, if there were any.
     """
     colours, right, names = palette(dark=dark), float(x[-1]), list(chances)
     middle = (float(x[0]) + right) / 2
@@ -72,11 +103,26 @@ def chance_curve(
             for index, mark in enumerate(marks)
         ],
         "threshold": [] if threshold is None else [{"x": threshold, "name": "threshold"}],
+        "wall": [] if wall is None else [
+            {"x": place, "chance": silent, "anybody": anybody}
+            for place, silent, anybody in zip(
+                shortened(x), shortened(wall.silent), shortened(wall.anybody), strict=True
+            )
+        ],
+        "hatches": [] if wall is None else hatches_above(x, wall.silent),
+        # Where the wall rises at once there is no room for the word, and little to say.
+        "impossible": [{"text": "impossible"}] if wall is not None and wall.silent[len(x) // 5] < 0.8 else [],
+        "seen": [] if seen is None else [
+            {"x": min(marks[0].x, right), "chance": seen.share, "low": seen.low, "high": seen.high}
+        ],
     }  # fmt: skip
     table: dict[str, list[Any]] = {title: shortened(x)}
     for name in names:
         table["chance of an answer" + (f", {name}" if len(names) > 1 else "")] = shortened(chances[name])
-    body = _body(names, fractions=right <= 1, title=title, colours=colours)
+    if wall is not None:
+        table["most for whoever is never wrong"] = shortened(wall.silent)
+        table["most for whoever may be wrong"] = shortened(wall.anybody)
+    body = chance_body(names, fractions=right <= 1, title=title, colours=colours)
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=280, datasets=datasets),
         sentence=sentence,
@@ -85,70 +131,16 @@ def chance_curve(
     )
 
 
-def _body(names: list[str], *, fractions: bool, title: str, colours: Palette) -> dict[str, Any]:
-    """Tint, curves, threshold, marks; all that moves is in the data sets."""
-    x = {
-        "field": "x", "type": "quantitative", "title": title, "scale": {"zero": not fractions, "nice": False},
-        "axis": {"format": "~p"} if fractions else {"tickMinStep": 1},
-    }  # fmt: skip
-    y = {
-        "field": "chance", "type": "quantitative", "title": "chance of an answer",
-        "scale": {"domain": [0, 1]}, "axis": {"format": "~p", "tickCount": 5},
-    }  # fmt: skip
-    legend: dict[str, Any] = {"legend": {} if len(names) > 1 else None}
-    hues = {"domain": names, "range": [colours.released, colours.theory][: len(names)]}
-    dashes = {"domain": names, "range": [[1, 0], [6, 3]][: len(names)]}
-    tooltip = [{"field": "name", "title": "data"}, {"field": "chance", "format": ".3p", "title": "chance of an answer"}]
-    kinds = {"domain": ["first", "other"], "range": ["circle", "diamond"]}
-    return {
-        "layer": [
-            {
-                "data": {"name": "curves"},
-                "transform": [{"filter": "datum.first"}],
-                "mark": {"type": "area", "color": colours.released, "opacity": 0.15},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "data": {"name": "curves"},
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {
-                    "x": x, "y": y,
-                    "color": {"field": "curve", "type": "nominal", "scale": hues, **legend},
-                    "strokeDash": {"field": "curve", "type": "nominal", "scale": dashes, **legend},
-                },
-            },
-            {
-                "data": {"name": "threshold"},
-                "layer": [
-                    {"mark": {"type": "rule", "color": colours.theory, "strokeWidth": 2, "strokeDash": [5, 4]}},
-                    {
-                        "mark": {"type": "text", "color": colours.theory, "align": "left", "dx": 5, "fontSize": 12},
-                        "encoding": {"text": {"field": "name"}, "y": {"datum": 0.04}},
-                    },
-                ],
-                "encoding": {"x": x},
-            },
-            {
-                "data": {"name": "marks"},
-                "layer": [
-                    {
-                        "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "color": colours.true},
-                        "encoding": {
-                            "tooltip": tooltip,
-                            "shape": {"field": "kind", "type": "nominal", "scale": kinds, "legend": None},
-                        },
-                    },
-                    {
-                        # Only beside the reader's data: their neighbours are often on the same spot.
-                        "transform": [{"filter": "datum.kind == 'first'"}],
-                        "mark": {
-                            "type": "text", "align": {"expr": "datum.side"}, "dx": {"expr": "datum.shift"},
-                            "dy": {"expr": "datum.lift"}, "fontSize": 12, "fontWeight": "bold", "color": colours.true,
-                        },
-                        "encoding": {"text": {"field": "name"}},
-                    },
-                ],
-                "encoding": {"x": x, "y": y},
-            },
-        ]
-    }  # fmt: skip
+def hatches_above(x: Floats, wall: Floats) -> Records:
+    """Slanted lines over what lies above a curve that nowhere falls: each leans to the left and so meets it once."""
+    reach, left = x[-1] - x[0], x[0]
+    height = np.linspace(0, 1, 201)
+    lines: Records = []
+    for foot in np.arange(0, 1 + SLANT, 1 / HATCHES):
+        along = foot - SLANT * height
+        free = (along >= 0) & (along <= 1) & (height >= np.interp(left + reach * along, x, wall))
+        if free.sum() > 1:
+            low, high = np.flatnonzero(free)[[0, -1]]
+            ends = [float(f"{left + reach * along[each]:.5g}") for each in (low, high)]
+            lines.append({"x": ends[0], "x2": ends[1], "y": float(height[low]), "y2": float(height[high])})
+    return lines

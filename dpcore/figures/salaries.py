@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from dpcore.core import Dataset, Floats, Problem, ValueRelease
 from dpcore.domains import Line
 from dpcore.figures.figure import Figure, Palette, framed, palette, shortened
 from dpcore.mechanisms import entry
+from dpcore.mechanisms.stable_median import rank_errors, stability
 from dpcore.queries import Thresholds
 from dpcore.randomness import Preview
 
@@ -29,6 +31,10 @@ class Comparison:
         error: 95 in 100 answers err by at most so much, of its own exact value; NaN where none came, (3, E).
         refused: share of runs without an answer, (3, E).
         exact: median, median, mean.
+        delta: slack of the stable median.
+        stable: rows that must change before the median does.
+        rank: share of all rows that 95 in 100 exponential medians have between them and the median, and the ends of
+            its 95% interval, (3, E).
     """
 
     domain: Line
@@ -37,6 +43,9 @@ class Comparison:
     exact: tuple[float, float, float]
     error: Floats
     refused: Floats
+    delta: float
+    stable: int
+    rank: Floats
 
 
 def some_rows(dataset: Dataset, *, n: int, seed: int) -> Dataset:
@@ -53,8 +62,9 @@ def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Genera
     assert isinstance(domain, Line)
     problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=dataset.n)
     points = domain.points()
-    error, refused = (np.full((len(KEYS), len(EPSILONS)), np.nan) for _ in range(2))
-    median = float(points[np.sort(dataset.records)[(dataset.n - 1) // 2]])
+    error, refused, rank = (np.full((len(KEYS), len(EPSILONS)), np.nan) for _ in range(3))
+    cell, stable = stability(dataset.histogram, domain=domain)
+    median, order = float(points[cell]), order_of_interval(trials)
     exact = (median, median, float(points[dataset.records].mean()))
     for row, key in enumerate(KEYS):
         for column, epsilon in enumerate(EPSILONS):
@@ -67,7 +77,28 @@ def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Genera
             if not release.refused.all():
                 off = np.abs(points[release.values[~release.refused]] - exact[row])
                 error[row, column] = np.quantile(off, 0.95)
-    return Comparison(domain=domain, n=dataset.n, trials=trials, exact=exact, error=error, refused=refused)
+            if key == "exponential_median":
+                rank[:, column] = np.sort(rank_errors(dataset.histogram, release.values, domain=domain))[order]
+    return Comparison(
+        domain=domain, n=dataset.n, trials=trials, exact=exact, error=error, refused=refused, delta=delta,
+        stable=stable, rank=rank,
+    )  # fmt: skip
+
+
+def order_of_interval(trials: int, *, share: float = 0.95, confidence: float = 0.95) -> list[int]:
+    """Places, in increasing order, of a sample's quantile and of the two ends of its exact interval.
+
+    The quantile of the law is below the sample's number k (counted from 0) unless k numbers or fewer are below it: a
+    binomial chance. With so few trials that none is enough, the ends are the smallest and the largest.
+    """
+    from scipy.special import bdtr
+
+    tail = (1 - confidence) / 2
+    below = bdtr(np.arange(trials + 1), trials, share)
+    low = int(np.searchsorted(below, tail, side="right")) - 1
+    high = int(np.searchsorted(below, 1 - tail))
+    last = trials - 1
+    return [min(math.ceil(share * trials), trials) - 1, max(low, 0), min(high, last)]
 
 
 def errors_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark: bool) -> Figure:
@@ -75,7 +106,8 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark: 
     colours, unit = palette(dark=dark), found.domain.unit
     y = {
         "field": "y", "type": "quantitative", "title": f"95% error ({unit})",
-        "scale": {"type": "symlog", "constant": found.domain.width}, "axis": {"values": [0, 0.1, 1, 10, 100]},
+        "scale": {"type": "symlog", "constant": found.domain.width},
+        "axis": {"values": [0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100], "labelOverlap": True},
     }  # fmt: skip
     column = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     near, mean = found.error[1, column], found.error[2, column]
@@ -84,20 +116,6 @@ def errors_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark: 
         sentence=f"If the stable median answers, it is exact; near ε = {EPSILONS[column]:g}, 95 in 100 exponential "
         f"medians lie {f'within {near:.2g} {unit} of' if near else 'in the cell of'} the median, and clipped means "
         f"within {mean:.2g} {unit} of the mean.",
-    )  # fmt: skip
-
-
-def refusals_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark: bool) -> Figure:
-    """Share of runs without an answer, over epsilon."""
-    y = {
-        "field": "y", "type": "quantitative", "title": "runs without an answer",
-        "scale": {"domain": [0, 1]}, "axis": {"format": "~p", "tickCount": 5},
-    }  # fmt: skip
-    answering = [at for at, share in zip(EPSILONS, found.refused[0], strict=True) if share <= 0.05]
-    text = f"from ε = {answering[0]:g} on it mostly answers" if answering else "it mostly refuses at every ε shown"
-    return _over_epsilon(
-        found, found.refused, y=y, epsilon=epsilon, badge=badge, colours=palette(dark=dark), name="Refusals",
-        sentence=f"Only the stable median refuses: with {found.n:,} salaries {text}.",
     )  # fmt: skip
 
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from dpcore.core import Bound, Guarantee, ParameterError, Problem
+import numpy as np
+
+from dpcore.core import Bound, Guarantee, Integers, ParameterError, Problem
 from dpcore.limits.applicable import lower_bound
 from dpcore.queries import Thresholds
 
@@ -40,3 +42,14 @@ def rank_bound(problem: Problem, guarantee: Guarantee, *, beta: float) -> Bound 
         f"{guarantee.epsilon:g}{slack}, and always answers, cannot promise fewer than {found.value * problem.n:g} of "
         f"{problem.n:,} rows between it and the true one with failure chance {beta:g}.",
     )
+
+
+def hard_data(*, place: int, moved: int, n: int, cells: int) -> Integers:
+    """The data of the proof as rows per cell, (cells,): so many rows at a place, the others at the two ends."""
+    if not (0 <= place < cells and 0 <= moved <= n):
+        raise ParameterError(f"A place must be one of {cells} cells, and the rows there at most {n}.")
+    histogram = np.zeros(cells, dtype=np.int64)
+    histogram[0] += (n - moved) // 2
+    histogram[-1] += n - moved - (n - moved) // 2
+    histogram[place] += moved
+    return histogram

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset
-from dpcore.figures.figure import significant
-from dpcore.figures.salaries import compare, errors_over_epsilon, refusals_over_epsilon, some_rows
-from dpcore.limits.median import wall
+from dpcore.figures.salaries import compare, errors_over_epsilon, some_rows
+from dpcore.figures.salaries_walls import ranks_over_epsilon, refusals_over_epsilon
 from dpcore.sources import Bundled
 from pages.ui.charts import draw, is_dark, numbers
 from pages.ui.controls import check_choice
@@ -57,20 +56,12 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         refused = refusals_over_epsilon(found=found, epsilon=epsilon, badge=badge, dark=dark)
         draw(refused, key="salaries_refusal_chart")
         numbers(refused, title="refusals over ε", key="salaries_refusal_numbers")
-    st.caption(_impossible(n=found.n, epsilon=epsilon))
+    st.subheader("How far the exponential median is off, in rows")
+    ranks = ranks_over_epsilon(found=found, epsilon=epsilon, badge=badge, dark=dark)
+    draw(ranks, key="salaries_rank_chart")
+    numbers(ranks, title="rows off over ε", key="salaries_rank_numbers")
     st.caption(
         f"{TRIALS} runs at each ε on {found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD "
         f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {DELTA:g} for the stable median, 0 for the others. "
         f"Source: {SALARIES.sample.attribution}."
-    )
-
-
-def _impossible(*, n: int, epsilon: float) -> str:
-    """Where no mechanism that is purely private could follow, and whether that is here."""
-    bits, reach = SALARIES.bits, wall(n=n, epsilon=epsilon)
-    where = "so here that does not bite" if reach > bits else "so here **it is impossible**"
-    return (
-        f"What nobody can do: with δ = 0 and ε = {epsilon:g}, no mechanism is right about the median of {n:,} rows, "
-        f"whatever they are, more than half the time on a line of more than {significant(reach)} bits; this one has "
-        f"{bits}, {where}. The stable median's δ walks through that wall (Limits)."
     )

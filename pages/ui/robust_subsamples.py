@@ -194,7 +194,8 @@ def _agreement_curve(
         threshold=None,
         title="agreement of the subsamples",
         sentence=f"Where {100 * agreement:.3g}% of subsamples agree, the answer is given with chance "
-        f"{marks[0].chance:.3g}; below the curve the runs answer, above it they refuse.",
+        f"{marks[0].chance:.3g}; below the curve the runs answer, above it they refuse. No wall is drawn: what nobody "
+        "can do depends on how many rows must change before the answer does, and agreement does not tell that.",
         badge=asked.exact_badge(),
         dark=dark,
     )

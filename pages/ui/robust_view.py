@@ -9,9 +9,11 @@ import streamlit as st
 
 from dpcore.core import Dataset, Guarantee, Neighbours, Problem
 from dpcore.domains import Line
-from dpcore.figures.figure import Figure
+from dpcore.figures.figure import Figure, percent
 from dpcore.figures.outcomes import answers, in_100, outcomes
-from dpcore.figures.robust import Mark, chance_curve, places
+from dpcore.figures.robust import Mark, Seen, Wall, chance_curve, places
+from dpcore.limits.chance import binomial_interval
+from dpcore.limits.refusal import fewest_refusals, most_answers, most_right
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.exponential_median import ExponentialMedian
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
@@ -82,15 +84,18 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
         f":gray-badge[true]\n\nIn 95 of 100 runs an answer comes at **{mechanism.stability_needed(0.05):,}**. More "
         "rows, a coarser grid, a larger ε or a larger δ bring it nearer."
     )
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(asked.seed), TRIALS)
     left, right = st.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        figure = _stability_curve(asked, chance, stable=stable, threshold=threshold, epsilon=epsilon, dark=dark)
+        figure = _stability_curve(
+            asked, chance, stable=stable, mechanism=mechanism, delta=guarantee.delta,
+            answered=int((~release.refused).sum()), dark=dark,
+        )  # fmt: skip
         draw(figure, key="robust_chance_chart")
         numbers(figure, title="chance of an answer", key="robust_chance_numbers")
     with right:
         st.subheader("What came out")
-        release = mechanism.run(mechanism.prepare(dataset, problem), Preview(asked.seed), TRIALS)
         drawn = outcomes(refused=float(release.refused.mean()), wrong=0.0, badge=asked.badge(), dark=dark)
         draw(drawn, key="robust_outcomes_chart")
         numbers(drawn, title="outcomes", key="robust_outcomes_numbers")
@@ -116,25 +121,47 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
 
 
 def _stability_curve(
-    asked: Asked, chance: Callable[[int], float], *, stable: int, threshold: int, epsilon: float, dark: bool
+    asked: Asked,
+    chance: Callable[[int], float],
+    *,
+    stable: int,
+    mechanism: StableMedian,
+    delta: float,
+    answered: int,
+    dark: bool,
 ) -> Figure:
-    """The curve with the data and the data of two neighbours on it."""
+    """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
+    epsilon, threshold = mechanism.epsilon, mechanism.threshold
     marks = [Mark(name="your data", x=stable, chance=chance(stable))]
     for step, name in ((-1, "one person changed, against it"), (1, "one person changed, in its favour")):
         if stable + step >= 1:
             marks.append(Mark(name=name, x=stable + step, chance=chance(stable + step)))
     x = places(stable=stable, threshold=threshold)
+    low, high = (float(edge) for edge in binomial_interval(answered, TRIALS))
+    most = 1 - fewest_refusals(stable, epsilon=epsilon, delta=delta).value
     return chance_curve(
         x=x,
         chances={"answer": answer_chance(x.astype(np.int64), epsilon=epsilon, threshold=threshold)},
         marks=marks,
         threshold=threshold,
+        wall=Wall(
+            silent=most_answers(x, epsilon=epsilon, delta=delta),
+            anybody=np.array([most_right(int(each), epsilon=epsilon, delta=delta) for each in x]),
+        ),
+        seen=Seen(share=answered / TRIALS, low=low, high=high),
         title="stability: rows that must change",
-        sentence=f"Data of stability {stable:,} get an answer with chance {chance(stable):.3g}; below the curve the "
-        f"runs answer, above it they refuse. At the threshold, {threshold:,}, it is {chance(threshold):.2g}.",
-        badge=asked.exact_badge(),
+        sentence=f"Data of stability {stable:,} get an answer with chance {_nearly(chance(stable))}; {answered:,} of "
+        f"{TRIALS:,} previews got one ({percent(low)} to {percent(high)} with 95% confidence). Hatched is impossible "
+        f"for whoever never gives a wrong answer: on these data the most is {_nearly(most)}. Whoever may be wrong is "
+        "right at most as often as the dotted line, taken over all data so stable.",
+        badge=asked.badge(),
         dark=dark,
     )
+
+
+def _nearly(chance: float) -> str:
+    """A chance with three digits, never rounded up to certainty."""
+    return "above 0.999" if 0.9995 <= chance < 1 else f"{chance:.3g}"
 
 
 def _neighbours_table(chance: Callable[[int], float], *, stable: int) -> str:
