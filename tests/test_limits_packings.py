@@ -89,9 +89,12 @@ def test_no_place_where_no_halfspace_can_keep_the_margin() -> None:
     assert many == 1000  # as many as can be said
 
 
-def test_weights_as_far_apart_as_claimed() -> None:
+@pytest.mark.parametrize("drawn", range(6))
+def test_weights_as_far_apart_as_claimed(drawn: int) -> None:
     line = dpcore.Line(bits=3)
-    matrix = np.random.default_rng(2).random((3, 8)).round(2)
+    # The first cell is in the middle of all the others, so that no pair of the furthest has it.
+    matrix = np.random.default_rng(drawn).random((3, 8)).round(2)
+    matrix[:, 0] = 0.5
     found = packings(LinearQueries.of(matrix, domain=line))
     apart = np.abs(matrix.T[:, None] - matrix.T[None]).max(axis=2)
     assert found[0].gap == pytest.approx(apart.max()) and found[0].bits >= 1

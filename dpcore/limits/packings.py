@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from dpcore.attributes import Marginals
 from dpcore.core import ParameterError, Queries
-from dpcore.linear_queries import LinearQueries
+from dpcore.linear_queries import UNITS, LinearQueries
 from dpcore.marginals.queries import AtLeast
 from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
 from dpcore.sphere import STEP, Halfspaces
 
 COMPARED = 64
 """Cells of a class of weights that are compared with one another; some of the cells are as valid as all."""
+DISTANCES = 32
+"""Distances tried between their weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,18 +127,21 @@ def _arrows(queries: Halfspaces) -> float:
     return max(1.0, -math.log2(max(cap, 2.0**-1000)))
 
 
+@lru_cache(maxsize=64)
 def _weighted(queries: LinearQueries) -> list[Packing]:
     """Cells picked greedily so that any two have weights at least so far apart in some query, for several distances."""
     cells = np.unique(np.linspace(0, queries.domain.ordered - 1, COMPARED).round().astype(np.int64))
     weights = queries.units[:, cells].T
-    apart = np.abs(weights[:, None] - weights[None]).max(axis=2)
+    apart = np.array([np.abs(weights - row).max(axis=1) for row in weights])
+    gaps = np.unique(apart[apart > 0])[::-1]
     found: list[Packing] = []
-    for gap in np.unique(apart[apart > 0])[::-1]:
-        kept: list[int] = []
+    for gap in gaps[np.unique(np.linspace(0, len(gaps) - 1, DISTANCES).round().astype(np.int64))] if len(gaps) else []:
+        # The two cells that are furthest apart come first: any gap has them.
+        kept = [int(place) for place in np.unravel_index(apart.argmax(), apart.shape)]
         for cell in range(len(cells)):
             if (apart[cell, kept] >= gap).all():
                 kept.append(cell)
         if not found or math.log2(len(kept)) > found[-1].bits:
             words = f"on {queries.domain.ordered:,} cells"
-            found.append(Packing(bits=math.log2(len(kept)), words=words, gap=float(gap) / 1000))
+            found.append(Packing(bits=math.log2(len(kept)), words=words, gap=float(gap) / UNITS))
     return found
