@@ -8,9 +8,7 @@ it: with prior variance tau^2 E, tau^2 estimated per table by matching squares, 
 * tau^2 E/(tau^2 E + noise), cut off at zero and scaled back to the margins. Margins shared by two tables are thus
 the same table's.
 
-Three tables of two attributes may be the margins of no table of three, though each pair of them agrees. So in the
-end the margins are moved to the mean of what the larger tables made of them, and these are scaled again, until they
-agree.
+In the end margins are moved until the larger tables agree on them (``agreeing``).
 
 Unbiased tables instead fit negative counts as well as positive ones; cutting those off alone would add rows wherever
 cells are rare, which is why the totals and margins are held.
@@ -23,21 +21,12 @@ import math
 import numpy as np
 
 from dpcore.core import Floats
+from dpcore.residual.agreeing import NOTHING, agreeing
 from dpcore.residual.plan import Plan
 from dpcore.residual.shelves import Shape, Shelf, Shelves, Stacks, cells, shelves_of
 
 SWEEPS = 6
 """Times a table is scaled to all its margins."""
-NOTHING = 1e-100
-"""Sums below are no rows: dividing by them would overflow."""
-OVERSHOOT = 1.6
-"""How far margins are moved towards the mean of what tables make of them: beyond it, which takes fewer rounds."""
-ROUNDS = 120
-"""Most rounds of moving the margins to where the tables are, and the tables back."""
-WORK = 1 << 25
-"""Most cells visited in all rounds together: where tables are very many, they agree less closely."""
-ROWS_APART = 0.5
-"""How far apart, in rows, two tables' shared margins may stay."""
 ESTIMATES = 8
 """Steps of the estimate of tau^2."""
 
@@ -80,38 +69,7 @@ def consistent(plan: Plan, residuals: Stacks) -> Stacks:
         beyond = residuals[shape] - _centred(expected)
         guess = np.maximum(expected + _kept(expected, beyond, variance=variance) * beyond, 0.0)
         fitted[shape] = _scaled(guess + 1e-9 * expected, margins)
-    return _agreeing(plan, fitted)
-
-
-def _agreeing(plan: Plan, fitted: Stacks) -> Stacks:
-    """Move the margins of the largest tables to their mean, and scale the tables to them, until they agree."""
-    shelves, ways = shelves_of(plan.kinds), plan.kinds.ways
-    work = ways * sum(len(shelf.sets) * cells(shape) for shape, shelf in _largest(shelves).items())
-    for _ in range(min(ROUNDS, WORK // work) if ways > 1 else 0):
-        means, apart = _means(shelves, fitted, order=ways - 1)
-        if apart <= ROWS_APART:
-            break
-        fitted |= {
-            shape: np.maximum(fitted[shape] + OVERSHOOT * (mean - fitted[shape]), 0.0) for shape, mean in means.items()
-        }
-        for shape, shelf in _largest(shelves).items():
-            fitted[shape] = _scaled(fitted[shape], _margins(shelves, shelf, fitted), sweeps=2)
-    for order in range(ways - 1, 0, -1):
-        fitted |= _means(shelves, fitted, order=order)[0]
-    return fitted
-
-
-def _means(shelves: Shelves, fitted: Stacks, *, order: int) -> tuple[Stacks, float]:
-    """Each table of so many attributes as the mean of what the tables of one more make of it; the largest change."""
-    sums = {shape: np.zeros_like(tables) for shape, tables in fitted.items() if len(shape) == order}
-    apart = 0.0
-    for shape, shelf in shelves.shelves.items():
-        for place in range(order + 1 if len(shape) == order + 1 else 0):
-            smaller, places = shelves.inside(shelf, tuple(a for a in range(order + 1) if a != place))
-            made = fitted[shape].sum(axis=place + 1)
-            np.add.at(sums[smaller], places, made)
-            apart = max(apart, float(np.abs(made - fitted[smaller][places]).max()))
-    return {shape: total / (len(shelves.kinds.sizes) - order) for shape, total in sums.items()}, apart
+    return agreeing(plan, fitted)
 
 
 def disagreement(plan: Plan, fitted: Stacks) -> float:
@@ -140,9 +98,9 @@ def _margins(shelves: Shelves, shelf: Shelf, fitted: Stacks) -> list[Floats]:
     return found
 
 
-def _scaled(tables: Floats, margins: list[Floats], *, sweeps: int = SWEEPS) -> Floats:
+def _scaled(tables: Floats, margins: list[Floats]) -> Floats:
     """Tables scaled to one margin after the other (iterative proportional fitting)."""
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         for place, margin in enumerate(margins):
             sums = tables.sum(axis=place + 1, keepdims=True)
             tables = tables * (margin / np.maximum(sums, NOTHING))
