@@ -10,7 +10,7 @@ import pytest
 from dpcore import Neighbours, Preview, Problem
 from dpcore.cube import Cube
 from dpcore.figures.marginals import ADDED, SPENT, between, level_bars, step_curve
-from dpcore.figures.marginals_errors import BY_POLYNOMIAL, DIRECTLY, PREDICTED, SHARES, error_curves
+from dpcore.figures.marginals_errors import BY_POLYNOMIAL, DIRECTLY, PREDICTED, SHARES, WORST, error_curves
 from dpcore.figures.marginals_lists import shares_scatter
 from dpcore.figures.marginals_map import row_grid, winners_map
 from dpcore.marginals.plans import Budget, direct_plan, plan_for, polynomial_plan
@@ -71,6 +71,25 @@ def test_errors_are_drawn_as_quantiles() -> None:
     np.testing.assert_allclose(figure.table[f"error, {DIRECTLY}"], np.quantile(others, SHARES), rtol=1e-3)
     assert f"{100 * np.quantile(errors, 0.95):.3g}% by the polynomial" in figure.sentence
     assert f"{50 * np.quantile(errors, 0.95):.3g}% between its bounds" in figure.sentence
+
+
+@pytest.mark.parametrize(
+    ("error", "n", "left"), [(0.02, 20_000, 1e-4), (3e-5, 10**6, 1e-6), (1e-9, 10**6, 1e-7), (0.0, 10**6, 1e-7)]
+)
+def test_the_axis_reaches_as_far_as_errors_and_the_legend_names_the_rule(error: float, n: int, left: float) -> None:
+    problem = problem_of(n=n)
+    budget = Budget(epsilon=10.0)
+    plan, direct = plan_for(problem, budget, method="minimax"), direct_plan(problem, budget)
+    errors = np.full(100, error)
+    figure = sound(error_curves(polynomial=errors, direct=errors, plan=plan, direct_plan=direct, laplace=True, **SHOWN))
+    curves, rule = figure.spec["layer"]
+    for layer in (curves, rule):
+        x, domain = layer["encoding"]["x"], layer["encoding"]["color"]["scale"]["domain"]
+        assert x["scale"]["domain"] == [pytest.approx(left), 1] and min(x["axis"]["values"]) >= 0.99 * left
+        assert len(x["axis"]["values"]) <= 6 and WORST in domain
+    [mark] = figure.spec["datasets"]["marks"]
+    assert mark == {"x": pytest.approx(plan.predicted), "curve": WORST}
+    assert min(each["error"] for each in figure.spec["datasets"]["curves"]) >= 0.99 * left
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

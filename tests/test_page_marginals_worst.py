@@ -148,10 +148,13 @@ def test_dots_of_tables_are_their_worst_cells_as_measured(method: str, neighbour
     problem = Problem(domain=survey.domain, queries=queries, n=dataset.n, neighbours=neighbours)
     mechanism: Any = entry(method).make()
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(5), TRIALS)
+    measured_tables = [release.tables(trial=trial, fit="unbiased") for trial in range(TRIALS)]
     errors = np.zeros(TRIALS)
     for one, other in queries.sets():
         true = np.zeros((survey.domain.sizes[one], survey.domain.sizes[other]))
         np.add.at(true, (dataset.records[:, one].astype(int), dataset.records[:, other].astype(int)), 1)
-        errors = np.maximum(errors, np.abs(release.unbiased((one, other)) - true).max(axis=(1, 2)))
+        for trial in range(TRIALS):
+            measured = measured_tables[trial][one, other]
+            errors[trial] = max(errors[trial], np.abs(measured - true).max())
     assert_told(app, errors / dataset.n, mechanism, problem)
     assert "before anything is done to them" in texts(app)

@@ -58,7 +58,8 @@ def test_the_page_tells_the_core_s_distances_and_promise() -> None:
     assert "28 tables of 2 of 8 attributes, 497 cells, 48,842 rows" in text
     mechanism = entry("residual-planner").make(epsilon=2.0)
     assert text.count(mechanism.guarantee(problem).sentence()) == 3, "headline, map and theorem"
-    assert mechanism.accuracy(problem, 0.05).statement in text
+    assert f"no query errs by more than **{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
+    assert "one of the 497 cells of all 28 tables as measured" in text
     direct = re.search(r"Direct, simplex: \*\*([\d.]+)%", text)
     assert direct and float(direct.group(1)) > 100 * found
     assert len(charts(app)) == 5 and not app.error and not app.warning

@@ -60,7 +60,7 @@ def step_curve(*, polynomial: Polynomial, used: bool, badge: str, dark: bool) ->
         if polynomial.gamma > EXACT
         else f"takes the step from no to yes at {polynomial.least} of {width} without any bias"
     )
-    sentence = f"A polynomial of degree {polynomial.degree} in the number of set attributes {near}."
+    sentence = f"A polynomial of degree {polynomial.degree} in the number of attributes that a row has {near}."
     if not used:
         sentence += " It is not used here: the marginals themselves are released, with noise of their own."
     table: dict[str, list[Any]] = {

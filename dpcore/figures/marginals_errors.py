@@ -13,8 +13,8 @@ from dpcore.marginals.plans import Plan
 
 SHARES = np.concatenate([np.linspace(0.01, 0.99, 50), [0.999]])
 """Shares of the queries at which curves are drawn."""
-FLOOR = 1e-4
-"""Smaller errors are drawn here: the axis is one of equal factors."""
+DECADES = (-7, -4)
+"""Where the axis begins, as powers of ten: it is one of equal factors, and smaller errors are drawn at its left end."""
 BY_POLYNOMIAL, BETWEEN = "polynomial, observed", "between bounds, observed"
 DIRECTLY, PREDICTED = "direct, observed", "direct, predicted"
 WORST = "polynomial, worst of all as predicted"
@@ -51,12 +51,15 @@ def error_curves(
     for name, errors in ((BETWEEN, middle), (BY_POLYNOMIAL, polynomial)):
         if errors is not None:
             curves = {name: np.quantile(errors, SHARES), **curves}
+    typical = min(float(np.median(curve)) for curve in curves.values())
+    first = int(np.clip(math.floor(math.log10(max(typical, 1e-300))) - 1, *DECADES))
+    floor = 10.0**first
     values: Records = [
-        {"error": max(FLOOR, error or 0.0), "share": share, "curve": name}
+        {"error": max(floor, error or 0.0), "share": share, "curve": name}
         for name, curve in curves.items()
         for error, share in zip(shortened(curve), shortened(SHARES), strict=True)
     ]
-    marks: Records = [{"x": min(1.0, max(FLOOR, plan.predicted)), "curve": WORST}]
+    marks: Records = [{"x": min(1.0, max(floor, plan.predicted)), "curve": WORST}]
     datasets: dict[str, Records] = {"curves": values, "marks": marks if plan.predicted < 1 else []}
     parts = [
         f"{percent(float(np.quantile(errors, 0.95)))} {how}"
@@ -71,7 +74,7 @@ def error_curves(
     table: dict[str, list[Any]] = {"share of queries": shortened(SHARES)}
     table |= {f"error, {name}": shortened(curve) for name, curve in curves.items()}
     return Figure(
-        spec=framed(_body(colours), badge=badge, colours=colours, height=HEIGHT, datasets=datasets),
+        spec=framed(_body(colours, first=first), badge=badge, colours=colours, height=HEIGHT, datasets=datasets),
         sentence=sentence,
         table=table,
         title="Errors over many queries",
@@ -86,15 +89,18 @@ def _normal(shares: Floats) -> Floats:
     return quantiles
 
 
-def _body(colours: Palette) -> dict[str, Any]:
-    """Curves, and the prediction for all queries as a line."""
+def _body(colours: Palette, *, first: int) -> dict[str, Any]:
+    """Curves, and the prediction for all queries as a line; the axis begins at 10^first."""
     names = [BY_POLYNOMIAL, BETWEEN, DIRECTLY, PREDICTED, WORST]
     hues = {"domain": names, "range": [colours.released, *colours.others[:2], colours.theory, colours.theory]}
     dashes = {"domain": names, "range": [[1, 0], [10, 2], [7, 3], [2, 3], [1, 0]]}
     x = {
         "type": "quantitative", "title": "error, as a share of rows",
-        "scale": {"type": "log", "domain": [FLOOR, 1], "clamp": True},
-        "axis": {"format": "~p", "values": [0.0001, 0.001, 0.01, 0.1, 1], "grid": True},
+        "scale": {"type": "log", "domain": [10.0**first, 1], "clamp": True},
+        "axis": {
+            "format": "~p", "values": [10.0**power for power in range(0, first - 1, -1 if first > -6 else -2)],
+            "grid": True,
+        },
     }  # fmt: skip
     y = {
         "field": "share", "type": "quantitative", "title": "queries within it", "scale": {"domain": [0, 1]},

@@ -56,9 +56,9 @@ def winners_map(
     tally = {name: sum(place["winner"] == name for place in places) for name in WINNERS}
     useful = [place for place in places if place["winner"] not in (NEITHER, DIRECT)]
     sentence = (
-        f"At {n:,} rows and {width} attributes a query the least predicted error is by {WORDS[here]}. Of the "
-        f"{len(places)} places shown, the marginals themselves win {tally[DIRECT]}, polynomials {len(useful)}, and at "
-        f"{tally[NEITHER]} nothing beats answering 1/2."
+        f"At {n:,} rows and {width} attribute{'s' if width > 1 else ''} a query the least predicted error is by "
+        f"{WORDS[here]}. Of the {len(places)} places shown, the marginals themselves win {tally[DIRECT]}, polynomials "
+        f"{len(useful)}, and at {tally[NEITHER]} nothing beats answering 1/2."
     )
     table: dict[str, list[Any]] = {
         "rows": [int(float(place["n"])) for place in places],

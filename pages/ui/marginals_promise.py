@@ -79,7 +79,7 @@ def _map(told: Promised, worst: Floats) -> None:
     )  # fmt: skip
     draw(figure, key="marginals_worst_chart")
     grey = (
-        "No theorem here says what is impossible."
+        "No theorem known here says what is impossible at this privacy loss."
         if lower is None
         else f"Grey: impossible to promise. {lower.statement}"
     )

@@ -131,14 +131,16 @@ def _promise(shown: Shown) -> None:
     count = problem.queries.count
     guarantee = chosen.mechanism.guarantee(problem)
     fitted = [max(float(np.abs(each[s] - shown.truth[s]).max()) for s in shown.truth) for each in chosen.tables]
+    low, high = significant(min(fitted)), significant(max(fitted))
     afterwards = "" if asked.fit == "unbiased" else (
         f" No theorem here speaks of the tables after that ({chosen.name}): in the {PREVIEWS} previews shown above "
-        f"their worst cells are off by {significant(min(fitted))} to {significant(max(fitted))} rows."
+        f"their worst cells are off by {low if low == high else f'{low} to {high}'} rows."
     )  # fmt: skip
     beside(
         Promised(
             problem=problem, guarantee=guarantee, bound=chosen.mechanism.accuracy(problem, BETA),
-            details=chosen.mechanism.accuracy(problem, BETA).statement,
+            details=f"A query is one of the {count:,} cells of all {len(shown.truth):,} tables as measured, before "
+            "anything is done to them.",
             looked_at=f"all {count:,} cells of all {len(shown.truth):,} tables",
             dots="Tables are as measured, before anything is done to them: that is what the promise is about."
             f"{afterwards}",

@@ -17,17 +17,17 @@ from dpcore.mechanisms.marginals_residual import ResidualPlanner
 from dpcore.randomness import Preview
 from dpcore.residual.counting import finished
 from dpcore.residual.preview import fit_for, previewed
-from dpcore.residual.release import ContrastState, TablesRelease, TableState
+from dpcore.residual.release import ContrastState, DirectRelease, TablesRelease, TableState
 from dpcore.residual.release import asked as tables_of
 from pages.ui.marginals_tables_ask import METHODS, Asked
 from pages.ui.session import remembered, with_progress
 
 PREVIEWS = 3
 """Releases whose tables are fitted and drawn."""
-TRIALS = 60
+TRIALS = 80
 """Releases in which the noise of one unbiased table, and the worst cell of all, are observed."""
 AT_ONCE = 20
-"""Releases assembled between two signs of progress."""
+"""Tables looked at between two signs of progress."""
 SLOW_WAYS = 3
 """From so many attributes on, fitting takes long enough for a progress bar."""
 
@@ -122,13 +122,14 @@ def computed(asked: Asked) -> Shown:
 
 def worst_cells(shown: Shown) -> Generator[float, None, Floats]:
     """Largest error of each of TRIALS releases over all cells as measured, (T,), shares of n; yields the share done."""
-    release, truth = shown.chosen.release, shown.truth
-    true = np.concatenate([table.reshape(-1) for table in truth.values()])
-    found = np.empty(release.trials)
-    for trial in range(release.trials):
-        tables = release.tables(trial=trial, fit="unbiased")
-        released = np.concatenate([tables[chosen].reshape(-1) for chosen in truth])
-        found[trial] = np.abs(released - true).max() / shown.problem.n
-        if trial % AT_ONCE == AT_ONCE - 1:
-            yield (trial + 1) / release.trials
-    return found
+    release, found = shown.chosen.release, np.zeros(TRIALS)
+    if isinstance(release, DirectRelease):
+        true = np.concatenate([table.reshape(-1) for table in shown.truth.values()])
+        worst: Floats = np.abs(release.values - true).max(axis=1) / shown.problem.n
+        return worst
+    for place, (chosen, counts) in enumerate(shown.truth.items(), start=1):
+        errors = np.abs(release.unbiased(chosen) - counts).reshape(TRIALS, -1)
+        np.maximum(found, errors.max(axis=1), out=found)
+        if place % AT_ONCE == 0:
+            yield place / len(shown.truth)
+    return found / shown.problem.n

@@ -150,7 +150,8 @@ def _promise(shown: Shown) -> None:
     read = len(queries_read(plan, shown.indices))
     partly = read < queries.count
     noise = bound.value - plan.gamma
-    bias = f"Bias, which no budget takes away, is up to {percent(plan.gamma)} of this;" if plan.gamma else "It is all"
+    parts = [f"bias up to {percent(plan.gamma)}"] if plan.gamma else []
+    parts += [f"noise up to {percent(noise)} (≈ {rows(noise, problem.n)})"] if noise else []
     looked_at = f"{read:,} of the {queries.count:,} queries, drawn at random" if partly else f"all {read:,} queries"
     dots = "Answers are moved into 0 to 1, which brings none further from the truth."
     if partly:
@@ -160,8 +161,7 @@ def _promise(shown: Shown) -> None:
             problem=problem,
             guarantee=shown.mechanism.guarantee(problem),
             bound=bound,
-            details=f"{bias} noise, up to {percent(noise)} (≈ {rows(noise, problem.n)}) on all {queries.count:,} "
-            "queries at once.",
+            details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
             looked_at=looked_at,
             dots=dots,
             words=Words(over=f"{read:,} sampled queries" if partly else "all queries"),
