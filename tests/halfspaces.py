@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,3 +42,15 @@ def outcomes(
     """Outcomes (trials, w) with noisy counts clamped to a window, as Enumerate gives them."""
     state = mechanism.prepare(dataset, problem)
     return mechanism.run(state, Clamped(sampler, window), trials).outcomes()
+
+
+def hidden_rows(*, epsilon: float, beta: float) -> int:
+    """How many steps between two data sets nobody sees with chance 1 - beta: the best chance, walked by hand.
+
+    Whoever names the right one of two with chance 1 - beta names the other there with chance beta at most; a step
+    multiplies that by e^epsilon at most, and divides the chance of the rest by e^epsilon at most.
+    """
+    chance, steps = beta, 0
+    while chance < 1 - beta:
+        chance, steps = min(math.exp(epsilon) * chance, 1 - math.exp(-epsilon) * (1 - chance)), steps + 1
+    return steps - 1

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.core import Floats
 from dpcore.figures.figure import Figure
-from dpcore.figures.halfspaces import MOST_ROWS, side_view
+from dpcore.figures.halfspaces import MOST_ROWS, MOST_TICKS, side_view
 from dpcore.figures.halfspaces_angles import errors_around
 from dpcore.figures.halfspaces_circle import EXPECTED, great_circle
 from dpcore.figures.halfspaces_parts import error_parts
@@ -93,6 +93,19 @@ def test_a_turn_sends_the_angle_and_no_row_again(seed: int) -> None:
     assert "No row lies nearer to the line than γ = 0.25 (the band): this direction has that margin" in (
         figures[0].sentence
     )
+
+
+def test_many_measured_directions_are_counted_not_drawn() -> None:
+    for count, drawn in ((MOST_TICKS, True), (MOST_TICKS + 1, False)):
+        figure = sound(
+            side_view(
+                places=np.eye(2), inside=np.array([True, False]), angle=5, drawn=1, margin=0.1, near=0.5, share=0.5,
+                measured=np.arange(count) * 180 / count, axes=("east", "north"), flat=True, **SHOWN,
+            )
+        )  # fmt: skip
+        assert bool(figure.spec["datasets"]["net"]) is drawn
+        assert ("strokes" in figure.sentence) is drawn
+        assert (f"{2 * count:,} directions are measured, too close" in figure.sentence) is not drawn
 
 
 def test_the_circle_closes_and_tells_the_worst(seed: int) -> None:

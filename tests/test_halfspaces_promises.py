@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from dpcore.core import BoundKind, Floats, Neighbours, Problem
+from dpcore.limits.applicable import lower_bound
+from dpcore.mechanisms import serving
 from dpcore.mechanisms.halfspaces import HalfspaceCounts
 from dpcore.randomness import Preview
 from dpcore.sphere import Halfspaces
-from tests.halfspaces import dataset_of, problem_of
+from tests.halfspaces import dataset_of, hidden_rows, problem_of
 from tests.statistics import assert_chance_at_most, binomial_tail
 
 TRIALS, BETA = 2_000, 0.2
@@ -91,6 +94,43 @@ def test_beyond_the_net_s_reach_no_row_is_on_another_side(
         wrong += int((differs & (np.abs(rows @ y) > 0.3 * reach)).sum())
         assert state.problem == problem_here
     assert wrong > 0
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("dimensions", [2, 3, 4])
+def test_no_promise_is_below_what_nobody_can_promise(dimensions: int, neighbours: Neighbours) -> None:
+    """Every entry, many nets, margins, sizes, losses and slacks: a promise without slack is one with any."""
+    closest, compared = math.inf, 0
+    for margin, n, epsilon, beta, delta in itertools.product(
+        (0.1, 0.2, 0.4, 0.7), (100, 10_000), (0.1, 1.0, 5.0), (0.05, 0.3), (0.0, 1e-6, 0.01)
+    ):
+        problem = problem_of(dimensions, n, neighbours, margin=margin)
+        for found, directions in itertools.product(serving(problem.queries, releases="answers"), (4, 8, 16, 60, 512)):
+            mechanism = found.make(epsilon=epsilon, projected=dimensions, directions=directions)
+            bound, guarantee = mechanism.accuracy(problem, beta), mechanism.guarantee(problem)
+            wall = lower_bound(problem, dataclasses.replace(guarantee, delta=delta), beta=beta)
+            # Under add or remove the public n cannot be checked: there the promise is one if it is right.
+            if wall is None or not bound.assumptions[0].met:
+                continue
+            assert bound.value >= wall.value, (margin, n, epsilon, beta, delta, directions)
+            closest, compared = min(closest, bound.value / wall.value), compared + 1
+    # In the plane a promise of a sixteenth would be below the wall; where 60 counts share epsilon, of a 300th.
+    assert compared > 50 and closest < {2: 16, 3: 60, 4: 300}[dimensions]
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0, 4.0])
+@pytest.mark.parametrize("beta", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_wall_of_the_plane_is_two_places_told_apart_too_rarely(
+    epsilon: float, beta: float, neighbours: Neighbours
+) -> None:
+    """In two dimensions there are two places: how many rows can move between them unseen is walked by hand."""
+    problem = problem_of(2, 10_000, neighbours, margin=0.3)
+    mechanism = HalfspaceCounts(epsilon=epsilon)
+    wall = lower_bound(problem, mechanism.guarantee(problem), beta=beta)
+    # A replaced row is two steps where rows are added and removed.
+    rows = hidden_rows(epsilon=epsilon, beta=beta) // (1 if neighbours is Neighbours.REPLACE_ONE else 2)
+    assert (0 if wall is None else round(wall.value * 20_000)) == rows
 
 
 def test_where_nothing_is_promised_it_says_so() -> None:

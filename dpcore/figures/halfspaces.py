@@ -13,6 +13,8 @@ from dpcore.figures.figure import Figure, Records, framed, palette, percent, sho
 from dpcore.figures.halfspaces_body import EDGE, EVENTS, side_body
 
 MOST_ROWS = 800
+MOST_TICKS = 64
+"""Directions and their opposites that are marked on the circle; more would run into one another."""
 CORNERS = 90
 """Corners of a drawn circle."""
 HEAD = np.array([[0.9, 0.05], [1.0, 0.0], [0.9, -0.05], [0.9, 0.05]])
@@ -68,10 +70,12 @@ def side_view(
         "shaft": _path(np.array([[0.0, 0.0], [HEAD[0, 0], 0.0]])),
         "head": _path(HEAD),
         "arrow": [{"angle": angle, "drawn": drawn}],
-        "net": _path(_ticks(measured)),
+        "net": _path(_ticks(measured if len(measured) <= MOST_TICKS else measured[:0])),
     }
     seen = f"{len(x):,} of {len(places):,} rows are drawn. " if len(x) < len(places) else ""
     ticks = "The strokes outside the circle are the directions measured. " if len(measured) else ""
+    if len(measured) > MOST_TICKS:
+        ticks = f"{2 * len(measured):,} directions are measured, too close to one another to be drawn. "
     close = f"{percent(near)} lie nearer to the line than γ = {margin:g} (the band): of them nothing is promised. "
     if not near:
         close = f"No row lies nearer to the line than γ = {margin:g} (the band): this direction has that margin. "

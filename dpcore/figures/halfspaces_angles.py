@@ -53,7 +53,7 @@ def _body(names: list[str], colours: Palette) -> dict[str, Any]:
         "encoding": {
             "x": {"field": "angle", "type": "quantitative", "title": "direction, degrees around the circle",
                   "scale": {"domain": [0, 360], "nice": False}, "axis": {"values": TICKS, "labelOverlap": True}},
-            "y": {"field": "error", "type": "quantitative", "title": "90% err by at most, share of n",
+            "y": {"field": "error", "type": "quantitative", "title": "90% err by at most",
                   "axis": {"format": "~p", "tickCount": 5}},
             "color": {"field": "who", "type": "nominal", "scale": hues, "legend": {"columns": 1}},
             "strokeDash": {"field": "who", "type": "nominal", "scale": dashes, "legend": {"columns": 1}},

@@ -51,9 +51,10 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
         gained = float(((height <= 0) & (height >= -reach)).mean())
         predicted["net"] = (-lost, gained)
         told = f"- **Projection**: none, because rows have {d} dimensions and {mechanism.projected} are kept."
+        near = f"between {_signed(-lost)} and {_signed(gained)}" if lost or gained else "there are none"
         net = (
             f"- **Net**: the direction is answered for one {np.degrees(angle):.3g}° off. Only rows nearer to the line "
-            f"than {reach:.3g} can be miscounted: between {_signed(-lost)} and {_signed(gained)}."
+            f"than {reach:.3g} can be miscounted: {near}."
         )
     noise = (
         f"- **Noise**: {mechanism.measured(problem):,} counts share ε = {asked.epsilon:g} "

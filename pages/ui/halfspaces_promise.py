@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
-from dpcore.figures.figure import significant
+from dpcore.figures.figure import percent, rows, significant
 from dpcore.figures.worst import Words, worst_map
 from dpcore.halfspace_parts import here
 from dpcore.halfspaces.printed import printed
@@ -80,8 +80,13 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
 
 def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> str:
     """The promise in one sentence, or why there is none."""
-    if bound.kind is BoundKind.ORDER_ONLY or bound.applies:
+    if bound.kind is BoundKind.ORDER_ONLY or (bound.applies and bound.vacuous):
         return promise(bound, n=n)
+    if bound.applies:
+        return (
+            f"With probability at least {1 - bound.beta:g}, no direction of margin {asked.margin:g} or more errs by "
+            f"more than **{percent(bound.value)}** (≈ {rows(bound.value, n)})."
+        )
     if not (margins >= asked.margin).any():
         return (
             f"Nothing is promised of this circle: rows lie all around, and in each of its {len(margins)} directions "
