@@ -12,13 +12,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, FilePayload
 
 from dpcore.scratch import PREFIX
 from dpcore.tables import read_table
 from pages.ui import session
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.browser import settled, watched_page
+from tests.browser import PATIENCE, settled, watched_page
 
 GRACE, LOOK_EVERY = 2.0, 0.2
 IMPATIENT = f"""
@@ -54,14 +54,14 @@ def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -
         with watched_page(browser) as page:
             page.goto(f"http://{LOCALHOST}:{port}/data?way=My+own+file")
             settled(page)
-            file = {"name": "people.csv", "mimeType": "text/csv", "buffer": b"age,pay\n41,1000\n17,0\n"}
+            file = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
             page.locator('input[type="file"]').set_input_files(file)
             page.get_by_text("people.csv").first.wait_for()
             settled(page)
-            assert len(folders()) == 1
+            assert comes_true(lambda: len(folders()) == 1, seconds=PATIENCE)  # its name is shown before it has arrived
             # An open tab keeps its file, however long nothing happens in it.
             assert not comes_true(lambda: not folders(), seconds=GRACE + 5 * LOOK_EVERY)
-        assert comes_true(lambda: not folders(), seconds=10 * GRACE)
+        assert comes_true(lambda: not folders(), seconds=PATIENCE)
     finally:
         stop(process)
 
@@ -82,7 +82,7 @@ class Server:
 
 def test_a_lost_connection_has_time_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server()
-    monkeypatch.setattr(session.runtime, "get_instance", lambda: server)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
     table = read_table(b"age\n41\n", name="people.csv")
     other = read_table(b"age\n17\n", name="others.csv")
     held = {"open": (0.0, weakref.ref(other)), "closed": (0.0, weakref.ref(table))}
