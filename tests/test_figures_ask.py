@@ -67,6 +67,13 @@ def test_the_worst_error_is_told_and_the_band_is_the_promise() -> None:
     assert figure.spec["datasets"]["promise"][0]["high"] == 0.07
 
 
+def test_a_vacuous_promise_does_not_press_the_errors_flat() -> None:
+    transcript, truth = conversation(Thresholds(domain=Line(bits=4)))
+    figure = wrong(transcript=transcript, truth=truth, promise=690.0, badge="", dark=False)
+    assert figure.spec["datasets"]["promise"][0] == {"low": -1.0, "high": 1.0, "name": "vacuous promise"}
+    assert figure.sentence.endswith("promised is at most 690 times n, which says nothing.")
+
+
 def test_in_place_repaint_needs_one_body() -> None:
     queries = Thresholds(domain=Line(bits=4))
     one, other = (pictures(*conversation(queries, updates=updates), dark=False) for updates in (1, 20))

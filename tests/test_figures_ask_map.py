@@ -121,3 +121,19 @@ def test_whether_refusals_are_ruled_out_is_what_the_promise_says() -> None:
         assert ruled_out == ("enough to rule" in mechanism.accuracy(problem, 0.05).note)
         seen.add(ruled_out)
     assert seen == {False, True}
+
+
+def test_no_promise_without_refusals_is_behind_the_wall() -> None:
+    compared = 0
+    for key, bits, n, updates, epsilon, questions in itertools.product(
+        ("median", "weights"), (2, 10), (3000, 60_000), (20, 100, 500), (0.1, 1.0, 5.0), (1, 500)
+    ):
+        queries = Thresholds(domain=Line(bits=bits))
+        problem = Problem(domain=queries.domain, queries=queries, n=n)
+        made = entry(key).make(alpha=0.5, updates=updates, epsilon=epsilon, questions=questions)
+        assert isinstance(made, Interactive)
+        lower = lower_bound(problem, made.guarantee(problem), beta=0.05, questions=questions)
+        if lower is not None and never_refuses(made, problem, beta=0.05):
+            assert made.accuracy(problem, 0.05).value >= lower.value
+            compared += 1
+    assert compared > 10, compared

@@ -15,9 +15,16 @@ from dpcore.mechanisms import entry
 from dpcore.online.conversation import Transcript
 from dpcore.online.interactive import Interactive
 from dpcore.sources import Bundled
+from pages.ui import ask_map
 from pages.ui.ask_controls import spread_questions
 from pages.ui.ask_view import csv_of
 from tests.test_page_explore import MAIN, charts, sound, texts, uploaded
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, nothing is given up."""
+    monkeypatch.setattr(ask_map, "PATIENCE", float("inf"))
 
 
 def opened(**link: str) -> AppTest:
@@ -191,13 +198,14 @@ def test_the_wall_is_told_with_who_may_pass_it() -> None:
     assert "enough to rule refusals out, so this mechanism is bound by it" in texts(app)
 
 
-def test_long_conversations_wait_to_be_asked_for() -> None:
-    app = sound(opened(ask="weights", **{"ask-questions": "1000"}))
+def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ask_map, "PATIENCE", -1.0)
+    app = sound(opened(ask="weights"))
     assert len(charts(app)) == 1
-    assert "waits for you to ask" in texts(app)
+    assert "they wait for your word" in texts(app)
     sound(app.toggle(key="ask_long").set_value(True).run())
     assert len(charts(app)) >= 2
-    assert "on their worst answered question" in texts(app) or "on its worst answered question" in texts(app)
+    assert "in 100 conversations err by more than" in texts(app) or "every conversation errs by" in texts(app)
 
 
 @pytest.mark.parametrize("link", [{"ask": "<script>"}, {"ask-updates": "0"}, {"ask-questions-about": "cats"}], ids=str)

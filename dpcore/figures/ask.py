@@ -138,7 +138,12 @@ def wrong(*, transcript: Transcript, truth: Floats, promise: float, badge: str, 
         "field": "error", "type": "quantitative", "title": "error, share of all rows",
         "axis": {"format": "~%"},
     }  # fmt: skip
-    edges: dict[str, Any] = {"low": -promise, "high": promise, "middle": promise / 2, "name": "promised"}
+    errors = np.abs(transcript.rows[0] / n - truth)[~transcript.declined[0]]
+    worst = float(errors.max()) if len(errors) else 0.0
+    # A promise of more than all rows says nothing, and would press what happened flat.
+    says = promise < 1
+    reach = promise if says else max(1.0, worst)
+    edges: dict[str, Any] = {"low": -reach, "high": reach, "name": "promised" if says else "vacuous promise"}
     point: dict[str, Any] = {"x": TURN, "y": y, **_marks(colours), "tooltip": TOOLTIP}
     body = {
         "layer": [
@@ -170,12 +175,10 @@ def wrong(*, transcript: Transcript, truth: Floats, promise: float, badge: str, 
             },
         ],
     }  # fmt: skip
-    errors = np.abs(transcript.rows[0] / n - truth)[~transcript.declined[0]]
-    worst = float(errors.max()) if len(errors) else 0.0
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=300, datasets={"turns": turns, "promise": [edges]}),
         sentence=f"The worst answer so far is off by {percent(worst)} (≈ {rows(worst, n)}); promised is at most "
-        f"{percent(promise)}.",
+        f"{percent(promise)}{'' if says else ', which says nothing'}.",
         table=_table(turns),
         title="Errors over the conversation",
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Generator
+
 import streamlit as st
 
 from dpcore.core import Dataset
-from dpcore.figures.ask_map import conversation_map, never_refuses, refusals, told, whole_conversations
+from dpcore.figures.ask_map import Conversations, conversation_map, never_refuses, refusals, told, whole_conversations
 from dpcore.limits.applicable import lower_bound
 from pages.ui.ask_controls import Setting
 from pages.ui.ask_promise import BETA
@@ -14,29 +17,29 @@ from pages.ui.session import with_progress
 
 TRIALS = 50
 """Conversations: a dot each."""
-LONG = 1000
-"""More questions or updates together than are simulated unasked: each update makes every later guess slower."""
+PATIENCE = 20.0
+"""Seconds after which a simulation that nobody asked for stops: a small α makes every guess slow."""
 
 
 def whole(chosen: Setting, dataset: Dataset) -> None:
     """The map, its wall in words, and refusals apart; long conversations only when wanted."""
     problem, mechanism = chosen.problem(dataset.n), chosen.mechanism()
-    questions = mechanism.questions
+    questions, setting = mechanism.questions, f"{chosen.key}|{chosen.analyst}"
     st.header("Worst error: promised and observed")
-    if questions + 5 * mechanism.updates > LONG and not st.toggle(
-        f"Simulate {TRIALS} conversations of {questions:,} questions", key="ask_long",
-        help="So many questions, or updates, take a while. Any control stops it.",
-    ):  # fmt: skip
-        st.caption(
-            f"{questions:,} questions with {mechanism.updates:,} updates take a while to simulate {TRIALS} times, so "
-            "that waits for you to ask for it."
-        )
-        return
-    found = with_progress(
-        f"whole|{chosen.key}|{chosen.analyst}",
-        lambda: whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS),
-        label=f"Simulating {TRIALS} whole conversations.",
-    )
+
+    def work() -> Generator[float, None, Conversations]:
+        return whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
+
+    label = f"Simulating {TRIALS} whole conversations."
+    found = with_progress(f"soon|{setting}", lambda: _for_a_while(work()), label=label)
+    if found is None:
+        if not st.toggle(
+            f"Simulate all {questions:,} questions {TRIALS} times", key="ask_long",
+            help="Any control stops it. A larger α, or fewer questions, takes less time.",
+        ):  # fmt: skip
+            st.caption(f"{TRIALS} such conversations take longer than {PATIENCE:g} seconds: they wait for your word.")
+            return
+        found = with_progress(f"whole|{setting}", work, label=label)
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
     lower = lower_bound(problem, guarantee, beta=BETA, questions=questions)
     figure = conversation_map(
@@ -44,7 +47,9 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
         dark=is_dark(),
     )  # fmt: skip
     draw(figure, key="ask_map_chart")
-    if lower is not None:
+    if lower is None:
+        st.caption("No wall is known here: so large an ε does not hide a single row for sure.")
+    else:
         may = (
             f"Its {mechanism.updates:,} updates are enough to rule refusals out, so this mechanism is bound by it."
             if never_refuses(mechanism, problem, beta=BETA)
@@ -60,3 +65,17 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
         numbers(apart, title="refusals", key="ask_refusals_numbers")
     else:
         st.caption(told(found))
+
+
+def _for_a_while(work: Generator[float, None, Conversations]) -> Generator[float, None, Conversations | None]:
+    """The same work, given up where it takes too long."""
+    start = time.monotonic()
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as done:
+            result: Conversations = done.value
+            return result
+        if time.monotonic() - start > PATIENCE:
+            return None
+        yield share

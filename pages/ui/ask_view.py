@@ -129,8 +129,7 @@ def _last_answer(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
             "checked without spending more. Start over, or begin with more updates."
         )
         return
-    guess, value = percent(max(answer.guess[0] / n, 0.0)), answer.rows[0] / n
-    shown = f"{100 * value:.3g}%"
+    guess, shown = percent(max(answer.guess[0] / n, 0.0)), percent(answer.rows[0] / n)
     what = (
         f"The guess was {guess}, too far off: the answer, **{shown}**, comes from the data with noise. "
         ":orange-badge[paid]"
