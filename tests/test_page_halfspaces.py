@@ -119,6 +119,14 @@ def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
         assert "what would be promised if every assumption held" in text
 
 
+def test_a_net_fine_enough_promises_nothing_of_a_circle_without_the_margin() -> None:
+    text = texts(sound(opened(vector_margin="0")))
+    assert "✓ met: only directions of margin 0.098" in text
+    assert "✗ **not met**: directions of margin 0.25 are drawn (there is none)" in text
+    assert "Nothing is promised of this circle" in text and "errs by more than **" not in text
+    assert "what would be promised if every assumption held, 0.92%, was exceeded in" in text
+
+
 def test_the_paper_s_example_is_in_the_table() -> None:
     app = sound(opened(margin="0.5", vector_dimensions="10"))
     text = texts(app)
