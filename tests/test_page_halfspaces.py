@@ -91,7 +91,7 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     assert f"the promise, {percent(rows / 10_000)}, was exceeded in {broken} of 200 ({percent(low)} to " in text
     assert f"to {percent(high)} with 95% confidence; allowed 5%)" in text
     assert f"{int(kept.sum())} of 72 directions around the circle have margin 0.25" in text
-    assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25" in text
+    assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25." in text
     wall = hidden_rows(epsilon=1.0, beta=0.05) / 2
     assert f"cannot promise a worst error below {wall:g} of 10,000 rows with failure chance 0.05" in text
     assert f"no mechanism can promise less than {percent(wall / 10_000)}" in text
@@ -113,7 +113,7 @@ def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
         assert "directions of the circle that have margin 0.25" in text
         return
     assert "0 of 72 directions around the circle have margin 0.25" in text
-    assert "all 72 directions: none has margin 0.25, so nothing is promised of them" in text
+    assert "all 72 directions of the circle, none of which has margin 0.25: nothing is promised of them." in text
     if rows != "digits":
         assert "Nothing is promised of this circle" in text
         assert "what would be promised if every assumption held" in text

@@ -70,8 +70,8 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
     draw(figure, key="halfspaces_worst_chart")
     which = f"the {count} directions of the circle that have margin {asked.margin:g}"
     if not met:
-        which = f"all {count} directions: none has margin {asked.margin:g}, so nothing is promised of them"
-    said = f"Each dot is the worst error over {which}."
+        which = f"all {count} directions of the circle, none of which has margin {asked.margin:g}"
+    said = f"Each dot is the worst error over {which}{'' if bound.applies else ': nothing is promised of them'}."
     if lower is not None:
         said += f" Grey: impossible to promise. {lower.statement}"
     st.caption(said)
