@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from dpcore import Line, Problem, Thresholds
+from dpcore.figures.outcomes import nearly
 from dpcore.figures.robust import Mark, Seen, Wall, chance_curve, hatches_above, places
 from dpcore.figures.salaries import EPSILONS, Comparison, order_of_interval
 from dpcore.figures.salaries_walls import (
@@ -64,6 +65,11 @@ def test_what_nobody_can_do_stands_above_the_curve(epsilon: float, dark: bool) -
         assert (over >= -0.03).all() and x[0] <= ends.min(axis=0)[0] and ends.max(axis=0)[0] <= x[-1]
     # All of it: no line stops short of the top, but where it leaves the picture at the left.
     assert all(line["y2"] == 1 or line["x2"] < x[0] + 0.02 * (x[-1] - x[0]) for line in drawn["hatches"])
+
+
+def test_a_chance_is_never_told_as_certain() -> None:
+    assert [nearly(each) for each in (0.5, 0.9994, 0.9996, 1.0, 0.0)] == ["0.5", "0.999", "above 0.999", "1", "0"]
+    assert nearly(0.99999, digits=4) == "above 0.9999" and nearly(0.99994, digits=4) == "0.9999"
 
 
 def test_hatching_meets_the_wall() -> None:

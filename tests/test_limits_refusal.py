@@ -15,7 +15,7 @@ from dpcore.domains import Categories, Line
 from dpcore.limits.chance import after_steps, confusion
 from dpcore.limits.refusal import fewest_refusals, most_answers, most_right
 from dpcore.mechanisms.exponential_median import ExponentialMedian
-from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
+from dpcore.mechanisms.stable_median import StableMedian, answer_chance, rank, stability
 from dpcore.mechanisms.subsample_aggregate import CommonestCategory
 from dpcore.queries import Cells, Thresholds
 from dpcore.randomness import Enumerate
@@ -26,12 +26,16 @@ BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
 LOSSES = [(0.3, 0.0), (0.3, 0.02), (1.0, 0.001), (1.0, 0.3)]
 
 
-def world(*, cells: int, n: int, neighbours: Neighbours) -> tuple[Integers, Integers, Integers, Integers]:
+def world(
+    *, cells: int, n: int, neighbours: Neighbours, quantile: float = 0.5
+) -> tuple[Integers, Integers, Integers, Integers]:
     """Data sets of n rows (or of at most n), their medians, their stabilities, and the steps between any two."""
     sizes = [n] if neighbours is Neighbours.REPLACE_ONE else range(n + 1)
     data = np.concatenate([compositions(size, cells) for size in sizes])
     line = Line(bits=int(math.log2(cells)))
-    medians, stabilities = np.array([stability(each, domain=line, neighbours=neighbours) for each in data]).T
+    medians, stabilities = np.array(
+        [stability(each, domain=line, neighbours=neighbours, quantile=quantile) for each in data]
+    ).T
     moved = np.abs(data[:, None] - data[None]).sum(axis=2)
     return data, medians, stabilities, moved // 2 if neighbours is Neighbours.REPLACE_ONE else moved
 
@@ -120,6 +124,23 @@ def test_nobody_at_all_is_right_more_often(cells: int, n: int, epsilon: float, d
                 assert optimum == pytest.approx(wall, abs=1e-7)
             tried += 1
     assert tried >= 2
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.75])
+@pytest.mark.parametrize("n", [3, 6, 9])
+def test_two_worlds_are_as_near_as_told_and_where_there_are_none_nothing_follows(n: int, quantile: float) -> None:
+    _, found, stabilities, steps = world(cells=2, n=n, neighbours=Neighbours.REPLACE_ONE, quantile=quantile)
+    place = rank(n, quantile=quantile)
+    for each in range(1, int(stabilities.max()) + 1):
+        so_stable = stabilities == each
+        apart = (found[:, None] != found[None]) & so_stable[:, None] & so_stable[None]
+        assert bool(apart.any()) is (each <= min(place, n - place + 1))
+        if apart.any():
+            assert steps[apart].min() == 2 * each - 1
+        else:
+            among = np.flatnonzero(so_stable)
+            assert best(found, steps, epsilon=0.3, delta=0.0, among=among, silent=False) == pytest.approx(1)
+            assert most_right(each, epsilon=0.3, delta=0.0) < 1
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 20.0])

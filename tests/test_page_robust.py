@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Problem
 from dpcore.core import ParameterError
+from dpcore.figures.outcomes import nearly
 from dpcore.limits.refusal import most_answers
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
@@ -104,7 +105,8 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     assert mechanism.guarantee(problem).sentence() in text
     state = mechanism.prepare(dataset, problem)
     agreement = float(state.vote.law(state.counts, rows=mechanism.rows)[state.vote.answer(state.counts[None, :])[0]])
-    assert f"| yours | {100 * agreement:.5g}% | {vote_chance(plan, epsilon=1.0, agreement=agreement):.4g} |" in text
+    chance = vote_chance(plan, epsilon=1.0, agreement=agreement)
+    assert f"| yours | {100 * agreement:.5g}% | {nearly(chance, digits=4)} |" in text
     try:
         paper = paper_plan(epsilon=1.0, n=dataset.n, rows=mechanism.rows)
     except ParameterError:

@@ -27,6 +27,12 @@ def in_100(chance: float) -> str:
     return f"about {100 * chance:.0f} in 100"
 
 
+def nearly(chance: float, *, digits: int = 3) -> str:
+    """A chance with so many digits, never rounded to certainty."""
+    most = 1 - 10.0**-digits
+    return f"above {most:g}" if most < chance < 1 and float(f"{chance:.{digits}g}") >= 1 else f"{chance:.{digits}g}"
+
+
 def outcomes(*, refused: float, wrong: float, badge: str, dark: bool) -> Figure:
     """A hundred runs as a hundred dots: the right answer, no answer, another one.
 

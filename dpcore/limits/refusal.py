@@ -14,8 +14,10 @@ the place of stability.)
 **Whoever may be wrong** is not bound by that, but by two worlds. Walk from x to the first data with another answer (s
 steps, the last of which changes it) and on to data as stable as x, where there are some: s - 1 more. An answer that is
 right with chance p on both is said with chance 1 - p at most on the other side, so 1 - p is at least the confusion of
-data 2s - 1 steps apart (chance.confusion). For medians of an odd number n of rows there are such data for every s up to
-(n + 1)/2: two cells that share the rows, (n - 1)/2 + s in the one, and the same with the two exchanged.
+data 2s - 1 steps apart (chance.confusion). Where rows are replaced there are such data for the quantile that is row
+number r of n for every s up to the smaller of r and n - r + 1: two cells that share the rows, r + s - 1 of them in the
+lower one, or r - s. Beyond that all data so stable may have the same answer, and then nothing follows. Where rows come
+and go there always are: rows can be added until it is so.
 
 References:
     Desfontaines, Voss, Gipson and Mandayam (2022), differentially private partition selection, the recursion and its
@@ -65,7 +67,10 @@ def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Flo
 
 
 def most_right(stable_rows: int, *, epsilon: float, delta: float) -> float:
-    """Largest chance of the right answer that anybody can have on all data of such stability, wrong answers allowed."""
+    """Largest chance of the right answer anybody can have on all data of such stability, wrong answers allowed.
+
+    It holds where two data sets so stable, with different answers, are as near as can be: 2s - 1 steps.
+    """
     if stable_rows < 1:
         raise ParameterError(f"A stability is a whole number of rows from 1, got {stable_rows!r}.")
     return 1 - confusion(epsilon=epsilon, steps=2 * stable_rows - 1, delta=delta)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Floats, Problem
 from dpcore.figures.figure import Figure
-from dpcore.figures.outcomes import in_100, outcomes
+from dpcore.figures.outcomes import in_100, nearly, outcomes
 from dpcore.figures.robust import Mark, chance_curve
 from dpcore.figures.votes import votes
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate, VotesState
@@ -115,7 +115,7 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
 
 def _small(chance: float) -> str:
     """A chance with four digits; answers without half of the votes are not counted in it."""
-    return f"{chance:.4g}" if chance else "≈ 0"
+    return nearly(chance, digits=4) if chance else "≈ 0"
 
 
 def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
@@ -194,8 +194,8 @@ def _agreement_curve(
         threshold=None,
         title="agreement of the subsamples",
         sentence=f"Where {100 * agreement:.3g}% of subsamples agree, the answer is given with chance "
-        f"{marks[0].chance:.3g}; below the curve the runs answer, above it they refuse. No wall is drawn: what nobody "
-        "can do depends on how many rows must change before the answer does, and agreement does not tell that.",
+        f"{nearly(marks[0].chance)}; below the curve the runs answer, above it they refuse. No wall is drawn: what "
+        "nobody can do depends on how many rows must change before the answer does, and agreement does not tell that.",
         badge=asked.exact_badge(),
         dark=dark,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,13 +11,13 @@ import streamlit as st
 from dpcore.core import Dataset, Guarantee, Neighbours, Problem
 from dpcore.domains import Line
 from dpcore.figures.figure import Figure, percent
-from dpcore.figures.outcomes import answers, in_100, outcomes
+from dpcore.figures.outcomes import answers, in_100, nearly, outcomes
 from dpcore.figures.robust import Mark, Seen, Wall, chance_curve, places
 from dpcore.limits.chance import binomial_interval
 from dpcore.limits.refusal import fewest_refusals, most_answers, most_right
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.exponential_median import ExponentialMedian
-from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
+from dpcore.mechanisms.stable_median import StableMedian, answer_chance, rank, stability
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
 from dpcore.mechanisms.unbounded_mean import UnboundedMean
 from dpcore.randomness import Preview
@@ -89,7 +90,7 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     with left:
         st.subheader("The chance of an answer")
         figure = _stability_curve(
-            asked, chance, stable=stable, mechanism=mechanism, delta=guarantee.delta,
+            asked, chance, stable=stable, mechanism=mechanism, problem=problem,
             answered=int((~release.refused).sum()), dark=dark,
         )  # fmt: skip
         draw(figure, key="robust_chance_chart")
@@ -126,12 +127,15 @@ def _stability_curve(
     *,
     stable: int,
     mechanism: StableMedian,
-    delta: float,
+    problem: Problem,
     answered: int,
     dark: bool,
 ) -> Figure:
     """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
-    epsilon, threshold = mechanism.epsilon, mechanism.threshold
+    epsilon, threshold, delta = mechanism.epsilon, mechanism.threshold, mechanism.guarantee(problem).delta
+    # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
+    place, n = rank(problem.n, quantile=mechanism.quantile), problem.n
+    reach = min(place, n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
     marks = [Mark(name="your data", x=stable, chance=chance(stable))]
     for step, name in ((-1, "one person changed, against it"), (1, "one person changed, in its favour")):
         if stable + step >= 1:
@@ -146,30 +150,27 @@ def _stability_curve(
         threshold=threshold,
         wall=Wall(
             silent=most_answers(x, epsilon=epsilon, delta=delta),
-            anybody=np.array([most_right(int(each), epsilon=epsilon, delta=delta) for each in x]),
+            anybody=np.array(
+                [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
+            ),
         ),
         seen=Seen(share=answered / TRIALS, low=low, high=high),
         title="stability: rows that must change",
-        sentence=f"Data of stability {stable:,} get an answer with chance {_nearly(chance(stable))}; {answered:,} of "
+        sentence=f"Data of stability {stable:,} get an answer with chance {nearly(chance(stable))}; {answered:,} of "
         f"{TRIALS:,} previews got one ({percent(low)} to {percent(high)} with 95% confidence). Hatched is impossible "
-        f"for whoever never gives a wrong answer: on these data the most is {_nearly(most)}. Whoever may be wrong is "
+        f"for whoever never gives a wrong answer: on these data the most is {nearly(most)}. Whoever may be wrong is "
         "right at most as often as the dotted line, taken over all data so stable.",
         badge=asked.badge(),
         dark=dark,
     )
 
 
-def _nearly(chance: float) -> str:
-    """A chance with three digits, never rounded up to certainty."""
-    return "above 0.999" if 0.9995 <= chance < 1 else f"{chance:.3g}"
-
-
 def _neighbours_table(chance: Callable[[int], float], *, stable: int) -> str:
     """Chances of an answer: the data, the worst neighbour, the edge."""
     lines = ["| data | stability | chance of an answer |", "|---|---|---|"]
-    lines.append(f"| yours | {stable:,} | {chance(stable):.4g} |")
+    lines.append(f"| yours | {stable:,} | {nearly(chance(stable), digits=4)} |")
     if stable > 1:
-        lines.append(f"| one person changed, against it | {stable - 1:,} | {chance(stable - 1):.4g} |")
+        lines.append(f"| one person changed, against it | {stable - 1:,} | {nearly(chance(stable - 1), digits=4)} |")
     lines.append(f"| at the edge: one person can change the answer | 1 | {chance(1):.4g} = δ |")
     return "\n".join(lines)
 
