@@ -19,9 +19,9 @@ from dpcore.marginals.release import MarginalState
 from dpcore.marginals.sets import places, ranks
 from dpcore.randomness import Preview
 
-FEWEST, MOST = 50, 200
+FEWEST, MOST = 50, 100
 """Releases previewed: a picture has 50 dots, and from 72 kept promises on a broken one is less likely than 5%."""
-DRAWS, SUMS = 4_000_000, 30_000_000
+DRAWS, SUMS = 2_000_000, 15_000_000
 """Draws and additions that still repaint quickly; with more of them there are fewer releases."""
 MOST_READ = 1 << 22
 """Counts that the sampled queries may read together: a matrix of 50 MB."""
