@@ -82,9 +82,10 @@ def test_arrows_counted_fit_and_are_told_apart(d: int, margin: float, seed: int)
         assert min(heights) >= margin - 1e-9
 
 
-def test_no_place_where_no_halfspace_can_keep_the_margin() -> None:
-    assert packings(Halfspaces(domain=Sphere(dimensions=3), margin=0.75)) == []
-    assert packings(Halfspaces(domain=Sphere(dimensions=1), margin=0.1)) == []
+def test_opposite_arrows_are_two_places_whatever_the_margin() -> None:
+    """The direction of one of them keeps margin 1 to both, and holds only one."""
+    for d, margin in ((1, 0.1), (1, 1.0), (2, 0.0), (3, 0.75), (64, 1.0)):
+        assert counted(packings(Halfspaces(domain=Sphere(dimensions=d), margin=margin))) == 2
     many = packings(Halfspaces(domain=Sphere(dimensions=1024), margin=0.0))[0].bits
     assert many == 1000  # as many as can be said
 

@@ -104,9 +104,10 @@ def _patterns(queries: AtLeast) -> int:
 
 
 def _arrows(queries: Halfspaces) -> float:
-    """log2 of how many unit vectors are told apart by halfspaces that keep the margin γ to every row.
+    """log2 of how many unit vectors are told apart by halfspaces that keep the margin γ to every row; at least 1.
 
-    Let n - τ rows be the vector e, and τ rows one of many vectors u at right angles to it. For u and u' the direction
+    Opposite vectors e and -e are two places for any margin, by the direction e. For more, let n - τ rows be the vector
+    e, and τ rows one of many vectors u at right angles to it. For u and u' the direction
     γ e + sqrt(1 - γ²) (u - u')/|u - u'| has margin γ to e, and to both if |u - u'| >= 2γ/sqrt(1 - γ²). Vectors u so far
     apart, as many as fit, leave no gap on the sphere of their dimensions: caps around them cover it, so there are at
     least as many as the sphere is larger than one cap (Li 2011, for its area). A hair is added to the margin for the
@@ -116,14 +117,12 @@ def _arrows(queries: Halfspaces) -> float:
 
     d = queries.sphere.dimensions
     margin = queries.margin + 2 * math.sqrt(d) * STEP
-    if d < 2 or 2 * margin**2 > 1:  # a chord of the sphere is at most 2
-        return 0.0
-    angle = 2 * math.asin(min(1.0, margin / math.sqrt(1 - margin**2)))
-    if d == 2:
+    if d < 3 or 2 * margin**2 > 1:  # a chord of the sphere is at most 2
         return 1.0
+    angle = 2 * math.asin(min(1.0, margin / math.sqrt(1 - margin**2)))
     half = float(betainc((d - 2) / 2, 0.5, min(1.0, math.sin(angle) ** 2))) / 2
     cap = half if angle <= math.pi / 2 else 1 - half
-    # Opposite vectors are two places in any case; a cap too small for floating point is as small as one can say.
+    # A cap too small for floating point is as small as one can say.
     return max(1.0, -math.log2(max(cap, 2.0**-1000)))
 
 
