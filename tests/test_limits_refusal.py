@@ -143,12 +143,12 @@ def test_two_worlds_are_as_near_as_told_and_where_there_are_none_nothing_follows
             assert most_right(each, epsilon=0.3, delta=0.0) < 1
 
 
-@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 20.0])
-@pytest.mark.parametrize("delta", [0.0, 1e-12, 1e-6, 0.2])
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 20.0, 800.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-24, 1e-12, 1e-6, 0.2])
 def test_the_closed_form_is_the_walk(epsilon: float, delta: float) -> None:
     stable = np.concatenate([np.arange(50), [200, 1000]])
     walked = [float(after_steps(0.0, epsilon=epsilon, steps=int(each), delta=delta)) for each in stable]
-    np.testing.assert_allclose(most_answers(stable, epsilon=epsilon, delta=delta), walked, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(most_answers(stable, epsilon=epsilon, delta=delta), walked, rtol=1e-9)
     assert float(most_answers(10**7, epsilon=epsilon, delta=delta)) == (1.0 if delta else 0.0)
 
 
@@ -160,15 +160,18 @@ def test_a_stability_is_a_whole_number(bad: float) -> None:
         most_right(0, epsilon=1.0, delta=0.1)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0])
-def test_the_stable_median_is_below_at_every_stability_and_on_the_wall_at_the_edge(epsilon: float) -> None:
-    mechanism = StableMedian(epsilon=epsilon)
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("slack", [1e-15, 1e-6])
+def test_the_stable_median_is_below_at_every_stability_and_on_the_wall_at_the_edge(
+    epsilon: float, slack: float
+) -> None:
+    mechanism = StableMedian(epsilon=epsilon, delta=slack)
     stable = np.arange(1, 4 * mechanism.threshold)
     delta = float(answer_chance(1, epsilon=epsilon, threshold=mechanism.threshold))
     answered = answer_chance(stable, epsilon=epsilon, threshold=mechanism.threshold)
     wall = most_answers(stable, epsilon=epsilon, delta=delta)
-    assert (answered <= wall + 1e-15).all()
-    assert answered[0] == pytest.approx(wall[0])
+    assert (answered <= wall * (1 + 1e-9)).all()
+    assert answered[0] == pytest.approx(wall[0], abs=0)
     # A threshold one row lower, with the slack of the right one, is beyond what is possible.
     assert (answer_chance(stable, epsilon=epsilon, threshold=mechanism.threshold - 1) > wall).any()
 

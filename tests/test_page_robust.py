@@ -206,6 +206,14 @@ def test_the_wall_stands_above_the_data() -> None:
     assert 0.2 < mine < most - 0.1, "here the best that could be is better"
     assert f"Data of stability 33 get an answer with chance {mine:.3g}; " in text
     assert f"on these data the most is {most:.3g}." in text
+    # A chance of less than a hair is not told as none: one row can move this quantile, and δ is all there is.
+    app = sound(opened(data="uniform"))
+    app.slider(key="stable_median-quantile").set_value(0.75)
+    app.select_slider(key="delta").set_value("1e-12")
+    text = texts(sound(app.number_input(key="epsilon").set_value(20.0).run()))
+    hair = float(answer_chance(1, epsilon=20.0, threshold=StableMedian(epsilon=20.0, delta=1e-12).threshold))
+    assert 0 < hair < 1e-16 and f"get an answer with chance {hair:.3g}; " in text
+    assert f"on these data the most is {hair:.3g}." in text
 
 
 @pytest.mark.parametrize("link", [{"robust": "<script>"}, {"data": "no-such-data"}, {"salaries": "17"}], ids=str)

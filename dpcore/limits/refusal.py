@@ -56,13 +56,13 @@ def most_answers(stable_rows: ArrayLike, *, epsilon: float, delta: float) -> Flo
     if delta == 0:
         return np.zeros_like(steps)
     # A step beyond the turn: there both kinds of step agree, so a rounding that picks the other one costs nothing.
-    turn = (1 - delta) / (1 + math.exp(epsilon))
-    rising = math.floor(math.log1p(turn * math.expm1(epsilon) / delta) / epsilon) + 1
-    risen = np.minimum(steps, rising)
-    reached = delta * np.expm1(epsilon * risen) / math.expm1(epsilon)
+    rising = math.floor(math.log1p((1 - delta) * math.tanh(epsilon / 2) / delta) / epsilon) + 1
+    risen, backwards = np.minimum(steps, rising), -math.expm1(-epsilon)
+    reached = delta * np.exp(epsilon * (risen - 1)) * -np.expm1(-epsilon * risen) / backwards
     shrunk = np.exp(-epsilon * (steps - risen))
-    missed = shrunk * (1 - reached) - delta * (1 - shrunk) / math.expm1(epsilon)
-    answered: Floats = np.clip(1 - missed, 0.0, 1.0)
+    missed = shrunk * (1 - reached) - delta * math.exp(-epsilon) * (1 - shrunk) / backwards
+    # A small chance is never taken from 1: rounded down, the wall would deny what is possible.
+    answered: Floats = np.clip(np.where(steps <= rising, reached, 1 - missed), 0.0, 1.0)
     return answered
 
 

@@ -14,7 +14,7 @@ from dpcore.figures.figure import Figure, percent
 from dpcore.figures.outcomes import answers, in_100, nearly, outcomes
 from dpcore.figures.robust import Mark, Seen, Wall, chance_curve, places
 from dpcore.limits.chance import binomial_interval
-from dpcore.limits.refusal import fewest_refusals, most_answers, most_right
+from dpcore.limits.refusal import most_answers, most_right
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.exponential_median import ExponentialMedian
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, rank, stability
@@ -142,7 +142,7 @@ def _stability_curve(
             marks.append(Mark(name=name, x=stable + step, chance=chance(stable + step)))
     x = places(stable=stable, threshold=threshold)
     low, high = (float(edge) for edge in binomial_interval(answered, TRIALS))
-    most = 1 - fewest_refusals(stable, epsilon=epsilon, delta=delta).value
+    most = float(most_answers(stable, epsilon=epsilon, delta=delta))
     return chance_curve(
         x=x,
         chances={"answer": answer_chance(x.astype(np.int64), epsilon=epsilon, threshold=threshold)},
