@@ -33,7 +33,7 @@ def press(page: Page, slider: str, key: str, times: int) -> None:
 
 
 def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
-    opened(page, server, "robust?data=earnings.earnings", charts=5)
+    opened(page, server, "robust?data=earnings.earnings", charts=6)
     expect(page.get_by_role("heading", name="Fewer than 1 in 100 runs refuse")).to_be_visible()
     press(page, "Privacy loss ε", "ArrowLeft", 8)
     expect(page.get_by_role("heading", name=re.compile(r"(About|More than) \d+ in 100 runs refuse"))).to_be_visible()
@@ -47,7 +47,7 @@ def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Serve
 
 
 def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> None:
-    opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=5)
+    opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=6)
     expect(page.get_by_text(re.compile(r"Calibration needs [\d,]+ times fewer"))).to_be_visible()
     expect(page.get_by_text("Paper: k = ε(n/m)³")).to_be_visible()
 
@@ -65,7 +65,7 @@ def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None
 
 
 def test_groups_are_compared_by_another_column(page: Page, server: Server) -> None:
-    opened(page, server, "robust?robust=subsample-groups&subsample-groups-rows=100", charts=5)
+    opened(page, server, "robust?robust=subsample-groups&subsample-groups-rows=100", charts=6)
     expect(page.locator("strong", has_text="male: larger median")).to_be_visible()
     page.get_by_role("combobox", name="Groups").click()
     page.get_by_role("option", name="region").click()
@@ -88,10 +88,10 @@ def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Se
 @pytest.mark.parametrize(
     ("link", "charts"),
     [
-        ("robust", 5),
-        ("robust?data=bimodal&robust=subsample_median", 5),
-        ("robust?data=census.income&robust=subsample-groups", 5),
-        ("robust?data=medical.meddol&robust=unbounded_mean", 2),
+        ("robust", 6),
+        ("robust?data=bimodal&robust=subsample_median", 6),
+        ("robust?data=census.income&robust=subsample-groups", 6),
+        ("robust?data=medical.meddol&robust=unbounded_mean", 3),
         ("sparse?sparse=figure-2", 6),
         ("sparse?sparse=data&data=pets.zip_code", 6),
     ],
