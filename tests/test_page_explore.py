@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Grid, Line, catalogue
+from dpcore import Grid, Line, Neighbours, Problem, catalogue, entry
 from dpcore.core import Queries
 from dpcore.experiment import finish
 from dpcore.linear_queries import LinearQueries
 from dpcore.pairs import BundledPairs, UploadedPairs
-from dpcore.queries import QUERY_CLASSES
+from dpcore.queries import QUERY_CLASSES, Intervals
 from dpcore.recipe import Recipe
 from dpcore.sources import Bundled, Generated, Source, Uploaded
 from dpcore.tables import read_table
+from pages.ui.theorem import promise
 
 MAIN = Path(__file__).resolve().parents[1] / "pages" / "main.py"
 
@@ -201,6 +202,18 @@ def test_a_new_public_n_is_every_number_s_n() -> None:
     assert "of 1,200 rows" in texts(app) and "of 1,000 rows" not in texts(app)
     axes = [chart.proto.spec for chart in charts(app) if "datum.value * 1200," in chart.proto.spec]
     assert len(axes) >= 2 and "datum.value * 1000," not in texts(app)
+
+
+def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -> None:
+    told = []
+    for n in (1_000, 100_000):
+        queries = Intervals(domain=Line(bits=6))
+        problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=Neighbours.ADD_REMOVE_ONE)
+        bound = entry("intervals-anchored").make().accuracy(problem, 0.05)
+        assert not bound.applies and bound.rows_needed is not None and 1_000 < bound.rows_needed < 100_000
+        told.append(promise(bound, n=n))
+    assert all(text.startswith("The theorem promises nothing here") for text in told)
+    assert ["It would need" in text for text in told] == [True, False]
 
 
 def test_a_public_stand_in_may_be_downloaded() -> None:

@@ -14,8 +14,9 @@ def promise(bound: Bound, *, n: int) -> str:
     if bound.kind is BoundKind.ORDER_ONLY:
         return "The theorem gives an order of magnitude only; no constant is proved, so no number is promised here."
     if not bound.applies:
-        needed = f" It would need n = {bound.rows_needed:,}." if bound.rows_needed else ""
-        return f"The theorem promises nothing at this n.{needed}"
+        # What is not met need not be about n: where rows come and go, no n would do.
+        needed = f" It would need n = {bound.rows_needed:,}." if bound.rows_needed and n < bound.rows_needed else ""
+        return f"The theorem promises nothing here: not all that it assumes is met.{needed}"
     if bound.vacuous:
         needed = f" It starts to say something at n = {bound.rows_needed:,}." if bound.rows_needed else ""
         return f"The promise is vacuous here: an error of {percent(bound.value)} is no news.{needed}"
