@@ -41,7 +41,11 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 BLOCK_CELLS = 1 << 20
 """Cells (trials x size) made at once: what fits in the cache matters more than fewer blocks."""
 BLOCKS = (60, 300, 1000)
-"""Where blocks end at the latest, and then every thousand releases: the first ones tell how long the others take."""
+"""Where blocks end at the latest, and then every thousand releases: the first ones tell how long the others take.
+
+A mechanism that says that nobody has to wait is drawn a thousand at once, and no more than are asked for: three blocks
+would cost twice the time.
+"""
 BLOCK_SECONDS = 1.0
 """Time between two signs of progress, and for one mechanism at one epsilon of a sweep."""
 FRAMES = 20
@@ -123,8 +127,8 @@ def measure(
 ) -> Generator[float, None, ErrorReport]:
     """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
 
-    Release number i of a seed is the same however many are drawn: blocks end where the public problem and the mechanism
-    say, and one that is too long is drawn whole and cut. So whoever has less time sees the first of the same releases.
+    Whoever has less time sees the first of the same releases: blocks end where the public problem and the mechanism
+    say, and of a mechanism that takes its time, one that is too long is drawn whole and cut.
 
     Args:
         mechanism: its run() must return a DataRelease.
@@ -190,10 +194,12 @@ def _ends(mechanism: Mechanism, problem: Problem, *, trials: int) -> list[int]:
     """Where blocks end, from 0 to the first end at or beyond so many trials; no clock has a say in it."""
     _, each = mechanism.preview_seconds(problem)
     longest = max(1, min(BLOCK_CELLS // problem.domain.size, int(BLOCK_SECONDS / each) if each else BLOCKS[-1]))
+    first = BLOCKS if each else BLOCKS[-1:]
     ends = [0]
     while ends[-1] < trials:
         later = BLOCKS[-1] * (ends[-1] // BLOCKS[-1] + 1)
-        ends.append(min(ends[-1] + longest, next((end for end in BLOCKS if end > ends[-1]), later)))
+        end = min(ends[-1] + longest, next((end for end in first if end > ends[-1]), later))
+        ends.append(end if each else min(end, trials))
     return ends
 
 

@@ -27,8 +27,9 @@ page = st.navigation(
     ],
     position="top",
 )
+# The drawing goes with the page; a PNG would be a file of the session, which a browser may ask for when that is over.
 st.set_page_config(
-    page_title=f"{page.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.png"), layout="wide"
+    page_title=f"{page.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.svg"), layout="wide"
 )
 # The control inside a picture is Vega's own; on a phone it would be wider than the page.
 st.html("<style>form.vega-bindings input[type=range] { max-width: 45vw; }</style>")

@@ -40,7 +40,7 @@ def test_a_report_agrees_with_every_query_asked_one_by_one(kind: type[Queries]) 
     mechanism = entry("identity").make(epsilon=0.3)
     state = mechanism.prepare(dataset, problem)
     report = finish(measure(mechanism, dataset, state, Preview(9), trials=40, queries_shown=10**6))
-    release = mechanism.run(state, Preview(9), trials=60).part(0, 40)
+    release = mechanism.run(state, Preview(9), trials=40)
     assert isinstance(release, DataRelease)
     everything = np.arange(problem.queries.count)
     truth = problem.queries.answer(dataset.histogram[None, :], everything) / problem.n
@@ -65,9 +65,10 @@ def test_trials_made_in_several_blocks_fill_the_same_report(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("key", ["identity", "gaussian", "intervals-printed", "net"])
-def test_a_release_is_the_same_however_many_are_drawn(key: str) -> None:
+def test_a_release_is_the_same_however_many_are_drawn(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset, problem = setting(Intervals)
     mechanism = entry(key).make(epsilon=0.3)
+    monkeypatch.setattr(type(mechanism), "preview_seconds", lambda self, problem: (0.0, 1e-4))
     state = mechanism.prepare(dataset, problem)
     few, more, most = (finish(measure(mechanism, dataset, state, Preview(9), trials=T)) for T in (50, 400, 1200))
     assert (few.trials, more.trials, most.trials) == (50, 400, 1200)
@@ -77,6 +78,18 @@ def test_a_release_is_the_same_however_many_are_drawn(key: str) -> None:
     # And yet no two blocks have the same coins.
     assert not np.array_equal(most.worst[:60], most.worst[60:120])
     assert not np.array_equal(most.worst[:60], most.worst[300:360])
+
+
+def test_nobody_waits_for_three_blocks_where_one_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, problem = setting(Intervals)
+    mechanism = entry("identity").make(epsilon=0.3)
+    state = mechanism.prepare(dataset, problem)
+    assert len(list(measure(mechanism, dataset, state, Preview(9), trials=1000))) == 1
+    one, more = (finish(measure(mechanism, dataset, state, Preview(9), trials=T)) for T in (1000, 1500))
+    np.testing.assert_array_equal(one.worst, more.worst[:1000])
+    assert not np.array_equal(more.worst[:500], more.worst[1000:])
+    monkeypatch.setattr(type(mechanism), "preview_seconds", lambda self, problem: (0.0, 1e-4))
+    assert len(list(measure(mechanism, dataset, state, Preview(9), trials=1000))) == 3
 
 
 @pytest.mark.parametrize(
@@ -104,6 +117,8 @@ def test_a_preview_that_takes_too_long_stops_before_the_next_block(
 
     monkeypatch.setattr(type(mechanism), "run", slowly)
     monkeypatch.setattr(type(mechanism), "warm_up", warmed)
+    # It says that it takes a while, but not how long it takes here.
+    monkeypatch.setattr(type(mechanism), "preview_seconds", lambda self, problem: (0.0, 1e-4))
     monkeypatch.setattr("dpcore.experiment.monotonic", lambda: clock[0])
     report = finish(measure(mechanism, dataset, state, Preview(9), trials=2000, seconds=10.0))
     assert report.trials == drawn == len(report.worst) == len(report.refused) == len(report.typical)
