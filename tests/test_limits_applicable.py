@@ -88,6 +88,18 @@ def test_many_places_say_more_than_two_also_with_a_slack() -> None:
     assert value(problem, epsilon=0.5, beta=0.05, delta=1e-3) < 0.7 * slack
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-6, 0.5])
+@pytest.mark.parametrize("n", [1, 10**9])
+def test_no_loss_is_too_small_or_too_large_to_be_told(n: int, delta: float) -> None:
+    """No loss to speak of hides all rows, an enormous one not a single row."""
+    problem = asked(bits=10, n=n)
+    assert value(problem, epsilon=1e-320, beta=1e-300) == 0.5
+    assert value(problem, epsilon=1e-12, beta=0.2, delta=delta / n) == pytest.approx(0.5)
+    for epsilon in (20.0, 700.0, 1e5, 1e300):
+        assert value(problem, epsilon=epsilon, beta=0.05, delta=delta) == 0.0
+        assert value(problem, epsilon=epsilon, beta=0.0) == 0.5
+
+
 @BOTH
 @pytest.mark.parametrize("beta", [0.001, 0.05, 0.3])
 def test_two_cells_are_two_worlds(neighbours: Neighbours, beta: float) -> None:

@@ -92,7 +92,7 @@ def _most_rows(problem: Problem, guarantee: Guarantee, *, bits: float, beta: flo
     low, high = 0, problem.n
     if beta > 0:
         # Beyond this many rows the wall is past; a smaller bracket is a quicker search, and never a wrong bound.
-        high = min(high, math.ceil((2 * (bits * math.log(2) - math.log(beta)) + 4) / guarantee.epsilon))
+        high = math.ceil(min(high, (2 * (bits * math.log(2) - math.log(beta)) + 4) / guarantee.epsilon))
     while low < high:
         rows = (low + high + 1) // 2
         steps = replacement_steps(problem.neighbours, rows=rows)
@@ -115,8 +115,9 @@ def _may_be_found(*, bits: float, steps: int, guarantee: Guarantee, beta: float)
     most 1, so p <= (1 + (N - 1) e^(-εh) δ_h)/(1 + (N - 1) e^(-εh)).
     """
     epsilon, others = guarantee.epsilon, float(log_others(bits))
-    leaked = guarantee.delta * -math.expm1(-epsilon * steps) / math.expm1(epsilon)  # e^(-εh) δ_h
+    # ln of e^(-εh) δ_h = δ (1 - e^(-εh)) e^-ε/(1 - e^-ε)
+    leaked = math.log(guarantee.delta) + math.log(math.expm1(-epsilon * steps) / math.expm1(-epsilon)) - epsilon
     with np.errstate(over="ignore"):
         missed = np.logaddexp(0.0, others - epsilon * steps)  # ln of 1 + (N - 1) e^(-εh)
-        reached = np.exp(-missed) + np.exp(others + math.log(leaked) - missed)
+        reached = np.exp(-missed) + np.exp(others + leaked - missed)
     return bool(reached >= 1 - beta)
