@@ -291,13 +291,15 @@ def test_the_promise_is_kept(noise: str, method: str, seed: int) -> None:
 def test_the_choice_is_the_least_predicted_error() -> None:
     """Few attributes: the marginals themselves. Many: a polynomial. Told in words, and overridable."""
     small, large = problem_of(6, n=10_000, width=3), problem_of(64, n=1_000_000, width=8)
-    for problem, words in ((small, "the 3-way marginals themselves"), (large, "a polynomial of degree 2")):
+    for problem, words in ((small, "the answers themselves"), (large, "a polynomial of degree 2")):
         plan = Marginals(epsilon=1.0).plan(problem)
         assert plan.words.startswith(words)
         others = [Marginals(epsilon=1.0, method=m).plan(problem) for m in ("noise-aware", "minimax", "chebyshev")]
         assert plan.predicted <= min(other.predicted for other in others) + 1e-9
     forced = Marginals(epsilon=1.0, method="minimax", degree=3, basis="ones").plan(large)
-    assert forced.words == "a polynomial of degree 3 from marginals of level 1, 2, 3 (all set)"
+    assert forced.words == (
+        "a polynomial of degree 3, read off noisy counts of the rows that have all of 1, 2 and 3 attributes"
+    )
     assert forced.deviation > plan.deviation
     assert plan.gamma == pytest.approx(0.3, abs=1e-6)
     direct = Marginals(epsilon=1.0, method="direct").plan(large)

@@ -26,7 +26,6 @@ from dpcore.marginals.queries import AtLeast
 from dpcore.mechanisms.marginals_decision_lists import DecisionListMarginals
 from dpcore.mechanisms.marginals_polynomial import Marginals
 from dpcore.tables import read_table
-from pages.ui.marginals_controls import plan_words
 from pages.ui.marginals_upload import parsed
 from pages.ui.upload import HeldFile
 from tests.test_page_explore import MAIN, charts, sound, texts
@@ -73,7 +72,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     by_polynomial, directly = headline(source, mechanism, problem)
     assert app.header[0].value == f"95 in 100 answers are off by at most {percent(by_polynomial)}"
     text = texts(app)
-    assert f"792 queries about any of 5 attributes, answered from **{plan_words(mechanism.plan(problem))}**" in text
+    assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
     assert f"Directly it would be {percent(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
     halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
@@ -132,7 +131,7 @@ def test_every_kind_of_query(link: dict[str, str], words: str, least: int, signe
     problem = problem_of(source, width=int(link["width"]), least=least, signed=signed)
     mechanism = Marginals(noise=link.get("marginal_noise", "laplace"))
     assert f"{problem.queries.count:,} queries about {words}" in texts(app)
-    assert f"answered from **{plan_words(mechanism.plan(problem))}**" in texts(app)
+    assert f"answered from **{mechanism.plan(problem).words}**" in texts(app)
 
 
 def test_adding_or_removing_rows_hangs_on_a_public_number_of_them() -> None:

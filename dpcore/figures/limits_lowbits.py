@@ -9,7 +9,7 @@ from dpcore.limits.low_bits import Verdict
 
 
 def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float, badge: str, dark: bool) -> Figure:
-    """Success with exact 95% intervals; beyond what ε allows nothing private can be."""
+    """Success with exact intervals, wrong once in a million times; beyond what ε allows nothing private can be."""
     colours = palette(dark=dark)
     samplers = {"naive floating point": naive, "secure sampler": secure}
     rows: Records = [

@@ -77,6 +77,7 @@ def _sentence(n: int, names: list[str], held: Floats, missing: int) -> str:
     """Where most rows are, and how many bars have none."""
     fullest = int(held.argmax())
     empty = int((held == 0).sum())
-    text = f"{n:,} rows in {len(held)} bars: the fullest, {names[fullest]}, has {held[fullest]:,.0f}"
+    bars = "1 bar" if len(held) == 1 else f"{len(held)} bars"
+    text = f"{n:,} rows in {bars}: the fullest, {names[fullest]}, has {held[fullest]:,.0f}"
     rest = "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
     return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {rest}."

@@ -72,6 +72,10 @@ def reachable(outputs: Floats, value: float, *, scale: float) -> Booleans:
     return found
 
 
+SURE = 1 - 1e-6
+"""Confidence of a verdict: at 95%, one visitor in forty would read that the secure sampler is broken."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Guesses:
     """Which of two counts each output came from, as the attacker thinks.
@@ -119,7 +123,7 @@ class Verdict:
 
 
 def score(
-    from_low: Floats, from_high: Floats, *, low: float, high: float, epsilon: float, confidence: float = 0.95
+    from_low: Floats, from_high: Floats, *, low: float, high: float, epsilon: float, confidence: float = SURE
 ) -> Verdict:
     """Attack equally many outputs of each count, released with privacy loss ε (noise of scale (high - low)/ε)."""
     check_loss(epsilon=epsilon)

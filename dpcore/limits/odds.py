@@ -96,8 +96,8 @@ def told(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
     before, after = max(prior, 1 - prior), float(best_guess(prior, epsilon=epsilon, delta=delta))
     sentence = (
         f"Someone who thinks it {100 * prior:.3g}% likely before the release can think it at most {100 * high:.3g}% "
-        f"and at least {100 * low:.3g}% likely after it, and guesses right at most {100 * after:.3g}% of the time "
-        f"instead of {100 * before:.3g}%."
+        f"and at least {100 * low:.3g}% likely after it, and guesses right at most {100 * after:.3g}% of the time, "
+        f"{'as before' if f'{100 * after:.3g}' == f'{100 * before:.3g}' else f'instead of {100 * before:.3g}%'}."
     )
     if delta:
         sentence = f"Except with chance about {delta:g}, in which everything may come out: {sentence}"

@@ -61,10 +61,16 @@ class Plan:
     def words(self) -> str:
         """The plan in words."""
         if self.polynomial is None:
-            return f"the {self.noise[0].level}-way marginals themselves"
-        released = ", ".join(str(level) for level in self.polynomial.levels) or "none"
-        side = "all set" if self.polynomial.basis == "ones" else "none set"
-        return f"a polynomial of degree {self.polynomial.degree} from marginals of level {released} ({side})"
+            return "the answers themselves, each with noise of its own"
+        counted = [str(level) for level in self.polynomial.levels]
+        if not counted:
+            return "one number for all: noise would cost more than it tells"
+        some = " and ".join([", ".join(counted[:-1]), counted[-1]]) if len(counted) > 1 else counted[0]
+        which = "all" if self.polynomial.basis == "ones" else "none"
+        return (
+            f"a polynomial of degree {self.polynomial.degree}, read off noisy counts of the rows that have {which} of "
+            f"{some} attribute{'s' if counted != ['1'] else ''}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,7 +78,8 @@ def lesson() -> None:
     if found.naive.broken:
         st.warning(
             f"The naive noise cannot be ε-DP with ε = {exactly(loss)}: {percent(found.naive.success)} right guesses, "
-            f"at least {percent(found.naive.interval[0])} (exact 95% interval), where {percent(allowed)} are allowed."
+            f"at least {percent(found.naive.interval[0])} (exact interval, wrong once in a million times), where "
+            f"{percent(allowed)} are allowed."
         )
     else:
         st.info(

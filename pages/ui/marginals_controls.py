@@ -8,7 +8,6 @@ import streamlit as st
 
 from dpcore.core import Entry, Neighbours, Parameter, Problem
 from dpcore.cubes import PREDICATES, BundledCube, CubeSource, GeneratedCube
-from dpcore.marginals.plans import Plan
 from dpcore.marginals.queries import AtLeast
 from dpcore.marginals.sets import MOST_WIDTH
 from dpcore.mechanisms import entry
@@ -64,21 +63,6 @@ class Asked:
             return "one attribute"
         which = {1: "any of", self.width: "all of"}.get(self.least, f"at least {self.least} of")
         return f"{which} {self.width} attributes"
-
-
-def plan_words(plan: Plan) -> str:
-    """What a release answers from."""
-    if plan.polynomial is None:
-        return "the answers themselves, each with noise of its own"
-    counted = [str(level) for level in plan.polynomial.levels]
-    if not counted:
-        return "one number for all: noise would cost more than it tells"
-    some = " and ".join([", ".join(counted[:-1]), counted[-1]]) if len(counted) > 1 else counted[0]
-    which = "all" if plan.polynomial.basis == "ones" else "none"
-    return (
-        f"a polynomial of degree {plan.polynomial.degree}, read off noisy counts of the rows that have {which} of "
-        f"{some} attribute{'s' if counted != ['1'] else ''}"
-    )
 
 
 def ask() -> Asked | None:

@@ -15,7 +15,7 @@ from dpcore.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
 from dpcore.marginals.preview import best_along, crossover, released_counts
 from dpcore.marginals.queries import AtLeast
 from pages.ui.charts import draw, hide_toolbars, is_dark, numbers
-from pages.ui.marginals_controls import ask, plan_words
+from pages.ui.marginals_controls import ask
 from pages.ui.marginals_lists import college_story
 from pages.ui.marginals_previews import Shown, computed, worst_of_all
 from pages.ui.marginals_promise import Promised, beside
@@ -87,7 +87,7 @@ def _headline(shown: Shown) -> None:
     queries = shown.problem.queries
     st.header(f"95 in 100 answers are off by at most {percent(error)}")
     st.markdown(
-        f"{queries.count:,} queries about {shown.asked.words}, answered from **{plan_words(shown.plan)}**. "
+        f"{queries.count:,} queries about {shown.asked.words}, answered from **{shown.plan.words}**. "
         f":blue-badge[simulated] :gray-badge[true]\n\n{name} it would be {percent(compared)}; saying ½ to all, "
         f"{percent(constant)}. The polynomial's release also bounds each answer, for free; "
         f"halfway between the bounds it is **{percent(between)}**. "
