@@ -329,6 +329,9 @@ def test_errors_that_are_all_equal_all_zero_or_one_are_pictures_too() -> None:
         figure = with_worst(report, worst=worst)
         assert len(figure.spec["datasets"]["dots"]) == DOTS
     assert "every release errs by 30%" in with_worst(report, worst=np.full(200, 0.3)).sentence
+    tied = with_worst(report, worst=np.repeat([0.1, 0.2], [20, 180]))
+    assert "about 90 in 100 releases err by 20% (600 of 3,000 rows) on their worst query, none by more" in tied.sentence
+    assert tied.spec["datasets"]["typical"][0]["text"] == "○ about 90 in 100 err by 20%, none by more"
     assert "about 50 in 100" in with_worst(report, worst=np.repeat([0.0, 0.1], 100)).sentence
     assert "about 0.5 in 100" in with_worst(report, worst=np.repeat([0.0, 0.1], [199, 1])).sentence
     assert typical_failure(np.array([0.25])) == (0.25, 0.0)

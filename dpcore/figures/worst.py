@@ -59,6 +59,20 @@ def _in_100(share: float) -> str:
     return significant(share) if share < 1 else f"{share:.0f}"
 
 
+def _said(answered: Floats, *, run: str = "", on: str = "", n: int = 0) -> str:
+    """How many err by how much; where all beyond the level err alike, by exactly that. Empty where all releases do."""
+    level, beyond = typical_failure(answered)
+    if not beyond:
+        return ""
+    above = answered[answered > level]
+    alike = len(above) > 1 and bool((above == above[0]).all())
+    value = float(above[0]) if alike else level
+    size = f"{percent(value)} ({rows(value, n)})" if n else percent(value)
+    return f"about {_in_100(beyond)} in 100{run} err by {'' if alike else 'more than '}{size}{on}" + (
+        ", none by more" if alike else ""
+    )
+
+
 def worst_map(
     *,
     worst: Floats,
@@ -106,12 +120,12 @@ def worst_map(
              "right": bool(axis.along(np.array([value]))[0] < 0.45)}
             for value in marks
         ],
-        "typical": [{"text": f"○ about {_in_100(beyond)} in 100 err by more than {percent(level)}"}] if beyond else [],
+        "typical": [{"text": f"○ {_said(answered)}"}] if beyond else [],
         "refused": [{"text": f"⊥ {refused:,} of {len(worst):,} refused"}] if refused else [],
         "reach": [{"x": axis.left, "y": 0.0}, {"x": axis.right, "y": top}],
     }  # fmt: skip
     body = worst_body(colours, n=n, log=axis.log, run=words.run, over=words.over)
-    said = _observed(guarantee, answered, n=n, refused=refused, level=level, beyond=beyond, words=words)
+    said = _observed(guarantee, answered, n=n, refused=refused, words=words)
     if wall > 0:
         said += f"; no mechanism can promise less than {percent(wall)}"
     return Figure(
@@ -123,17 +137,13 @@ def worst_map(
     )  # fmt: skip
 
 
-def _observed(
-    guarantee: Guarantee, answered: Floats, *, n: int, refused: int, level: float, beyond: float, words: Words
-) -> str:
+def _observed(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, words: Words) -> str:
     """What happened, and how often there was no answer."""
-    size = f"{percent(level)} ({rows(level, n)})"
-    text = f"{guarantee.sentence()}: every {words.run} errs by {size} on its worst {words.query}"
-    if beyond:
-        text = (
-            f"{guarantee.sentence()}: about {_in_100(beyond)} in 100 {words.run}s err by more than {size} on "
-            f"their worst {words.query}"
-        )
+    text = _said(answered, run=f" {words.run}s", on=f" on their worst {words.query}", n=n)
+    if not text:
+        alike = float(answered[0])
+        text = f"every {words.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {words.query}"
+    text = f"{guarantee.sentence()}: {text}"
     if refused:
         text += f"; {refused:,} of {len(answered) + refused:,} refused to answer and are not counted"
     return text
