@@ -31,7 +31,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpcore.core import Assumption, Bound, BoundKind, Floats, ParameterError
+from dpcore.core import Floats, ParameterError
 from dpcore.limits.chance import check_loss, confusion
 
 
@@ -74,18 +74,3 @@ def most_right(stable_rows: int, *, epsilon: float, delta: float) -> float:
     if stable_rows < 1:
         raise ParameterError(f"A stability is a whole number of rows from 1, got {stable_rows!r}.")
     return 1 - confusion(epsilon=epsilon, steps=2 * stable_rows - 1, delta=delta)
-
-
-def fewest_refusals(stable_rows: int, *, epsilon: float, delta: float) -> Bound:
-    """The same as a lower bound on the chance of a refusal (``value``: a chance, not an error)."""
-    answered = float(most_answers(stable_rows, epsilon=epsilon, delta=delta))
-    slack = f" and slack {delta:.3g}" if delta else ""
-    return Bound(
-        value=1 - answered,
-        kind=BoundKind.LOWER,
-        statement=f"Whoever never gives a wrong answer, with privacy loss {epsilon:g}{slack}, answers with chance at "
-        f"most {answered:.3g} on data whose answer {stable_rows:,} changed rows, and no fewer, can change.",
-        reference="Desfontaines, Voss, Gipson and Mandayam (2022), read as a bound",
-        assumptions=(Assumption(text="a wrong answer is never given", met=True),),
-        note="Exactly so often is possible, so this is the best there is.",
-    )
