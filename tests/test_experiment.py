@@ -21,8 +21,9 @@ from dpcore import (
     entry,
 )
 from dpcore.core import DataRelease, Mechanism, Queries, Release, State
-from dpcore.experiment import LEVELS, finish, measure, sweep
+from dpcore.experiment import LEVELS, finish, measure
 from dpcore.mechanisms import serving
+from dpcore.sweep import sweep
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 

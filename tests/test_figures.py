@@ -30,7 +30,7 @@ from dpcore import (
     entry,
 )
 from dpcore.core import Bound, BoundKind, Domain, Floats, Queries
-from dpcore.experiment import ErrorReport, Sweep, finish, measure, sweep
+from dpcore.experiment import ErrorReport, finish, measure
 from dpcore.figures.data import binned, histogram
 from dpcore.figures.dotplot import DOTS
 from dpcore.figures.errors import error_band
@@ -40,6 +40,7 @@ from dpcore.figures.tradeoff import tradeoff
 from dpcore.figures.worst import Words, typical_failure, worst_error, worst_map
 from dpcore.limits.applicable import lower_curve
 from dpcore.mechanisms import serving
+from dpcore.sweep import Sweep, sweep
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 BADGE = "true: generated · released: simulated, preview sampler, seed 1"

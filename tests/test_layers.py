@@ -53,7 +53,7 @@ FLOORS = (
         "synthetic",
     }
     | {"mechanisms", "limits"},
-    {"experiment", "audit", "ledger", "release", "recipe", "halfspace_parts"},
+    {"experiment", "sweep", "audit", "ledger", "release", "recipe", "halfspace_parts"},
     {"figures"},
 )
 SAME_FLOOR = {
@@ -75,6 +75,7 @@ SAME_FLOOR = {
     "surveys": {"cubes", "samples", "sources"},
     "vectors": {"samples", "sources", "tables"},
     "recipe": {"experiment"},
+    "sweep": {"experiment"},
 }
 
 # Folders whose code is judged; tests and the virtual environments are not.

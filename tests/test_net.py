@@ -30,7 +30,7 @@ from dpcore import (
 )
 from dpcore.audit import neighbouring_pairs
 from dpcore.core import Domain, Integers, Queries
-from dpcore.experiment import finish, measure, sweep
+from dpcore.experiment import finish, measure
 from dpcore.generators import generate
 from dpcore.mechanisms.net import NetMechanism, NetState
 from dpcore.nets import net as nets
@@ -38,6 +38,7 @@ from dpcore.nets.net import Net, candidates, listable, multisets
 from dpcore.queries import classes_for
 from dpcore.randomness.laws import exponential_law
 from dpcore.randomness.sampler import RULES
+from dpcore.sweep import sweep
 from tests.problems import dataset_of
 from tests.statistics import CONTROL, HARDLY_EVER, assert_chance_at_most, assert_law, assert_other_law, tally_rows
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.experiment import Sweep
 from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened
 from dpcore.figures.labels import drawable
 from dpcore.figures.tradeoff_body import tradeoff_body
+from dpcore.sweep import Sweep
 
 
 def tradeoff(

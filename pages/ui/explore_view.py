@@ -8,12 +8,13 @@ from collections.abc import Generator, Mapping
 import streamlit as st
 
 from dpcore.core import Dataset, Entry, ParameterError, Problem, ProvenanceKind, State, exactly
-from dpcore.experiment import ErrorReport, measure, sweep
+from dpcore.experiment import ErrorReport, measure
 from dpcore.figures.tradeoff import tradeoff
 from dpcore.limits.applicable import lower_curve
 from dpcore.mechanisms import serving
 from dpcore.randomness import Preview
 from dpcore.recipe import Recipe
+from dpcore.sweep import sweep
 from pages.ui.charts import draw_selectable, hide_toolbars, is_dark, numbers
 from pages.ui.controls import SHARED, Value
 from pages.ui.downloads import synthetic_table
