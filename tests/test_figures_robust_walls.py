@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from dpcore import Line, Problem, Thresholds
+from dpcore.figures.figure import percent
 from dpcore.figures.outcomes import nearly
 from dpcore.figures.robust import Mark, Seen, Wall, chance_curve, hatches_above, places
 from dpcore.figures.salaries import EPSILONS, Comparison, order_of_interval
@@ -15,6 +19,7 @@ from dpcore.figures.salaries_walls import (
     Scale,
     hardest,
     hatches_below,
+    missed,
     ranks_over_epsilon,
     refusals_over_epsilon,
 )
@@ -120,11 +125,25 @@ def test_ranks_have_their_promise_and_their_wall(n: int, dark: bool) -> None:
     drawn = figure.spec["datasets"]
     assert all(each["promise"] > each["wall"] for each in drawn["curves"])
     assert bool(drawn["vacuous"]) is (n == 300)
+    # Dots may lie in the hatching: what is hatched is a promise for all data, and both picture and caption say so.
+    assert '"impossible to promise"' in json.dumps(figure.spec)
+    assert figure.sentence.endswith("dots in the hatched part are no contradiction.")
+    assert f"miss by up to {percent(5 / n)} of the rows, 5 rows (dots" in figure.sentence
     # On the data of the proof the mechanism is on the possible side, by hardly more than the wall demands.
     for share, wall in zip(
         figure.table["95 in 100 runs, hard data"], figure.table["impossible below, near"], strict=True
     ):
         assert wall * 0.97 - 1 / n <= share <= 1.1 * wall + 2 / n
+
+
+def test_no_row_between_is_said_as_the_same_cell() -> None:
+    found = compared(n=61_395, stable=9)
+    exact = replace(found, rank=np.zeros_like(found.rank))
+    sentence = ranks_over_epsilon(found=exact, epsilon=1.0, badge=SHOWN["badge"], dark=False).sentence
+    assert "95 in 100 exponential medians fall in the median's own cell (dots" in sentence
+    assert "On the hardest data known they miss by up to 0.00977% of the rows, 6 rows (diamonds)" in sentence
+    assert "0% " not in sentence.replace("100% ", "")
+    assert missed(1 / 300, 300) == "miss by up to 0.333% of the rows, 1 row"
 
 
 def test_hard_data_are_exact() -> None:

@@ -9,7 +9,7 @@ from dpcore.figures.figure import Palette, haloed
 
 
 def over_epsilon_body(
-    colours: Palette, *, scale: dict[str, Any], title: str, promised: str, epsilons: Sequence[float]
+    colours: Palette, *, scale: dict[str, Any], title: str, promised: str, hatched: str, epsilons: Sequence[float]
 ) -> dict[str, Any]:
     """What is impossible and vacuous, then the promise, then what was seen; all that moves is in the data sets.
 
@@ -18,6 +18,7 @@ def over_epsilon_body(
         scale: of the vertical axis.
         title: of the vertical axis.
         promised: what the curve is called.
+        hatched: what the region under the wall is called.
         epsilons: losses with a label.
     """
     x: dict[str, Any] = {
@@ -58,7 +59,7 @@ def over_epsilon_body(
             *haloed({
                 "data": {"name": "word"},
                 "mark": {**small, "align": "left", "dy": -12, "color": colours.quiet},
-                "encoding": {"x": x, "y": y, "text": {"value": "impossible"}},
+                "encoding": {"x": x, "y": y, "text": {"value": hatched}},
             }, colours),
             {
                 "data": {"name": "curves"},

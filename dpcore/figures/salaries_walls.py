@@ -63,7 +63,8 @@ def refusals_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark
     low, high = binomial_interval(np.rint(found.refused[0] * found.trials), found.trials)
     return _over_epsilon(
         seen=(found.refused[0], low, high), promise=exact, wall=least, scale=Scale(top=1.0), epsilon=epsilon,
-        badge=badge, dark=dark, title="Refusals", axis="runs without an answer", told=("refused", "exact chance"),
+        badge=badge, dark=dark, title="Refusals", axis="runs without an answer",
+        told=("refused", "exact chance", "impossible"),
         sentence=f"Only the stable median refuses. Its stability is {found.stable:,} here: it answers in 95 of 100 "
         f"runs {_from(CURVE[exact <= 0.05])}. Hatched is impossible for whoever never gives a wrong answer with "
         f"δ = {found.delta:g}: the best that could be would do so {_from(CURVE[least <= 0.05])}.",
@@ -91,16 +92,27 @@ def ranks_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark: b
     seen, low, high = found.rank
     hard = np.array([hardest(problem, epsilon=at, wall=known(at)[1]) for at in EPSILONS])
     nobody = f"; nobody who always answers can promise less than {percent(impossible)} for all data (hatched)"
+    alone = (
+        " One data set may do better than anybody can promise for all: dots in the hatched part are no contradiction."
+    )
     return _over_epsilon(
         seen=(seen, low, high), hard=hard, promise=promise, wall=wall,
         scale=Scale(top=1.05 * max(float(line.max()) for line in (promise, high, hard)), unit=1 / found.n),
         epsilon=epsilon, badge=badge, dark=dark, title="Rows between answer and median", axis="rows off, share of n",
-        told=("95 in 100 runs", "promised"),
-        sentence=f"Near ε = {EPSILONS[column]:g}, 95 in 100 exponential medians are off by at most "
-        f"{percent(float(seen[column]))} of the rows on these data (dots; {percent(float(low[column]))} to "
-        f"{percent(float(high[column]))} with 95% confidence), and by {percent(float(hard[column]))} on data made to "
-        f"be hard (diamonds, exact). Promised is {percent(promised)}{nobody if impossible else ''}.",
+        told=("95 in 100 runs", "promised", "impossible to promise"),
+        sentence=f"Near ε = {EPSILONS[column]:g}, 95 in 100 exponential medians "
+        f"{missed(float(seen[column]), problem.n)} (dots; strokes: 95% interval). On the hardest data known they "
+        f"{missed(float(hard[column]), problem.n)} (diamonds). Promised: {percent(promised)}"
+        f"{nobody if impossible else ''}.{alone if wall.any() else ''}",
     )  # fmt: skip
+
+
+def missed(off: float, n: int) -> str:
+    """How far answers lie from the median, as a share and as rows; none in between is its own cell."""
+    if off <= 0:
+        return "fall in the median's own cell"
+    count = f"{off * n:,.0f}" if off * n >= 10 else f"{off * n:.3g}"
+    return f"miss by up to {percent(off)} of the rows, {count} {'row' if count == '1' else 'rows'}"
 
 
 def hardest(problem: Problem, *, epsilon: float, wall: float) -> float:
@@ -144,7 +156,7 @@ def _over_epsilon(
     dark: bool,
     title: str,
     axis: str,
-    told: tuple[str, str],
+    told: tuple[str, str, str],
     sentence: str,
 ) -> Figure:
     """Points with intervals (E,), points on hard data, a curve and a wall (CURVE,), a rule at the page's epsilon."""
@@ -175,7 +187,9 @@ def _over_epsilon(
         "vacuous": [{"y": 1.0, "y2": scale.top}] if scale.top > 1 else [],
         "here": [{"epsilon": min(max(epsilon, EPSILONS[0]), EPSILONS[-1])}],
     }  # fmt: skip
-    body = over_epsilon_body(colours, scale=scale.spec(), title=axis, promised=told[1], epsilons=EPSILONS)
+    body = over_epsilon_body(
+        colours, scale=scale.spec(), title=axis, promised=told[1], hatched=told[2], epsilons=EPSILONS
+    )
     points = [int(np.argmin(np.abs(np.log(CURVE / at)))) for at in EPSILONS]
     exact = {} if hard is None else {f"{told[0]}, hard data": shortened(hard)}
     return Figure(
