@@ -250,6 +250,38 @@ def test_a_slider_moves_data_alone() -> None:
     assert {**first, "datasets": 0} == {**second, "datasets": 0}
 
 
+def test_a_curve_leaves_the_picture_and_dots_stay_in_it() -> None:
+    # Laid along the edge, "at least 0%" would read as "at least 40%".
+    figure = limits_subset.by_noise(
+        people=100, error=7, errors=[0, 7, 70], shares=np.array([[1.0], [0.8], [0.2]]), proved=[1.0, 0.5, 0.0],
+        forced=3.0, blind=0.5, guess=0.1, badge=BADGE, dark=False,
+    )  # fmt: skip
+    spec = drawn(figure)
+    assert '"clamp"' not in json.dumps(spec)
+    assert [row["y"] for row in spec["datasets"]["lines"]] == [1.0, 0.5, 0.0]
+    assert [(row["y"], row["low"]) for row in spec["datasets"]["dots"]] == [(1.0, 1.0), (0.8, 0.8), (0.4, 0.4)]
+    assert [row["y"] for row in spec["datasets"]["guessed"]] == [0.4]
+    assert 0.2 in figure.table["share of bits found"]
+    for layer in spec["layer"]:
+        assert layer["data"].get("name") not in {"lines", "wall"} or layer["mark"]["clip"]
+
+
+def test_a_curve_of_zeros_ends_on_a_logarithmic_axis() -> None:
+    figure = plot(
+        x=Axis(title="across"), y=Axis(title="up", log=True, low=0.01), sentence="One curve.", badge=BADGE, dark=False,
+        series=[Series(name="proved", x=[1, 2, 3, 4], y=[1, 0.001, 0, 0])],
+    )  # fmt: skip
+    assert [(row["x"], row["y"]) for row in drawn(figure)["datasets"]["lines"]] == [(1, 1), (2, 0.001)]
+    assert figure.table["up"] == [1, 0.001, 0, 0]
+    histogram = limits_histogram.risks(
+        cells=64, occupied=1, rows=1000, epsilon=1.0, guess=10, measured=np.array([0.1, 0.2]), badge=BADGE, dark=False
+    )
+    spec = drawn(histogram)
+    whole = [row["y"] for row in spec["datasets"]["lines"] if row["series"] == "paper, whole rows"]
+    floor = spec["datasets"]["wall"][0]["end"]
+    assert whole and floor not in whole
+
+
 def test_small_things() -> None:
     assert [chance(value) for value in (0.0, 1e-9, 0.5, 0.99999, 1.0)] == [
         "0%",

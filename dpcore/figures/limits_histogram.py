@@ -58,7 +58,7 @@ def risks(
             Series(name="identity (exact)", x=grid, y=identity, role="released"),
             Series(name="Laplace noise (exact)", x=grid, y=laplace),
             Series(name=f"random DP, {occupied} full bars (exact)", x=grid, y=sparse),
-            Series(name="paper, whole rows", x=grid, y=np.maximum(whole, floor), role="theory"),
+            Series(name="paper, whole rows", x=grid, y=whole, role="theory"),
             Series(name="paper, as printed", x=grid, y=printed),
             Series(
                 name="identity, measured", x=[epsilon], y=[mean], low=[max(mean - half, floor)], high=[mean + half],

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from dpcore.core import Booleans, Floats
 from dpcore.figures.figure import percent
 
 
@@ -33,8 +35,18 @@ class Axis:
             axis["values"] = list(self.ticks)
         return {
             "field": field, "type": "quantitative", "title": self.title, "axis": axis,
-            "scale": {**scale, "nice": False, "clamp": True},
+            "scale": {**scale, "nice": False},
         }  # fmt: skip
+
+    def within(self, values: ArrayLike) -> Floats:
+        """Values beyond an end moved to it: for dots and rules; a curve leaves the picture instead."""
+        low, high = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
+        return np.clip(np.asarray(values, dtype=np.float64), low, high)
+
+    def has(self, values: ArrayLike) -> Booleans:
+        """Which values have a place on the axis, were it long enough: a logarithmic one has no zero."""
+        numbers = np.asarray(values, dtype=np.float64)
+        return numbers > 0 if self.log else np.full(numbers.shape, True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

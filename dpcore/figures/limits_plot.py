@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def plot(
     colours = palette(dark=dark)
     across, up = x.channel("x"), y.channel("y")
     curves, measured = [one for one in series if one.low is None], [one for one in series if one.low is not None]
+    marks = [_inside(mark, x, y) for mark in marks]
     body = {
         "layer": [
             *([region(wall, across, up, colours)] if wall else []),
@@ -41,8 +43,8 @@ def plot(
         ]
     }
     datasets: dict[str, Records] = {
-        "lines": [row for one in curves for row in _records(one)],
-        "dots": [row for one in measured for row in _records(one)],
+        "lines": [row for one in curves for row in _curve(one, y)],
+        "dots": [row for one in measured for row in _dots(one, x, y)],
         "wall": _wall_records(wall) if wall else [],
         **mark_records(marks),
     }
@@ -54,11 +56,25 @@ def plot(
     )
 
 
-def _records(one: Series) -> Records:
-    columns = {"x": one.x, "y": one.y} | ({} if one.low is None else {"low": one.low, "high": one.high})
-    numbers = {name: shortened(np.asarray(column)) for name, column in columns.items()}
+def _curve(one: Series, y: Axis) -> Records:
+    """A curve where the axis has a place for it; beyond the picture it is cut, never laid along its edge."""
+    pairs = zip(shortened(np.asarray(one.x)), shortened(np.asarray(one.y)), y.has(one.y).tolist(), strict=True)
+    return [{"series": one.name, "x": across, "y": up} for across, up, placed in pairs if placed]
+
+
+def _dots(one: Series, x: Axis, y: Axis) -> Records:
+    """Dots with their intervals; those beyond the picture stand at its edge."""
+    columns = {"x": x.within(one.x), **{name: y.within(getattr(one, name)) for name in ("y", "low", "high")}}
+    numbers = {name: shortened(column) for name, column in columns.items()}
     rows = [dict(zip(numbers, values, strict=True)) for values in zip(*numbers.values(), strict=True)]
     return [{"series": one.name, **row} for row in rows]
+
+
+def _inside(mark: Mark, x: Axis, y: Axis) -> Mark:
+    """A mark beyond the picture, at its edge."""
+    if mark.x is not None:
+        return replace(mark, x=float(x.within(mark.x)))
+    return mark if mark.y is None else replace(mark, y=float(y.within(mark.y)))
 
 
 def _wall_records(wall: Wall) -> Records:
