@@ -56,7 +56,7 @@ def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None
     opened(page, server, "sparse", charts=6)
     before = captions(page)
     page.get_by_role("combobox", name="What to release").click()
-    page.get_by_role("option", name=re.compile("figure 2")).click()
+    page.get_by_role("option", name=re.compile("Figure 2")).click()
     settled(page)
     assert "400 cells, 3,000 rows" in captions(page) and captions(page) != before
     assert "sparse=figure-2" in page.url
