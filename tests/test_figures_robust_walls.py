@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from dpcore import Line, Problem, Thresholds
 from dpcore.figures.figure import percent
-from dpcore.figures.outcomes import nearly
+from dpcore.figures.outcomes import nearly, nearly_percent
 from dpcore.figures.robust import Mark, Seen, Wall, chance_curve, hatches_above, places
 from dpcore.figures.salaries import EPSILONS, Comparison, order_of_interval
 from dpcore.figures.salaries_walls import (
@@ -73,8 +73,13 @@ def test_what_nobody_can_do_stands_above_the_curve(epsilon: float, dark: bool) -
 
 
 def test_a_chance_is_never_told_as_certain() -> None:
-    assert [nearly(each) for each in (0.5, 0.9994, 0.9996, 1.0, 0.0)] == ["0.5", "0.999", "above 0.999", "1", "0"]
+    assert [nearly(each) for each in (0.5, 0.9994, 0.9996, 1.0, 0.0)] == [
+        "0.5", "0.999", "above 0.999", "above 0.999", "0",
+    ]  # fmt: skip
     assert nearly(0.99999, digits=4) == "above 0.9999" and nearly(0.99994, digits=4) == "0.9999"
+    assert nearly(1.0, certain=True) == "1", "only what is proved"
+    shares = [nearly_percent(each, digits=5) for each in (0.25, 0.99999, 0.999996, 1.0)]
+    assert shares == ["25%", "99.999%", "above 99.999%", "above 99.999%"]
 
 
 def test_hatching_meets_the_wall() -> None:
@@ -114,6 +119,7 @@ def test_refusals_have_their_promise_and_their_wall(n: int, stable: int, dark: b
         )
     assert ("at no ε shown" in figure.sentence) is (stable == 1)
     assert f"stability is {stable}" in figure.sentence
+    assert "with δ = 1e-6: the best" in figure.sentence, "δ as its slider has it"
     assert figure.table["refused"] == [1, 1, 1, 1, 1, 0, 0, 0, 0]
     assert figure.table["to (95% confidence)"][-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
 

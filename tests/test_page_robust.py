@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Problem
 from dpcore.core import ParameterError
-from dpcore.figures.outcomes import nearly
+from dpcore.figures.outcomes import nearly, nearly_percent
 from dpcore.limits.refusal import most_answers
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.stable_median import StableMedian, answer_chance, stability
@@ -106,7 +107,7 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     state = mechanism.prepare(dataset, problem)
     agreement = float(state.vote.law(state.counts, rows=mechanism.rows)[state.vote.answer(state.counts[None, :])[0]])
     chance = vote_chance(plan, epsilon=1.0, agreement=agreement)
-    assert f"| yours | {100 * agreement:.5g}% | {nearly(chance, digits=4)} |" in text
+    assert f"| yours | {nearly_percent(agreement, digits=5)} | {nearly(chance, digits=4)} |" in text
     try:
         paper = paper_plan(epsilon=1.0, n=dataset.n, rows=mechanism.rows)
     except ParameterError:
@@ -196,6 +197,14 @@ def test_salaries_are_compared() -> None:
     assert "at no ε shown" in texts(app)
 
 
+def test_one_person_against_it_never_makes_an_answer_surer() -> None:
+    """Both chances round to 1 here; only one of them is 1 to the last digit of a float."""
+    text = texts(sound(opened(data="adult.race", robust="subsample_commonest")))
+    assert re.search(r"\| yours \| [^|]+ \| above 0.9999 \|", text)
+    assert re.search(r"\| one person changed, against it \| [^|]+ \| above 0.9999 \|", text)
+    assert "100%" not in text.partition("agreement | chance of that answer")[2].partition("Privacy")[0]
+
+
 def test_the_wall_stands_above_the_data() -> None:
     app = sound(opened(data="earnings.earnings"))
     text = texts(sound(app.number_input(key="epsilon").set_value(0.4).run()))
@@ -205,7 +214,8 @@ def test_the_wall_stands_above_the_data() -> None:
     most = float(most_answers(stable, epsilon=0.4, delta=delta))
     assert 0.2 < mine < most - 0.1, "here the best that could be is better"
     assert f"Data of stability 33 get an answer with chance {mine:.3g}; " in text
-    assert f"on these data the most is {most:.3g}." in text
+    assert f"on these data the most is {most:.3g}. Dotted: the most for those who may be wrong, on the worst" in text
+    assert f"With a stability of **{StableMedian(epsilon=0.4).stability_needed(0.05):,}** or more, 95 in 100" in text
     # A chance of less than a hair is not told as none: one row can move this quantile, and δ is all there is.
     app = sound(opened(data="uniform"))
     app.slider(key="stable_median-quantile").set_value(0.75)

@@ -27,10 +27,16 @@ def in_100(chance: float) -> str:
     return f"about {100 * chance:.0f} in 100"
 
 
-def nearly(chance: float, *, digits: int = 3) -> str:
-    """A chance with so many digits, never rounded to certainty."""
-    most = 1 - 10.0**-digits
-    return f"above {most:g}" if most < chance < 1 and float(f"{chance:.{digits}g}") >= 1 else f"{chance:.{digits}g}"
+def nearly(chance: float, *, digits: int = 3, certain: bool = False) -> str:
+    """A chance with so many digits, rounded to certainty only where a proof says that it is certain."""
+    text = f"{chance:.{digits}g}"
+    return text if certain or float(text) < 1 else f"above {1 - 10.0**-digits:g}"
+
+
+def nearly_percent(share: float, *, digits: int = 3) -> str:
+    """The same for a share in percent, never rounded to all."""
+    text = f"{100 * share:.{digits}g}"
+    return f"{text}%" if float(text) < 100 else f"above {100 - 10.0 ** (2 - digits):.{digits}g}%"
 
 
 def outcomes(*, refused: float, wrong: float, badge: str, dark: bool) -> Figure:

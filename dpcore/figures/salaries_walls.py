@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, Problem
+from dpcore.core import Floats, Problem, exactly
 from dpcore.figures.figure import Figure, Records, framed, palette, percent, shortened, significant
 from dpcore.figures.salaries import EPSILONS, Comparison
 from dpcore.figures.salaries_body import over_epsilon_body
@@ -67,7 +67,7 @@ def refusals_over_epsilon(*, found: Comparison, epsilon: float, badge: str, dark
         told=("refused", "exact chance", "impossible"),
         sentence=f"Only the stable median refuses. Its stability is {found.stable:,} here: it answers in 95 of 100 "
         f"runs {_from(CURVE[exact <= 0.05])}. Hatched is impossible for whoever never gives a wrong answer with "
-        f"δ = {found.delta:g}: the best that could be would do so {_from(CURVE[least <= 0.05])}.",
+        f"δ = {exactly(found.delta)}: the best that could be would do so {_from(CURVE[least <= 0.05])}.",
     )  # fmt: skip
 
 

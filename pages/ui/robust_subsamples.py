@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Floats, Problem
 from dpcore.figures.figure import Figure
-from dpcore.figures.outcomes import in_100, nearly, outcomes
+from dpcore.figures.outcomes import in_100, nearly, nearly_percent, outcomes
 from dpcore.figures.robust import Mark, chance_curve
 from dpcore.figures.votes import votes
 from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate, VotesState
@@ -74,7 +74,7 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     refusing = in_100(refused)
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
-        f"The whole data answer **{names[truth]}**, and so do {100 * agreement:.3g}% of subsamples "
+        f"The whole data answer **{names[truth]}**, and so do {nearly_percent(agreement)} of subsamples "
         f"of {mechanism.rows:,} rows. :gray-badge[true] :blue-badge[simulated]"
     )
     left, right = st.columns(2)
@@ -102,8 +102,8 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
         after = answer_chance(plan, epsilon=epsilon, agreement=found.after)
         st.markdown(
             "| data | agreement | chance of that answer |\n|---|---|---|\n"
-            f"| yours | {100 * agreement:.5g}% | {_small(chance)} |\n"
-            f"| one person changed, against it | {100 * found.after:.5g}% | {_small(after)} |"
+            f"| yours | {nearly_percent(agreement, digits=5)} | {_small(chance)} |\n"
+            f"| one person changed, against it | {nearly_percent(found.after, digits=5)} | {_small(after)} |"
         )
         st.markdown(
             f"Privacy: {mechanism.guarantee(problem).sentence()}, for each single answer. Few subsamples hold any one "
@@ -193,7 +193,7 @@ def _agreement_curve(
         marks=marks,
         threshold=None,
         title="agreement of the subsamples",
-        sentence=f"Where {100 * agreement:.3g}% of subsamples agree, the answer is given with chance "
+        sentence=f"Where {nearly_percent(agreement)} of subsamples agree, the answer is given with chance "
         f"{nearly(marks[0].chance)}; below the curve the runs answer, above it they refuse. No wall is drawn: what "
         "nobody can do depends on how many rows must change before the answer does, and agreement does not tell that.",
         badge=asked.exact_badge(),

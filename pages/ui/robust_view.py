@@ -82,8 +82,8 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.markdown(
         f"**{stable:,}** of {dataset.n:,} rows would have to change before the {what} "
         f"({domain.describe(cell)}) is another one; an answer needs about **{threshold:,}**, noise included. "
-        f":gray-badge[true]\n\nIn 95 of 100 runs an answer comes at **{mechanism.stability_needed(0.05):,}**. More "
-        "rows, a coarser grid, a larger ε or a larger δ bring it nearer."
+        f":gray-badge[true]\n\nWith a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
+        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer."
     )
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(asked.seed), TRIALS)
     left, right = st.columns(2)
@@ -156,10 +156,12 @@ def _stability_curve(
         ),
         seen=Seen(share=answered / TRIALS, low=low, high=high),
         title="stability: rows that must change",
+        # The most that can be is 1 where its closed form says so: no rounding.
         sentence=f"Data of stability {stable:,} get an answer with chance {nearly(chance(stable))}; {answered:,} of "
-        f"{TRIALS:,} previews got one ({percent(low)} to {percent(high)} with 95% confidence). Hatched is impossible "
-        f"for whoever never gives a wrong answer: on these data the most is {nearly(most)}. Whoever may be wrong is "
-        "right at most as often as the dotted line, taken over all data so stable.",
+        f"{TRIALS:,} previews got one ({percent(low)} to {percent(high)} with 95% confidence). Hatched: nobody who "
+        f"never gives a wrong answer can answer so often; on these data the most is {nearly(most, certain=most >= 1)}. "
+        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: your data with "
+        "one row changed.",
         badge=asked.badge(),
         dark=dark,
     )
