@@ -56,11 +56,12 @@ def weights(*, levels: Floats, scale: float, truth: Booleans, chosen: Booleans, 
     }
     datasets = {"people": rows, "wrong": [row for row in rows if row["wrong"]]}
     wrong = int((chosen != truth).sum())
+    part = f"; the first {SHOWN} of {points} are drawn" if points > SHOWN else ""
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=220, datasets=datasets),
         sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
         f"others, around levels that differ a little; the attack on one release was wrong about {wrong} of "
-        f"{points} (×).",
+        f"{points} (×){part}.",
         table={
             "person": list(range(points)), "level": levels.tolist(), "weight": weight.tolist(),
             "secret": truth.tolist(), "guessed": chosen.tolist(),
@@ -134,9 +135,7 @@ def unavoidable(
             Series(name="corrected constant", x=grid, y=[each.corrected for each in sure], role="theory"),
             Series(name="identity, measured", x=epsilons, y=level, low=middle, high=level, role="released"),
         ],
-        wall=Wall(
-            x=grid, y=np.maximum(best, FLOOR), end=FLOOR, label="impossible for a private method", corner="bottom left"
-        ),
+        wall=Wall(x=grid, y=best, end=FLOOR, label="impossible for a private method", corner="bottom left"),
         marks=(Mark(label=f"ε = {exactly(epsilon)}", x=epsilon),),
         sentence=f"At ε = {exactly(epsilon)} the paper's constant says {significant(here.paper)} rows, the corrected "
         f"one {significant(here.corrected)}, and following every step {significant(proved)} (for 95% of releases); "

@@ -65,10 +65,7 @@ def risks(
                 role="released",
             ),
         ],
-        wall=Wall(
-            x=grid, y=np.maximum(nobody, floor), end=floor, corner="bottom left",
-            label="impossible for a private method",
-        ),
+        wall=Wall(x=grid, y=nobody, end=floor, label="impossible for a private method", corner="bottom left"),
         marks=(
             Mark(label="your guess", y=max(float(identity[here]) / guess, floor), guess=True),
             Mark(label=f"ε = {exactly(epsilon)}", x=epsilon),

@@ -45,7 +45,7 @@ def plot(
     datasets: dict[str, Records] = {
         "lines": [row for one in curves for row in _curve(one, y)],
         "dots": [row for one in measured for row in _dots(one, x, y)],
-        "wall": _wall_records(wall) if wall else [],
+        "wall": _wall_records(wall, y) if wall else [],
         **mark_records(marks),
     }
     used = {name: rows for name, rows in datasets.items() if rows}
@@ -77,9 +77,9 @@ def _inside(mark: Mark, x: Axis, y: Axis) -> Mark:
     return mark if mark.y is None else replace(mark, y=float(y.within(mark.y)))
 
 
-def _wall_records(wall: Wall) -> Records:
-    pairs = zip(shortened(np.asarray(wall.x)), shortened(np.asarray(wall.y)), strict=True)
-    return [{"x": x, "y": y, "end": wall.end} for x, y in pairs]
+def _wall_records(wall: Wall, y: Axis) -> Records:
+    edges = zip(shortened(np.asarray(wall.x)), shortened(np.asarray(wall.y)), y.has(wall.y).tolist(), strict=True)
+    return [{"x": across, "y": edge, "end": wall.end} for across, edge, placed in edges if placed]
 
 
 def _table(series: Sequence[Series], wall: Wall | None, *, x: str, y: str) -> dict[str, list[Any]]:

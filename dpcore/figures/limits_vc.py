@@ -109,9 +109,7 @@ def accuracy(
         x=EPSILON,
         y=Axis(title="worst error, fraction of n", log=True, low=FLOOR, form="~p"),
         series=series,
-        wall=Wall(
-            x=grid, y=np.maximum(bound, FLOOR), end=FLOOR, label="impossible for a private method", corner="bottom left"
-        ),
+        wall=Wall(x=grid, y=bound, end=FLOOR, label="impossible for a private method", corner="bottom left"),
         marks=(Mark(label="releasing nothing: 50%", y=0.5),),
         sentence=f"At ε = 1, 95% of {name}'s releases err by at most {percent(typical)} on their worst subset; no "
         f"private method can promise less than {percent(floor.value)}. Each bar ends at the median.",
