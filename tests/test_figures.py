@@ -431,3 +431,17 @@ def test_every_page_calls_its_runs_by_their_name() -> None:
     assert "all that was asked" in str(figure.spec)
     assert "releases" not in str(figure.spec["layer"]) + figure.sentence
     assert drawn(np.full(3, np.nan)).sentence == "Every previewed conversation refused to answer."
+
+
+def test_the_wall_is_named_where_there_is_room_and_never_by_a_sliver() -> None:
+    _, report = reported(*SETTINGS[0])
+    for value, hatched, inside in ((1e-6, False, False), (0.02, True, False), (0.15, True, True)):
+        wall = dataclasses.replace(LOWER, value=value)
+        figure = worst_error(report=report, bound_lower=wall, badge=BADGE, dark=False)
+        check(figure)
+        data = figure.spec["datasets"]
+        assert bool(data["hatches"]) is hatched
+        (named,) = data["impossible"]
+        assert named["inside"] is inside and named["label"].endswith(f"impossible below {percent(value)}")
+        assert named["label"].startswith("←") is not inside
+        assert ("one data set may do better, as here" in figure.sentence) is bool(report.answered.min() < value)

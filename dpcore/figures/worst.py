@@ -105,6 +105,7 @@ def worst_map(
     axis = axis_for(answered, [*marks, wall])
     level, beyond = typical_failure(answered)
     values, tallest = dots(answered, axis, threshold=level)
+    edge = float(axis.along(np.array([wall]))[0]) if wall > 0 else 0.0
     # The upper third is for words.
     top = 1.7 * max(tallest, 10)
     sure = promised.kind is not BoundKind.ORDER_ONLY and promised.applies
@@ -112,8 +113,12 @@ def worst_map(
     refused = len(worst) - len(answered)
     datasets: dict[str, Records] = {
         "dots": values,
-        "hatches": hatching(axis, until=wall, top=top) if wall > 0 else [],
-        "impossible": [{"x": axis.left, "x2": min(wall, axis.right)}] if wall > 0 else [],
+        # A sliver of hatching would look like broken ticks.
+        "hatches": hatching(axis, until=wall, top=top) if edge > 0.01 else [],
+        "impossible": [
+            {"x": axis.left, "x2": min(wall, axis.right), "inside": edge > 0.6,
+             "label": f"{'' if edge > 0.6 else '← '}impossible below {percent(wall)}"}
+        ] if wall > 0 else [],
         "vacuous": [{"x": 1.0, "x2": axis.right}] if axis.right > 1 else [],
         "promise": [
             {"x": value, "label": f"{name} {percent(value)}", "sure": sure,
@@ -128,6 +133,8 @@ def worst_map(
     said = _observed(guarantee, answered, n=n, refused=refused, words=words)
     if wall > 0:
         said += f"; no mechanism can promise less than {percent(wall)}"
+        if answered.min() < wall:
+            said += " for all data, though one data set may do better, as here"
     return Figure(
         spec=framed(body, badge=badge, colours=colours, height=315, datasets=datasets),
         sentence=_beside(said, promised, answered),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcore.figures.dotplot import COLUMNS
-from dpcore.figures.figure import Palette, rows_axis
+from dpcore.figures.figure import Palette, haloed, rows_axis
 
 Spec = dict[str, Any]
 
@@ -47,6 +47,11 @@ def worst_body(colours: Palette, *, n: int, log: bool, run: str, over: str) -> S
             },
             _region("vacuous", x, colour=colours.quiet, opacity=0.16),
             _region("impossible", x, colour=colours.impossible, opacity=0.14),
+            {
+                "data": {"name": "impossible"},
+                "mark": {"type": "rule", "color": colours.impossible, "strokeWidth": 2, "aria": False},
+                "encoding": {"x": {**x, "field": "x2"}},
+            },
             {
                 "data": {"name": "hatches"},
                 "mark": {"type": "rule", "color": colours.impossible, "strokeWidth": 1, "aria": False},
@@ -115,12 +120,15 @@ def _words(colours: Palette, x: Spec) -> list[Spec]:
             "data": {"name": "refused"}, "mark": {**small, "align": "left", "color": colours.ink},
             "encoding": {"x": {"value": 4}, "y": {"value": 4}, "text": {"field": "text"}},
         },
-        {
-            "data": {"name": "impossible"}, "mark": {**small, "align": "left", "dx": 4, "color": colours.quiet,
-                                                      "fontWeight": 600},
-            "encoding": {"x": {**x, "field": "x2"}, "y": {"value": 46},
-                         "text": {"value": "← impossible"}},
-        },
+        *(
+            layer
+            for which, align, shift in (("!datum.inside", "left", 4), ("datum.inside", "right", -4))
+            for layer in haloed({
+                "data": {"name": "impossible"}, "transform": [{"filter": which}],
+                "mark": {**small, "align": align, "dx": shift, "color": colours.quiet, "fontWeight": 600},
+                "encoding": {"x": {**x, "field": "x2"}, "y": {"value": 46}, "text": {"field": "label"}},
+            }, colours)
+        ),
         {
             # Upright, for the region can be narrow and the promise at its edge.
             "data": {"name": "vacuous"},

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcore.core import Assumption, Bound, BoundKind, Floats, Guarantee, Mechanism, Problem
+from dpcore.core import Assumption, Bound, BoundKind, Floats, Guarantee, Mechanism, Problem, exactly
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.limits.median import log_others, may_be_right
 from dpcore.limits.packings import Packing, packings
@@ -52,13 +52,13 @@ def lower_bound(problem: Problem, guarantee: Guarantee, *, beta: float, question
     if best is None:
         return None
     rows, moved, packing = best
-    slack = f" and slack {guarantee.delta:g}" if guarantee.delta else ""
+    slack = f" and slack {exactly(guarantee.delta)}" if guarantee.delta else ""
     these = "these queries" if questions is None else f"{questions:,} such queries, each after the last answer,"
     return Bound(
         value=rows / (2 * problem.n),
         kind=BoundKind.LOWER,
-        statement=f"Whoever answers {these} {packing.words} with privacy loss {guarantee.epsilon:g}{slack} "
-        f"cannot promise a worst error below {rows / 2:g} of {problem.n:,} rows with failure chance {beta:g}.",
+        statement=f"Whoever answers {these} {packing.words} with privacy loss {exactly(guarantee.epsilon)}{slack} "
+        f"cannot promise a worst error below {rows / 2:,.10g} of {problem.n:,} rows with failure chance {beta:g}.",
         reference="Blum, Ligett and Roth (2013), proof of Theorem 5.1, with constants",
         beta=beta,
         assumptions=(Assumption(text="the promise holds for every data set, not only this one", met=True),),

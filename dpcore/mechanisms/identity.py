@@ -55,7 +55,7 @@ class IdentityHistogram(Mechanism):
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"Noise of scale {scale:.3g} rows in each of {problem.domain.size:,} cells moves the worst "
+            statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
             f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
             reference=worst_error_argument(problem.queries),
             beta=beta,

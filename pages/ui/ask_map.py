@@ -56,7 +56,7 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
             else f"Here refusals are not ruled out ({mechanism.updates:,} updates are too few), and the promise is "
             "about answered questions only: so this mechanism is free to pass the wall."
         )
-        st.caption(f"Grey: impossible for whoever must answer every question. {lower.statement} {may}")
+        st.caption(f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}")
     numbers(figure, title="worst error of whole conversations", key="ask_map_numbers")
     st.subheader("No answer (⊥)")
     if found.broken:

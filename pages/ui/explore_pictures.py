@@ -77,7 +77,7 @@ def _worst(recipe: Recipe, report: ErrorReport, *, badge: str) -> None:
     figure = worst_error(report=report, bound_lower=lower, badge=badge, dark=is_dark())
     draw(figure, key="worst_chart")
     if lower is not None:
-        st.caption(f"Grey: impossible to promise. {lower.statement}")
+        st.caption(f"Hatched: impossible to promise. {lower.statement}")
     numbers(figure, title="worst error", key="worst_numbers")
 
 

@@ -73,7 +73,7 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
         which = f"all {count} directions of the circle, none of which has margin {asked.margin:g}"
     said = f"Each dot is the worst error over {which}{'' if bound.applies else ': nothing is promised of them'}."
     if lower is not None:
-        said += f" Grey: impossible to promise. {lower.statement}"
+        said += f" Hatched: impossible to promise. {lower.statement}"
     st.caption(said)
     numbers(figure, title="worst error", key="halfspaces_worst_numbers")
 

@@ -81,7 +81,7 @@ def _map(told: Promised, worst: Floats) -> None:
     grey = (
         "No theorem known here says what is impossible at this privacy loss."
         if lower is None
-        else f"Grey: impossible to promise. {lower.statement}"
+        else f"Hatched: impossible to promise. {lower.statement}"
     )
     st.caption(f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}\n\n{grey}")
     numbers(figure, title="worst error", key="marginals_worst_numbers")
