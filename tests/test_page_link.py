@@ -64,8 +64,23 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
     assert not warnings(opened(f"{page}.py", **asked))
 
 
+@pytest.mark.parametrize(
+    ("page", "name", "label"),
+    [
+        ("robust", "data", "Data"), ("robust", "robust", "Question"), ("robust", "salaries", "Salaries used"),
+        ("robust", "delta", "Slack δ"), ("halfspaces", "vector-rows", "Rows n"),
+    ],
+)  # fmt: skip
+def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str, label: str) -> None:
+    app = opened(f"{page}.py", **{name: "zzz"})
+    told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."
+    assert warnings(app) == [told]
+    assert label in {str(getattr(each, "label", "")) for each in elements(app.main)}
+
+
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
     told = warnings(opened("explore.py", data="my-file", epsilons="2", mechanism="magic"))
-    assert len(told) == 2 and "stays with the person who uploaded it" in told[0] and "unknown mechanism" in told[1]
+    assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
+    assert "“mechanism” is not one of the choices of “" in told[1]
     [told_of_grid] = warnings(opened("data.py", way="Generated", bits="99"))
     assert "“grid d” is not a number between 2 and 14" in told_of_grid

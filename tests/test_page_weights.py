@@ -53,7 +53,7 @@ def test_a_class_made_by_chance_is_asked_and_the_link_holds_it() -> None:
 
 def test_a_link_out_of_range_gets_a_sentence() -> None:
     assert any("number of queries" in each.value for each in opened(weight_queries="1000000").warning)
-    assert any("unknown weights" in each.value for each in opened(weights="heavy").warning)
+    assert any("not one of the choices of “Weights”" in each.value for each in opened(weights="heavy").warning)
 
 
 def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(

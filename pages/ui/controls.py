@@ -88,10 +88,10 @@ def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
 
 
 def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
-    """The same for a choice: the control falls back to its default silently."""
+    """The same for a choice, by its label on the screen: the control falls back to its default silently."""
     asked = st.query_params.get(key)
     if asked is not None and asked not in options:
-        complain(key, f"The link names an unknown {label}; showing the usual one instead.")
+        complain(key, f"In the link, “{key}” is not one of the choices of “{label}” here; showing the usual one.")
 
 
 def choice(
@@ -101,7 +101,7 @@ def choice(
     first = default if default in titles else next(iter(titles))
     _complaints.get().told.add(key)  # not bound, and seen to here
     if key not in st.session_state:
-        check_choice(key, list(titles), label=label.lower())
+        check_choice(key, list(titles), label=label)
         asked = st.query_params.get(key)
         st.session_state[key] = asked if asked in titles else first
     elif st.session_state[key] not in titles:
@@ -203,7 +203,7 @@ def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str)
     """delta: only its order of magnitude matters."""
     options = [f"{stop:.0e}".replace("e-0", "e-") for stop in parameter.stops]
     chosen = f"{default:.0e}".replace("e-0", "e-")
-    check_choice(key, options, label=parameter.label)
+    check_choice(key, options, label=label)
     return float(
         st.select_slider(
             label, options=options, value=chosen, key=key, help=parameter.help or None, bind="query-params"

@@ -145,7 +145,7 @@ def _pick() -> VectorSource | None:
 
 def _generated() -> GeneratedVectors:
     """Size, dimensions and gap of the two clouds."""
-    check_choice("vector-rows", [str(rows) for rows in ROWS], label="number of rows")
+    check_choice("vector-rows", [str(rows) for rows in ROWS], label="Rows n")
     n = int(st.select_slider("Rows n", ROWS, value=10_000, key="vector-rows", bind="query-params"))
     dimensions = _slider("Dimensions d", 2, 64, 2, key="vector-dimensions")
     margin = _fraction("Margin of the clouds", 0.5, key="vector-margin")

@@ -130,7 +130,7 @@ def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, val
     if parameter.integer and parameter.log:
         stops = [int(stop) for stop in parameter.stops]
         label = f"{parameter.label} {parameter.symbol}".strip()
-        check_choice(key, [str(stop) for stop in stops], label=parameter.label.lower())
+        check_choice(key, [str(stop) for stop in stops], label=label)
         return int(
             st.select_slider(label, stops, value=default, key=key, help=parameter.help or None, bind="query-params")
         )

@@ -26,7 +26,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         "always answers, near the median. The **clipped mean** cuts salaries off at 0 and 100 USD and adds noise for "
         "all of that range; it answers another question, so its error is from the mean. :blue-badge[simulated]"
     )
-    check_choice("salaries", [str(rows) for rows in ROWS], label="number of salaries")
+    check_choice("salaries", [str(rows) for rows in ROWS], label="Salaries used")
     n = int(
         st.select_slider(
             "Salaries used", ROWS, value=ROWS[-1], key="salaries", bind="query-params",
