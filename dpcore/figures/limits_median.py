@@ -68,7 +68,8 @@ def success(
         x=BITS,
         y=Axis(title="chance of the right median", low=0, high=1.04, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
         series=series,
-        wall=Wall(x=grid, y=ceiling, end=1.04, label="impossible for δ = 0", corner="top right"),
+        # Not at the top: there the stable median's line would strike the words through.
+        wall=Wall(x=grid, y=ceiling, end=1.04, label="impossible for δ = 0", corner="bottom right"),
         marks=(Mark(label="your guess", x=guess, guess=True), Mark(label="your grid", x=bits)),
         sentence=sentence,
         badge=badge,

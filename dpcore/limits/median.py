@@ -180,13 +180,29 @@ def impossibility(*, bits: float, n: int, epsilon: float) -> Bound:
     """Theorem 5.1 on a grid, as a lower bound on the chance of a *wrong* answer (``value``, not an error)."""
     right = float(any_private(bits=bits, n=n, epsilon=epsilon))
     sharp = float(any_private_stepwise(bits=bits, n=n, epsilon=epsilon))
+    # A chance of "at most 1" would say nothing, and as if it were something.
+    statement = (
+        f"On 2^{bits:g} grid points nothing is forbidden yet: as far as this theorem goes, a mechanism of privacy loss "
+        f"{epsilon:g} may find the median of {n:,} equal rows with a chance of over 99.9%."
+    )
+    steps = ""
+    if _forbids(sharp):
+        statement = (
+            f"On 2^{bits:g} grid points, a mechanism of privacy loss {epsilon:g} finds the median of {n:,} equal rows "
+            f"with chance at most {math.exp(sharp):.3g}, whatever it does."
+        )
+        ends = f"gives {math.exp(right):.3g}" if _forbids(right) else "forbids nothing yet"
+        steps = f"End to end the walk {ends}; step by step it gives the number above. "
     return Bound(
         value=-math.expm1(sharp),
         kind=BoundKind.LOWER,
-        statement=f"On 2^{bits:g} grid points, a mechanism of privacy loss {epsilon:g} finds the median of {n:,} equal "
-        f"rows with chance at most {math.exp(sharp):.3g}, whatever it does.",
+        statement=statement,
         reference="Blum, Ligett and Roth (2013), Theorem 5.1, with constants",
         assumptions=(Assumption(text="δ = 0: the mechanism is purely ε-private", met=True),),
-        note=f"End to end the walk gives {math.exp(right):.3g}; step by step it gives the number above. "
-        f"The wall is at {wall(n=n, epsilon=epsilon):,.4g} bits.",
+        note=f"{steps}The wall is at {wall(n=n, epsilon=epsilon):,.4g} bits.",
     )
+
+
+def _forbids(log_chance: float) -> bool:
+    """Whether a bound on a chance is below 1 in the three digits that are said."""
+    return f"{math.exp(log_chance):.3g}" != "1"
