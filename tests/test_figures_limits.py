@@ -209,6 +209,13 @@ def test_odds_populations_and_low_bits() -> None:
     sound = low_bits.Verdict(success=0.61, interval=(0.6, 0.62), allowed=0.62, certain=0.3, trials=10_000)
     figure = limits_lowbits.verdicts(naive=broken, secure=sound, epsilon=0.5, guess=0.5, badge=BADGE, dark=False)
     assert [row["verdict"] for row in drawn(figure)["datasets"]["samplers"]] == ["broken", "within ε"]
+    assert "nothing is shown" not in figure.sentence
+    astride = low_bits.Verdict(success=0.64, interval=(0.61, 0.66), allowed=0.62, certain=0.3, trials=100)
+    figure = limits_lowbits.verdicts(naive=astride, secure=sound, epsilon=0.5, guess=0.5, badge=BADGE, dark=False)
+    assert figure.sentence.endswith(
+        "The bar of the naive floating point reaches into the hatching, but below the limit too: nothing is shown "
+        "against it."
+    )
 
 
 def test_the_matrix_marks_what_each_subset_s_question_takes() -> None:
