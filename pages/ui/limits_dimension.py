@@ -95,7 +95,10 @@ def lesson() -> None:
         key="dimension_matrix",
     )
     right_guess = found.at_least <= guess <= found.at_most
-    st.markdown(f"{'Right' if right_guess else 'Not so'}: you guessed {guess}. {_told(asked, found, scale)} {THEORY}")
+    st.markdown(
+        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {_told(asked, found, scale)} "
+        f"{THEORY}"
+    )
     picture(
         figures.worst_errors(
             weights=asked.weights, found=found, scale=scale, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA,

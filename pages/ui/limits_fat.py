@@ -59,7 +59,7 @@ def lesson() -> None:
     if guess is None:
         return
     st.markdown(
-        f"{'Right' if guess == 'same' else 'Not so'}: you guessed “{ANSWERS[guess].lower()}”. It stays the same: the "
+        f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. The share stays the same: the "
         "attacker knows the weights and scales them away. What shrinks with γ is only the error that gives protection."
     )
     unit = np.random.Generator(np.random.SFC64(drawn)).permutation(np.linspace(-0.5, 0.5, points))
