@@ -20,6 +20,8 @@ from dpcore.queries import Intervals
 from dpcore.randomness import Preview
 from dpcore.sphere import BLOCK, Halfspaces
 
+CIRCLE = np.arange(0.0, 360.0, 5.0)
+"""Directions around a circle, in degrees: the same wherever the largest error of a release is told."""
 ANGLE_BITS = 10
 """2^10 cells of a circle: about a third of a degree each."""
 ANGLE_METHODS = ("intervals-recursive", "intervals-anchored")
@@ -160,9 +162,8 @@ def circle_of_errors(
     epsilon: float,
     alpha: float,
     seed: int,
-    steps: int = 120,
 ) -> Circle:
-    """A halfspace release in the plane against releases of the angle at the same epsilon, for all directions.
+    """A halfspace release in the plane against releases of the angle at the same epsilon, in the circle's directions.
 
     Args:
         dataset: rows in the plane.
@@ -171,10 +172,8 @@ def circle_of_errors(
         epsilon: of all releases.
         alpha: the allowed error the interval releases aim at.
         seed: of their draws.
-        steps: directions around the circle.
     """
-    degrees = np.arange(steps) * 360.0 / steps
-    towards = np.stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))], axis=1)
+    towards = np.stack([np.cos(np.radians(CIRCLE)), np.sin(np.radians(CIRCLE))], axis=1)
     queries = release.problem.queries
     assert isinstance(queries, Halfspaces)
     truth = queries.truth(dataset.records, towards)
@@ -188,4 +187,4 @@ def circle_of_errors(
         assert isinstance(drawn, PointsRelease)
         answers = half_circles(drawn.histogram(), turned.domain, towards, n=turned.n)
         errors[found.title] = np.abs(answers - truth)
-    return Circle(degrees=degrees, errors=errors)
+    return Circle(degrees=CIRCLE, errors=errors)

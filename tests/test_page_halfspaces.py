@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from contextlib import redirect_stdout
 
 import numpy as np
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Problem
 from dpcore.figures.figure import percent
+from dpcore.halfspace_parts import CIRCLE
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces import HalfspaceCounts
 from dpcore.randomness import Preview
@@ -20,7 +22,7 @@ from dpcore.tables import read_table
 from dpcore.vectors import RECIPES, BundledVectors, GeneratedVectors, Measure, UploadedVectors, VectorSource
 from pages.ui.controls import Value
 from pages.ui.halfspaces_controls import Asked
-from pages.ui.halfspaces_view import CIRCLE, FEWEST, trials_for
+from pages.ui.halfspaces_view import FEWEST, trials_for
 from pages.ui.upload import HeldFile
 from tests.halfspaces import hidden_rows
 from tests.test_page_explore import MAIN, charts, sound, texts
@@ -165,6 +167,16 @@ def test_sliders_turn_the_direction_and_keep_the_release() -> None:
     assert "**210° from “longer bill”" in texts(app)
     sound(app.slider(key="margin").set_value(0.0).run())
     assert "need a margin above 0" in texts(app)
+
+
+def test_a_release_has_one_largest_error_wherever_it_is_told() -> None:
+    app = sound(opened())
+    [around] = [each.value for each in app.caption if "Around the whole circle" in each.value]
+    [beside] = [each.value for each in app.caption if "The largest error around the circle" in each.value]
+    told = f"around the circle, at {len(CIRCLE)} directions, in the mean over releases: Halfspace release "
+    seen = re.search(r"at (\d+) directions, .*, and ([\d.]+%) in the mean over", around)
+    assert seen is not None and int(seen[1]) == len(CIRCLE)
+    assert f"{told}{seen[2]}," in beside
 
 
 def test_a_finer_net_brings_the_promise() -> None:

@@ -64,7 +64,8 @@ def great_circle(
     }
     worst = np.abs(answers - truth).max(axis=1)
     sentence = (
-        f"Around the whole circle the first release errs by at most {percent(float(worst[0]))} of the rows, and "
+        f"Around the whole circle, at {len(degrees)} directions, the first release errs by at most "
+        f"{percent(float(worst[0]))} of the rows, and "
         f"{percent(float(worst.mean()))} in the mean over {len(answers)} releases; the band holds 90 in 100 of them "
         "at each direction. Click a place to turn the direction there."
     )

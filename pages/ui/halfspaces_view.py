@@ -12,7 +12,7 @@ from dpcore.core import Dataset, Floats
 from dpcore.figures.figure import minus, percent, rows, significant
 from dpcore.figures.halfspaces import side_view
 from dpcore.figures.halfspaces_circle import great_circle
-from dpcore.halfspace_parts import expected_after_projection
+from dpcore.halfspace_parts import CIRCLE, expected_after_projection
 from dpcore.halfspaces.structure import HalfspaceRelease, SphereState
 from dpcore.randomness import Preview
 from dpcore.sphere import Halfspaces
@@ -22,7 +22,6 @@ from pages.ui.halfspaces_errors import angle_link, where_from
 from pages.ui.halfspaces_promise import code, paper, promised
 from pages.ui.session import is_steward, remembered, with_progress
 
-CIRCLE = np.arange(0.0, 360.0, 5.0)
 TRIALS, FEWEST = 200, 10
 MOST_HELD = 1 << 19
 """Noisy counts of all previewed releases together."""
