@@ -37,7 +37,8 @@ def errors_around(*, circle: Circle, badge: str, dark: bool) -> Figure:
     return Figure(
         spec=framed(_body(names, colours), badge=badge, colours=colours, height=300, datasets={"lines": values}),
         sentence=f"The largest error around the circle, at {len(circle.degrees)} directions, in the mean "
-        f"over releases: {told}. Here the best is {best}. The lines show what 90 in 100 releases err by at most in each direction.",
+        f"over releases: {told}. Here the best is {best}. The lines show what 90 in 100 releases err by at most in "
+        "each direction.",
         table=table,
         title="Error in each direction, three ways",
     )
