@@ -96,9 +96,9 @@ class Interactive(Mechanism):
         paid = self.paid_most(problem, wrong=threshold - slack - 0.5, noise=noise)
         refusals = (
             # No number of updates that would do is named: more of them have more noise, and then more are paid for.
-            f"At most {paid:,.0f} answers are paid for, except with chance {beta:g}, and questions are refused only "
-            f"once all {self.updates:,} updates are used up: {'enough' if self.updates > paid else 'too few'} to rule "
-            "that out."
+            f"At this noise up to {paid:,.0f} answers may have to be paid for, except with chance {beta:g}; you allow "
+            f"{self.updates:,}, so "
+            + ("none is refused." if self.updates > paid else "some may be refused. More updates bring more noise.")
             if math.isfinite(paid)
             else "Nothing is promised about refusals here: noise alone may use the updates up."
         )
