@@ -101,11 +101,12 @@ def _reach(sweep: Sweep) -> tuple[float, float]:
 
 
 def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> Records:
-    """The edge of what can be promised, from the picture's floor; its name where any of it is seen."""
+    """The edge of what can be promised, from the picture's floor; its name at the first of it that is seen."""
     epsilons, errors = impossible
-    seen = bool((errors > bottom).any())
+    seen = errors > bottom
+    first = int(np.argmax(seen)) if seen.any() else None
     return [
-        {"epsilon": at, "error": error, "floor": bottom, "label": "impossible to promise" if seen and not place else ""}
+        {"epsilon": at, "error": error, "floor": bottom, "label": "impossible to promise" if place == first else ""}
         for place, (at, error) in enumerate(
             zip(shortened(epsilons), shortened(np.clip(errors, bottom, top)), strict=True)
         )
@@ -116,9 +117,11 @@ def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
     """What nobody can promise where the page is."""
     epsilons, errors = impossible
     place = int(np.argmin(np.abs(np.log(epsilons / epsilon))))
+    there = f"ε = {epsilons[place]:.3g}"
+    where = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
     return (
-        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; near ε = {epsilons[place]:.3g} "
-        f"less than {percent(float(errors[place]))}."
+        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; {where} less than "
+        f"{percent(float(errors[place]))}."
     )
 
 

@@ -142,9 +142,9 @@ def _rules(colours: Palette, *, x: Spec, y: Spec, n: int, powers: list[float]) -
         },
         *haloed({
             "data": {"name": "impossible"}, "transform": [{"filter": "datum.label"}],
-            "mark": {**text, "fontSize": 12, "align": "left", "baseline": "bottom", "fontWeight": 600,
+            "mark": {**text, "fontSize": 12, "align": "left", "baseline": "bottom", "dx": 6, "fontWeight": 600,
                      "color": colours.quiet},
-            "encoding": {"x": {"value": 6}, "y": {"value": {"expr": "height - 5"}}, "text": {"field": "label"}},
+            "encoding": {"x": x, "y": {"value": {"expr": "height - 5"}}, "text": {"field": "label"}},
         }, colours),
         {**now, "mark": rule, "encoding": {"x": x}},
         {
