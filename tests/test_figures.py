@@ -217,7 +217,7 @@ def test_the_trade_off_hatches_what_nobody_can_promise() -> None:
     figure = drawn((np.array([0.1, 0.4, 1.0]), np.array([0.3, 0.08, 1e-5])))
     wall = figure.spec["datasets"]["impossible"]
     bottom = wall[0]["floor"]
-    assert [row["error"] for row in wall] == [0.3, 0.08, bottom] and 1e-5 < bottom < 0.08
+    assert [row["error"] for row in wall] == [0.3, 0.08, 1e-5] and 1e-5 < bottom < 0.08
     assert [row["label"] for row in wall] == ["impossible to promise", "", ""]
     assert "near ε = 0.4 less than 8%" in figure.sentence
     assert figure.table["promised"][-3:] == [0.3, 0.08, 1e-5]

@@ -35,7 +35,10 @@ def test_a_page_beyond_the_wall_is_told_where_the_wall_ends(epsilon: float, told
 
 def test_the_wall_is_named_where_it_is_first_seen() -> None:
     figure = drawn(epsilon=0.001)
-    assert [row["label"] for row in figure.spec["datasets"]["impossible"]] == ["", LABEL, ""]
+    wall = figure.spec["datasets"]["impossible"]
+    assert [row["label"] for row in wall] == ["", LABEL, ""]
+    # The edge is cut at the floor, not laid along it.
+    assert [row["error"] for row in wall] == [1e-9, 0.3, 0.08]
     words = [
         layer for layer in figure.spec["layer"]
         if layer.get("data") == {"name": "impossible"} and layer["mark"]["type"] == "text"

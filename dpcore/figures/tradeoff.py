@@ -108,8 +108,10 @@ def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> Re
     return [
         {"epsilon": at, "error": error, "floor": bottom, "label": "impossible to promise" if place == first else ""}
         for place, (at, error) in enumerate(
-            zip(shortened(epsilons), shortened(np.clip(errors, bottom, top)), strict=True)
+            # Below the floor the edge leaves the picture: along it, it would forbid the floor's error.
+            zip(shortened(epsilons), shortened(np.minimum(errors, top)), strict=True)
         )
+        if errors[place] > 0
     ]
 
 
