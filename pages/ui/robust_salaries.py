@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset
+from dpcore.core import Dataset, exactly
 from dpcore.figures.salaries import compare, errors_over_epsilon, some_rows
 from dpcore.figures.salaries_walls import ranks_over_epsilon, refusals_over_epsilon
 from dpcore.sources import Bundled
@@ -62,6 +62,6 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
     numbers(ranks, title="rows off over ε", key="salaries_rank_numbers")
     st.caption(
         f"{TRIALS} runs at each ε on {found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD "
-        f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {DELTA:g} for the stable median, 0 for the others. "
+        f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. "
         f"Source: {SALARIES.sample.attribution}."
     )
