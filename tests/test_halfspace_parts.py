@@ -135,7 +135,9 @@ def test_half_circles_are_intervals_or_what_they_leave(seed: int) -> None:
         between = intervals.answer(histogram, np.array([intervals.index(int(first), int(last))]))[0, 0]
         fitting = histogram[0, : domain.ordered].sum()
         assert share == pytest.approx((fitting - between if wraps else between) / 300)
-    queries = Halfspaces(domain=problem_of(2, 300).queries.sphere)  # type: ignore[attr-defined]  # they are Halfspaces
+    queries = problem_of(2, 300).queries
+    assert isinstance(queries, Halfspaces)
+    queries = Halfspaces(domain=queries.sphere)
     # A cell of a third of a degree at either end may count for the other side.
     near = queries.near(dataset.records, towards, width=np.radians(domain.width))
     assert (np.abs(shares - queries.truth(dataset.records, towards)) <= near).all()
