@@ -91,7 +91,8 @@ def test_what_a_list_says_is_what_its_first_rule_that_holds_says() -> None:
 
 def contributions(problem: Problem, mechanism: DecisionListMarginals, rows: Integers) -> list[Integers]:
     """What each list alone adds to every level, (lists, sets of literals) each."""
-    plan = mechanism.plan(problem)
+    plan, domain = mechanism.plan(problem), problem.domain
+    assert isinstance(domain, DecisionLists)
     single = dataclasses.replace(problem, n=1)
     levels = []
     for noise in plan.noise:
@@ -99,7 +100,7 @@ def contributions(problem: Problem, mechanism: DecisionListMarginals, rows: Inte
             mechanism.prepare(Dataset(single.domain, row[None, :], PUBLIC), single).added_up(
                 plan.coefficients,
                 level=noise.level,
-                degree=min(mechanism.degree, problem.domain.rules),  # type: ignore[attr-defined]  # a DecisionLists
+                degree=min(mechanism.degree, domain.rules),
             )
             for row in rows
         ]
