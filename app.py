@@ -12,16 +12,29 @@ import gc
 import importlib
 import os
 import pkgutil
+import signal
 import sys
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import FrameType
 
 import streamlit as st
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from pages import SCRIPTS
+from pages.shell.doors import Doors
+from pages.shell.headers import Headers
+from pages.shell.redaction import of_the_loop, redact_logs
+from pages.shell.upload_names import UploadNames
 
 HERE = Path(__file__).resolve().parent
 
-# `import dpcore` and `from pages.ui import …` resolve whatever the working directory.
+# `import dpcore` and `from pages.shell import …` resolve whatever the working directory.
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 
@@ -29,38 +42,84 @@ if str(HERE) not in sys.path:
 # It is read when numpy is imported, which nothing above does.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-LIBRARIES = ("altair", "duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
+LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
 
 
 def import_all(package_name: str) -> None:
-    """Import a package and every module below it.
+    """Import a package and every module below it, except those that Streamlit runs as scripts.
 
     Raises:
         ImportError: if the package or one of its modules cannot be imported.
     """
     package = importlib.import_module(package_name)
     for module in pkgutil.walk_packages(package.__path__, prefix=f"{package_name}."):
-        if not module.name.endswith("__main__"):
+        if module.name.rpartition(".")[2] not in SCRIPTS:
             importlib.import_module(module.name)
+
+
+def before_ending(do: Callable[[], None]) -> None:
+    """Have something done as soon as the process is told to end: the server first waits for requests under way."""
+    loop = asyncio.get_running_loop()
+    if threading.current_thread() is not threading.main_thread():
+        return  # a server that runs in another thread gets no signals
+
+    def chain(number: signal.Signals) -> None:
+        then = signal.getsignal(number)
+
+        def handle(received: int, frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(do)
+            if callable(then):
+                then(received, frame)
+
+        signal.signal(number, handle)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        chain(number)
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Import what the pages need before the server answers, keep it out of garbage collection, and sweep while it runs.
+    """Import what the pages need before the server answers, and see to private files while it runs and when it ends.
 
     Streamlit collects garbage after every run of a page. With the libraries' objects frozen, that takes a third of
     the time, which is most of what an empty rerun costs.
     """
+    redact_logs()
+    asyncio.get_running_loop().set_exception_handler(of_the_loop)
     for library in LIBRARIES:
         importlib.import_module(library)
-    for package_name in ("dpcore", "pages.ui"):
+    for package_name in ("dpcore", "pages"):
         import_all(package_name)
-    session = importlib.import_module("pages.ui.session")
+    CHARTS.warm_up()
+    session = importlib.import_module("pages.shell.session")
+    scratch = importlib.import_module("dpcore.data.reading.scratch")
     gc.collect()
     gc.freeze()
+    scratch.sweep_leftovers()
+    before_ending(scratch.remove_all)
     sweep = asyncio.create_task(session.end_abandoned_sessions())
-    yield
-    sweep.cancel()
+    try:
+        yield
+    finally:
+        sweep.cancel()
+        scratch.remove_all()
 
 
-app = st.App(HERE / "pages" / "main.py", lifespan=lifespan)
+# Not an import statement: what this file imports above must be found before the path is set.
+CHARTS = importlib.import_module("pages.charts.script")
+
+
+def open_start(request: Request) -> RedirectResponse:
+    """Send whoever asks for the first page by its name to where it is; the link's controls come along."""
+    return RedirectResponse(f"./?{request.url.query}")
+
+
+app = st.App(
+    HERE / "pages" / "main.py",
+    lifespan=lifespan,
+    routes=[
+        Route(f"/{st.get_option('server.baseUrlPath').strip('/')}/start".replace("//", "/"), open_start),
+        *CHARTS.ROUTES,
+    ],
+    middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames)],
+)

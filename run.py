@@ -2,8 +2,11 @@
 
 python3 run.py                     start the app and open it in a browser; Ctrl-C ends it
 python3 run.py --port 9000 --no-browser
-python3 run.py test                linters, types and all tests; installs Chromium where it may and must
-python3 run.py test quick          the same without the browser tests and the slow ones
+python3 run.py test                linters, types and tests; installs Chromium where it may and must
+python3 run.py test quick          the same without the browser, the pages and what is slow
+python3 run.py test full           the other draws, themes and window sizes, which `test` leaves out
+python3 run.py test harness        hostile files by real upload and killed servers
+python3 run.py test mutants        plants faults in a copy of the code; a test must catch each
 python3 run.py test -k median      anything else goes to pytest
 python3 run.py bench               the benchmarks
 python3 run.py pictures            take the pictures in assets/pictures again
@@ -26,6 +29,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
@@ -47,6 +51,15 @@ NO_CHROMIUM = (
     "The browser tests need Chromium and none was found: install it (on Debian: apt-get install chromium), "
     "give its path in the variable CHROMIUM, or run `python3 run.py test quick`."
 )
+WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+"""Two processes share the tests by files, in the order that tests/conftest.py gives them."""
+SUITES = {
+    "": "not full and not harness",
+    "quick": "not browser and not page and not slow and not full and not harness",
+    "full": "full",
+    "harness": "harness",
+}
+"""Which tests a named command runs, as pytest's -m has it; pyproject.toml says what the marks mean."""
 
 
 def say(sentence: str) -> None:
@@ -57,6 +70,20 @@ def say(sentence: str) -> None:
 def run(command: Sequence[str | Path], variables: Mapping[str, str] = os.environ) -> int:
     """Run a program in this folder to its end and return its exit code."""
     return subprocess.run([str(word) for word in command], cwd=HERE, env=variables, check=False).returncode
+
+
+def run_silently(command: Sequence[str | Path]) -> tuple[int, str]:
+    """Run a program in this folder; returns its exit code and what it printed."""
+    ended = subprocess.run(
+        [str(word) for word in command],
+        cwd=HERE,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    return ended.returncode, ended.stdout
 
 
 # --- the virtual environment
@@ -121,7 +148,8 @@ def ensure_environment(environment: Path, *, groups: set[str]) -> Path:
     if made_from == wanted and groups <= installed:
         return python
     groups = groups | installed
-    say(f"Installing what {' and '.join(['the app', *sorted(groups)])} need (a minute or two, once) …")
+    needed_by = " and ".join(["the app", *sorted(groups)]) + (" need" if groups else " needs")
+    say(f"Installing what {needed_by} (a minute or two, once) …")
     pip_install = ("-m", "pip", "install", "-qq", "--no-input", "-c", CONSTRAINTS)
     if run([python, *pip_install, *requirements(sorted(groups))]) != 0:
         sys.exit("pip could not install the requirements; its reason is above.")
@@ -250,17 +278,35 @@ def start(arguments: list[str]) -> int:
         stop(process)
 
 
-def test(arguments: list[str]) -> int:
-    """Run every check, even after one fails; pytest is the last."""
-    quick = arguments[:1] == ["quick"]
-    python = ensure_environment(HERE / ".venv", groups={"test"})
-    variables = dict(os.environ) if quick else os.environ | {"CHROMIUM": ensure_chromium()}
-    pytest = ["pytest", "-m", "not browser and not slow", *arguments[1:]] if quick else ["pytest", *arguments]
+def lint(python: Path) -> list[str]:
+    """Run ruff; returns what failed."""
     failed = []
-    for check in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy", *TYPED], pytest):
+    for check in (["ruff", "check"], ["ruff", "format", "--check"]):
         say(f"== {' '.join(check)}")
-        if run([python, "-m", *check], variables) != 0:
-            failed.append(" ".join(check if check[0] == "ruff" else check[:1]))
+        if run([python, "-m", *check]) != 0:
+            failed.append(" ".join(check))
+    return failed
+
+
+def test(arguments: list[str]) -> int:
+    """Run every check of a suite, even after one fails; types are checked beside the tests."""
+    suite = arguments[0] if arguments and arguments[0] in (*SUITES, "mutants") else ""
+    asked = arguments[1:] if suite else arguments
+    python = ensure_environment(HERE / ".venv", groups={"test"})
+    variables = dict(os.environ) if suite == "quick" else os.environ | {"CHROMIUM": ensure_chromium()}
+    if suite == "mutants":
+        return run([python, "-m", "tests.mutants", *asked], variables)
+    pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *WORKERS, *asked]
+    if suite in {"full", "harness"}:
+        return run(pytest, variables)
+    failed = lint(python)
+    with ThreadPoolExecutor(1) as beside:
+        types = beside.submit(run_silently, [python, "-m", "mypy", *TYPED])
+        say(f"== pytest {' '.join(map(str, pytest[3:]))}")
+        failed += ["pytest"] if run(pytest, variables) != 0 else []
+    code, told = types.result()
+    say(f"== mypy\n{told.strip()}")
+    failed += ["mypy"] if code != 0 else []
     if failed:
         say(f"Failed: {', '.join(failed)}.")
     return int(bool(failed))
@@ -277,7 +323,7 @@ def pictures(arguments: list[str]) -> int:
     """Take the pictures of the pages."""
     python = ensure_environment(HERE / ".venv", groups={"test"})
     variables = os.environ | {"CHROMIUM": ensure_chromium()}
-    return run([python, "-m", "tests.pictures", *arguments], variables)
+    return run([python, "-m", "tests.browser.pictures", *arguments], variables)
 
 
 def main(arguments: list[str]) -> int:

@@ -10,12 +10,12 @@ import numpy as np
 
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Preview, Problem, Provenance, ProvenanceKind
-from dpcore.experiment import finish
-from dpcore.marginals.correlated import correlated_domain, correlated_rows
-from dpcore.marginals.counting import counted, pack
-from dpcore.marginals.plans import Plan
-from dpcore.marginals.queries import AtLeast
-from dpcore.mechanisms.marginals_polynomial import Marginals
+from dpcore.data.correlated import correlated_domain, correlated_rows
+from dpcore.experiments.measure import finish
+from dpcore.mechanisms.marginals.plans import MarginalsPlan
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.counting import counted, pack
 
 ROWS, ATTRIBUTES = 1_000_000, 64
 SETS = sum(math.comb(ATTRIBUTES, size) for size in (1, 2, 3))
@@ -86,16 +86,16 @@ def answering() -> None:
     print(f"true answers of {len(indices):,} queries: {time.perf_counter() - start:.1f} s; quartiles "
           + ", ".join(f"{value:.3f}" for value in np.quantile(truth, (0.25, 0.5, 0.75))))  # fmt: skip
     sets, _ = queries.sets(indices)
-    state = Marginals(method="noise-aware").prepare(dataset, problem)
+    state = PolynomialMarginals(method="noise-aware").prepare(dataset, problem)
     for noise in ("laplace", "gaussian"):
-        mechanism = Marginals(epsilon=1.0, noise=noise, method="noise-aware")
+        mechanism = PolynomialMarginals(epsilon=1.0, noise=noise, method="noise-aware")
         release = mechanism.run(state, Preview(3), 20)
         error = np.abs(release.answers(sets, clip=True) - truth)
         start = time.perf_counter()
         for place in range(1_000):
             release.part(0, 1).answers(sets[place : place + 1])
         each = (time.perf_counter() - start) / 1_000
-        direct = Marginals(epsilon=1.0, noise=noise, method="direct").plan(problem)
+        direct = PolynomialMarginals(epsilon=1.0, noise=noise, method="direct").plan(problem)
         print(f"{noise}: {release.plan.words}: bias at most {release.plan.gamma:.3f}, deviation "
               f"{release.plan.deviation:.4f}; one answer in {each * 1e6:.0f} µs")  # fmt: skip
         print(f"  95% of |error| at most {np.quantile(error, 0.95):.4f}, mean {error.mean():.4f}, "
@@ -119,7 +119,7 @@ def tail(scale: float, noise: str) -> float:
     return scale * (math.log(20) if noise == "laplace" else 1.96)
 
 
-def quantile(plan: Plan, noise: str) -> float:
+def quantile(plan: MarginalsPlan, noise: str) -> float:
     """What 95% of direct release's errors stay within, before clipping, as a share of rows."""
     return tail(plan.noise[0].scale, noise) / ROWS
 

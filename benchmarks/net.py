@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.timing import interleaved
 from dpcore import Cells, Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, Secure, Thresholds
 from dpcore.core import Queries
-from dpcore.generators import generate
-from dpcore.mechanisms.net import NetMechanism
+from dpcore.data.generators import generate
+from dpcore.mechanisms.net.choice import NetMechanism
 
 ROWS, BATCH = 10_000, 100
 CLASSES: dict[str, type[Thresholds | Intervals | Cells]] = {

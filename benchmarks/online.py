@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 from dpcore import Intervals, Preview, Problem, Thresholds
+from dpcore.data.sources import Bundled
 from dpcore.mechanisms import entry
-from dpcore.online.conversation import Transcript
-from dpcore.online.interactive import Interactive
-from dpcore.sources import Bundled
+from dpcore.mechanisms.online.conversation import Transcript
+from dpcore.mechanisms.online.interactive import Interactive
 
 BETA = 0.05
 CONVERSATIONS = 20

@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 
 from benchmarks.promises_cases import Case, Grid, claimed, made, releases, row_counts
 from dpcore import Dataset, Neighbours, Preview, Problem
-from dpcore.attributes import Attributes, Set
-from dpcore.attributes import Marginals as Tables
 from dpcore.core import Entry, Floats, Integers, Mechanism, Queries, Release
-from dpcore.experiment import finish
-from dpcore.halfspaces.structure import HalfspaceRelease
-from dpcore.marginals.colleges import college_domain, college_students
-from dpcore.marginals.correlated import correlated_domain, correlated_rows
-from dpcore.marginals.counting import pack
-from dpcore.marginals.decision_lists import Inputs, fires
-from dpcore.marginals.queries import AtLeast
-from dpcore.marginals.release import MarginalRelease
-from dpcore.mechanisms.halfspaces import HalfspaceCounts
-from dpcore.mechanisms.marginals_decision_lists import ListRelease
-from dpcore.residual.release import TablesRelease
-from dpcore.sphere import STEP, Halfspaces, Sphere
+from dpcore.data.attributes import Attributes, Set
+from dpcore.data.attributes import Marginals as Tables
+from dpcore.data.correlated import correlated_domain, correlated_rows
+from dpcore.data.sphere import STEP, Halfspaces, Sphere
+from dpcore.experiments.measure import finish
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
+from dpcore.mechanisms.marginals.colleges import college_domain, college_students
+from dpcore.mechanisms.marginals.decision_list_release import ListRelease
+from dpcore.mechanisms.marginals.decision_lists import Inputs, fires
+from dpcore.mechanisms.marginals.release import MarginalRelease
+from dpcore.mechanisms.tables.release import TablesRelease
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.counting import pack
 
 
 @dataclass(frozen=True, kw_only=True)

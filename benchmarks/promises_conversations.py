@@ -14,10 +14,10 @@ import numpy as np
 from benchmarks.promises_cases import BETAS, NOMINAL, Case, Grid, made
 from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
 from dpcore.core import Booleans, Bound, Entry, Floats, Integers, Queries
-from dpcore.online.analysts import ANALYSTS, Analyst, Sweeping, analyst
-from dpcore.online.conversation import Answer, Conversation, Transcript
-from dpcore.online.interactive import Interactive
-from dpcore.queries import Cells, Intervals, Thresholds
+from dpcore.mechanisms.online.analysts import ANALYSTS, Analyst, Sweeping, analyst
+from dpcore.mechanisms.online.conversation import Answer, Conversation, Transcript
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
 
 class AskingAgain:

@@ -10,17 +10,17 @@ from benchmarks.promises_conversations import conversations
 from benchmarks.promises_data import cases as data_cases
 from benchmarks.promises_values import between, means, stable, subsampled
 from dpcore.core import BoundKind, Entry, Mechanism
-from dpcore.mechanisms.clipped_mean import ClippedMean
-from dpcore.mechanisms.exponential_median import ExponentialMedian
-from dpcore.mechanisms.halfspaces import HalfspaceCounts
-from dpcore.mechanisms.marginals_decision_lists import DecisionListMarginals
-from dpcore.mechanisms.marginals_fourier import DirectTables, FourierTables
-from dpcore.mechanisms.marginals_polynomial import Marginals
-from dpcore.mechanisms.marginals_residual import ResidualPlanner
-from dpcore.mechanisms.stable_median import StableMedian
-from dpcore.mechanisms.subsample_aggregate import SubsampleAggregate
-from dpcore.mechanisms.unbounded_mean import UnboundedMean
-from dpcore.online.interactive import Interactive
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.mechanisms.robust.clipped_mean import ClippedMean
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
+from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
+from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 
 COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterator[Case]]], ...] = (
     ((ExponentialMedian,), between),
@@ -28,7 +28,7 @@ COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterat
     ((StableMedian,), stable),
     ((SubsampleAggregate,), subsampled),
     ((HalfspaceCounts,), halfspaces),
-    ((Marginals,), marginals),
+    ((PolynomialMarginals,), marginals),
     ((ResidualPlanner, DirectTables, FourierTables), tables),
     ((DecisionListMarginals,), lists),
     ((Interactive,), conversations),

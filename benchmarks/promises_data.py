@@ -11,10 +11,10 @@ import numpy as np
 from benchmarks.promises_cases import Case, Grid, claimed, made, releases, row_counts
 from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
 from dpcore.core import DataRelease, Domain, Entry, Floats, Integers, Mechanism, Queries
-from dpcore.domains import Grid as Plane
-from dpcore.generators import generate
-from dpcore.linear_queries import generated
-from dpcore.queries import classes_for
+from dpcore.data.domains import Grid as Plane
+from dpcore.data.generators import generate
+from dpcore.queries.linear import generated
+from dpcore.queries.ranges import classes_for
 
 SHAPES = ("all_equal", "bimodal", "sparse")
 ROWS = (1_000, 500_000)

@@ -16,11 +16,11 @@ import numpy as np
 from benchmarks.promises_cases import BETAS, Case, Grid, claimed, made, releases, row_counts
 from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
 from dpcore.core import Domain, Entry, Floats, Integers, Mechanism, ValueRelease
-from dpcore.domains import Grouped
-from dpcore.mechanisms.stable_median import StableMedian, rank_errors, stability
-from dpcore.mechanisms.subsample_aggregate import Question, SubsampleAggregate
-from dpcore.queries import Cells, Thresholds
-from dpcore.subsampling import agreement_needed
+from dpcore.data.domains import Grouped
+from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, stability
+from dpcore.mechanisms.subsamples.aggregate import Question, SubsampleAggregate
+from dpcore.mechanisms.subsamples.subsampling import agreement_needed
+from dpcore.queries.ranges import Cells, Thresholds
 
 LINE = Line(bits=5, missing=True)
 QUANTILES = (0.1, 0.5)

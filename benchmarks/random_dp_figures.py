@@ -1,7 +1,8 @@
 """Both figures of the random-privacy paper: `python -m benchmarks.random_dp_figures --epsilon 1 --gamma 0.1`.
 
 Hall, Rinaldo and Wasserman (2013), section 8. Prints the losses as CSV; with `--folder` it also writes the pictures, as
-Vega-Lite. Seeded: the same command gives the same numbers, those of the Sparse histograms page with the same settings.
+Plotly figures in JSON. Seeded: the same command gives the same numbers, those of the Sparse histograms page with the
+same settings.
 """
 
 from __future__ import annotations
@@ -13,22 +14,24 @@ import sys
 import time
 from pathlib import Path
 
-from dpcore import Preview
-from dpcore.figures.sparse import PRIVATE, RANDOM, losses, panel
-from dpcore.mechanisms.sparse_histogram import LossFigure, grid_example, line_example, loss_figure
+from dpcore.experiments.sparse import simulate
+from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example
+from pages.charts.plotly import render
+from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
 
 
 def pictures(found: LossFigure, *, number: int, badge: str, folder: Path) -> None:
-    """The three histograms of a figure and its losses, each as a specification of its own."""
+    """The three histograms of a figure and its losses, each in a file of its own."""
     top = int(max(counts.max() for counts in (found.histogram, found.private[0], found.random[0])))
     drawn = {
-        name: panel(counts=counts, name=name, top=top, grid=number == 2, badge=badge, dark=False)
+        name: panel(counts=counts, name=name, top=top, grid=number == 2)
         for name, counts in (("true", found.histogram), (PRIVATE, found.private[0]), (RANDOM, found.random[0]))
     }
-    drawn["losses"] = losses(found=found, projected=True, badge=badge, dark=False)
-    for name, figure in drawn.items():
-        path = folder / f"figure-{number}-{name.replace(' ', '-')}.vl.json"
-        path.write_text(json.dumps(figure.spec), encoding="utf-8")
+    drawn["losses"] = losses(found=found, projected=True)
+    for name, picture in drawn.items():
+        figure = render(picture, badge=badge, dark=False)
+        path = folder / f"figure-{number}-{name.replace(' ', '-')}.json"
+        path.write_text(json.dumps({"data": figure.data, "layout": figure.layout}), encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -46,10 +49,14 @@ def main(arguments: list[str] | None = None) -> None:
     out.writerow(["figure", "simulation", "dp_loss", "random_dp_loss", "dp_loss_before", "random_dp_loss_before"])
     for number, histogram in enumerate((line_example(), grid_example(chosen.rows)), start=1):
         start = time.perf_counter()
-        found = loss_figure(
-            histogram, epsilon=chosen.epsilon, gamma=chosen.gamma, condition=chosen.condition,
-            sampler=Preview(chosen.seed), simulations=chosen.simulations,
-        )  # fmt: skip
+        found = simulate(
+            histogram,
+            epsilon=chosen.epsilon,
+            gamma=chosen.gamma,
+            condition=chosen.condition,
+            seed=chosen.seed,
+            times=chosen.simulations,
+        )
         taken = 1000 * (time.perf_counter() - start)
         if chosen.folder:
             badge = f"true: generated · simulated, preview sampler, seed {chosen.seed}"

@@ -33,12 +33,12 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def running_app() -> Iterator[tuple[str, int]]:
-    """Start the app, wait until it is healthy, give its address and process id, and end it."""
+def running_app(script: Path = HERE / "app.py") -> Iterator[tuple[str, int]]:
+    """Start the app or another script, wait until it is healthy, give its address and process id, and end it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(HERE / "app.py"), "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     process = subprocess.Popen(
         [*command, "--server.headless", "true"],
         cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ.copy(),

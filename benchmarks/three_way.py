@@ -27,16 +27,16 @@ import duckdb
 import numpy as np
 
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Secure
-from dpcore.attributes import Attributes, Marginals
 from dpcore.core import Floats, Guarantee, Integers
-from dpcore.mechanisms.marginals_fourier import DirectTables, FourierTables
-from dpcore.mechanisms.marginals_residual import ResidualPlanner
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
+from dpcore.mechanisms.tables.plan import ResidualPlan, kinds_of, parts_of
+from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, TablesRelease, asked
+from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from dpcore.mechanisms.tables.shelves import total_variation
+from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.randomness import Sampler
-from dpcore.residual.counting import count_tables, finished
-from dpcore.residual.plan import Plan, kinds_of, parts_of
-from dpcore.residual.release import ContrastsRelease, Tables, TablesRelease, asked
-from dpcore.residual.shelves import total_variation
-from dpcore.residual.tree import synthetic_rows, widest_tree
 
 ADULT = ("workclass", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "income>50K")
 ADULT_SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
@@ -167,7 +167,7 @@ def full_histogram(dataset: Dataset, problem: Problem, *, epsilon: float) -> Tab
         sampler=Preview.name,
         refused=np.zeros(1, dtype=np.bool_),
         values=np.array([values], dtype=np.int64),
-        plan=Plan(kinds=kinds, neighbours=problem.neighbours, parts=parts, delta=0.0),
+        plan=ResidualPlan(kinds=kinds, neighbours=problem.neighbours, parts=parts, delta=0.0),
     )
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, entry
-from dpcore.generators import generate
-from dpcore.mechanisms.intervals_printed import recommended_tie_bits
+from dpcore.data.generators import generate
+from dpcore.mechanisms.intervals.printed import recommended_tie_bits
 
 TRIALS, BITS, ROWS, ALPHA = 1000, 10, 10_000, 0.1
 

@@ -21,8 +21,8 @@ CHILD = """
 import resource, sys, time
 from pathlib import Path
 from dpcore import Dataset, Line, Provenance, ProvenanceKind
-from dpcore.sources import encode
-from dpcore.tables import read_table
+from dpcore.data.sources import encode
+from dpcore.data.reading.tables import read_table
 payload = Path(sys.argv[1]).read_bytes()
 start = time.perf_counter()
 table = read_table(payload, name="big.csv")
@@ -62,6 +62,7 @@ def in_the_app(path: Path) -> None:
         page.get_by_text("Your public file").wait_for()
         start = time.perf_counter()
         page.locator('input[type="file"]').set_input_files(path)
+        page.get_by_role("button", name="Names of the columns").click()
         lower = page.get_by_role("spinbutton", name="Lower bound")
         lower.wait_for(timeout=120_000)
         read = time.perf_counter() - start
@@ -74,7 +75,7 @@ def in_the_app(path: Path) -> None:
         use.wait_for()
         start = time.perf_counter()
         use.click()
-        page.locator('[data-testid="stVegaLiteChart"]').wait_for(timeout=120_000)
+        page.locator(".dpscope-plot[data-drawn]").first.wait_for(timeout=120_000)
         drawn = time.perf_counter() - start
         peak = next(line for line in Path(f"/proc/{process}/status").read_text().splitlines() if "VmHWM" in line)
         print(

@@ -30,13 +30,13 @@ import numpy as np
 from benchmarks.three_way import DELTA, noisy_histogram, problem_of, read
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats, Integers
-from dpcore.cube import Cube
-from dpcore.experiment import finish
-from dpcore.marginals.counting import pack
-from dpcore.marginals.queries import AtLeast
-from dpcore.mechanisms.marginals_fourier import FourierTables
-from dpcore.mechanisms.marginals_polynomial import Marginals
-from dpcore.mechanisms.marginals_residual import ResidualPlanner
+from dpcore.data.cube import Cube
+from dpcore.experiments.measure import finish
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
+from dpcore.mechanisms.tables.direct_and_fourier import FourierTables
+from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.counting import pack
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 TOLD = 1.0
@@ -88,7 +88,7 @@ def workload(tables: Dataset, *, ways: int) -> Workload:
     )
 
 
-def _polynomial(asked: Workload, mechanism: Marginals, seed: int, *, names: tuple[str, ...]) -> Answers:
+def _polynomial(asked: Workload, mechanism: PolynomialMarginals, seed: int, *, names: tuple[str, ...]) -> Answers:
     """Answers of a polynomial's release, or of direct release; with a second name also between bounds."""
     release = mechanism.run(mechanism.prepare(asked.cube, asked.on_cube), Preview(seed))
     found = {names[0]: release.answers(asked.sets, clip=True)[0]}
@@ -106,7 +106,7 @@ def paper(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
     """Thaler, Ullman and Vadhan's (2012) polynomial; its degree follows from public numbers."""
     width = asked.sets.shape[1]
     choices = [
-        Marginals(**_told(epsilon, delta), method="chebyshev", degree=degree)
+        PolynomialMarginals(**_told(epsilon, delta), method="chebyshev", degree=degree)
         for degree in range(1, min(MOST_DEGREE, width) + 1)
     ]
     best = min(choices, key=lambda mechanism: mechanism.plan(asked.on_cube).predicted)
@@ -115,13 +115,13 @@ def paper(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
 
 def polynomial(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
     """The noise-aware polynomial."""
-    mechanism = Marginals(**_told(epsilon, delta), method="noise-aware", degree=MOST_DEGREE)
+    mechanism = PolynomialMarginals(**_told(epsilon, delta), method="noise-aware", degree=MOST_DEGREE)
     return _polynomial(asked, mechanism, seed, names=("polynomial", "same, between bounds"))
 
 
 def direct(asked: Workload, epsilon: float, delta: float, seed: int) -> Answers:
     """Noise on every answer."""
-    return _polynomial(asked, Marginals(**_told(epsilon, delta), method="direct"), seed, names=("direct",))
+    return _polynomial(asked, PolynomialMarginals(**_told(epsilon, delta), method="direct"), seed, names=("direct",))
 
 
 def _tables(asked: Workload, mechanism: Any, seed: int, *, name: str, fit: str) -> Answers:

@@ -11,9 +11,9 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
 )
-from dpcore.domains import Categories, Grid, Line
+from dpcore.data.domains import Categories, Grid, Line
 from dpcore.mechanisms import catalogue, entry, serving
-from dpcore.queries import Cells, Intervals, Rectangles, Thresholds
+from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Account, Enumerate, Preview, Secure
 
 __all__ = [

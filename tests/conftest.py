@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from tests.browser import DESKTOP, Server, no_traceback, running_browser, running_server, watched_page
+from tests.kit.browser import DESKTOP, Server, no_traceback, running_browser, running_server, watched_page
 
 # Examples follow from the test alone, and a busy machine fails none of them.
 settings.register_profile("dpscope", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("dpscope")
 
 BROWSER_FIXTURES = {"browser", "page", "server", "fresh_server"}
+LONG_FIRST = ("browser", "page", "slow")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test that uses the browser or a server, before -m chooses among them."""
+    """Mark what uses the browser or runs whole pages, before -m chooses; files that take long come first.
+
+    Workers share the tests by files: with a long one last, one worker would be done long before the other.
+    """
+    places: dict[Path, int] = {}
     for item in items:
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
+        elif item.path.name.startswith("test_page"):
+            item.add_marker(pytest.mark.page)
+        for place, mark in enumerate(LONG_FIRST):
+            if item.get_closest_marker(mark):
+                places[item.path] = min(place, places.get(item.path, place))
+    items.sort(key=lambda item: places.get(item.path, len(LONG_FIRST)))
 
 
 @pytest.fixture

@@ -54,6 +54,13 @@ def test_an_environment_is_made_once(project: Path) -> None:
     assert done(project) == []
 
 
+def test_what_is_installed_is_said_in_a_sentence(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run.ensure_environment(project / "env", groups=set())
+    assert "Installing what the app needs (" in capsys.readouterr().out
+    run.ensure_environment(project / "env", groups={"test"})
+    assert "Installing what the app and test need (" in capsys.readouterr().out
+
+
 def test_a_new_group_is_added_and_remembered(project: Path) -> None:
     run.ensure_environment(project / "env", groups=set())
     done(project)
@@ -212,18 +219,50 @@ def test_stop_insists() -> None:
     assert process.poll() is not None
 
 
-@pytest.mark.parametrize(("codes", "expected"), [({}, 0), ({"ruff": 1}, 1), ({"pytest": 5}, 1)])
-def test_every_check_runs_and_any_failure_counts(
-    monkeypatch: pytest.MonkeyPatch, codes: dict[str, int], expected: int
-) -> None:
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What is run, in a run.py that runs nothing."""
     commands: list[list[str]] = []
 
-    def record(command: list[str | Path], variables: object) -> int:
+    def record(command: list[str | Path], variables: object = None) -> int:
         commands.append([str(word) for word in command[2:]])
-        return codes.get(commands[-1][0], 0)
+        return 0
 
     monkeypatch.setattr(run, "ensure_environment", lambda environment, groups: Path("python"))
+    monkeypatch.setattr(run, "ensure_chromium", lambda: "chromium")
     monkeypatch.setattr(run, "run", record)
-    assert run.main(["test", "quick"]) == expected
-    assert [command[0] for command in commands] == ["ruff", "ruff", "mypy", "pytest"]
-    assert {"dpcore", "pages", "tests", "app.py", "run.py"} <= set(commands[2])
+    monkeypatch.setattr(run, "run_silently", lambda command: (record(command), ""))
+    return commands
+
+
+@pytest.mark.parametrize("failing", ["", "ruff", "mypy", "pytest"])
+def test_every_check_runs_and_any_failure_counts(
+    monkeypatch: pytest.MonkeyPatch, commands: list[list[str]], failing: str
+) -> None:
+    succeed, beside = run.run, run.run_silently
+    monkeypatch.setattr(run, "run", lambda command, *rest: succeed(command, *rest) or int(command[2] == failing))
+    monkeypatch.setattr(run, "run_silently", lambda command: (beside(command)[0] or int(command[2] == failing), ""))
+    assert run.main(["test", "quick"]) == int(bool(failing))
+    assert sorted(command[0] for command in commands) == ["mypy", "pytest", "ruff", "ruff"]
+    [types] = [command for command in commands if command[0] == "mypy"]
+    assert {"dpcore", "pages", "tests", "app.py", "run.py"} <= set(types)
+
+
+def test_every_test_is_in_the_readmes_command_or_in_a_long_one(
+    commands: list[list[str]], request: pytest.FixtureRequest
+) -> None:
+    for suite in ("", "full", "harness"):
+        run.main(["test", *filter(None, [suite])])
+    chosen = [command[command.index("-m") + 1] for command in commands if command[0] == "pytest"]
+    assert chosen == ["not full and not harness", "full", "harness"]
+    assert {"full", "harness"} <= {line.split(":")[0] for line in request.config.getini("markers")}
+
+
+def test_what_is_no_suite_goes_to_pytest(commands: list[list[str]]) -> None:
+    run.main(["test", "-k", "median"])
+    run.main(["test", "quick", "tests/test_run.py"])
+    run.main(["test", "mutants", "noise"])
+    first, second = (command for command in commands if command[0] == "pytest")
+    assert first[-2:] == ["-k", "median"] and first[2] == run.SUITES[""]
+    assert second[-1] == "tests/test_run.py" and second[2] == run.SUITES["quick"]
+    assert commands[-1] == ["tests.mutants", "noise"]

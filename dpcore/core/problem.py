@@ -5,14 +5,21 @@ from __future__ import annotations
 import enum
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
 from dpcore.core.promises import Neighbours
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 10**12
+"""The largest n: times the points and units that mechanisms multiply it with, it stays far within 64 bits."""
 
 
 class Domain(ABC):
@@ -63,6 +70,24 @@ class Domain(ABC):
         """The cell in words."""
 
 
+def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
+    """What each cell (K,) stands for: "value", or "first" and "second" where a cell is a pair of numbers.
+
+    Numbers are midpoints. The reserved cell, and -1 in place of a cell, are missing: NaN, or None among labels.
+
+    Raises:
+        ParameterError: the domain's cells are not listed.
+    """
+    points = domain.points()
+    blanks = 1 + int(domain.missing)  # the last answers for -1
+    if isinstance(points, list):
+        return {"value": np.array([*points, *[None] * blanks], dtype=object)[cells]}
+    numbers = points.reshape(len(points), -1)
+    numbers = np.concatenate([numbers, np.full((blanks, numbers.shape[1]), np.nan)])[cells]
+    names = ("value",) if numbers.shape[1] == 1 else ("first", "second")
+    return {name: numbers[:, place] for place, name in enumerate(names)}
+
+
 class ProvenanceKind(enum.StrEnum):
     """Where data come from, which decides what may be shown of them."""
 
@@ -88,7 +113,7 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Encoded records on a domain. Private: ``repr`` shows no values.
+    """Encoded records on a domain; there may be none. Private: ``repr`` shows no values.
 
     Attributes:
         domain: what a record can be.
@@ -101,13 +126,48 @@ class Dataset:
     provenance: Provenance
 
     def __post_init__(self) -> None:
-        if self.records.size == 0:
-            raise DataError("The data set has no rows.")
         object.__setattr__(self, "records", self.domain.checked(self.records))
         if self.domain.listed:
             histogram = np.bincount(self.records, minlength=self.domain.size).astype(np.int64)
             histogram.setflags(write=False)
             object.__setattr__(self, "_histogram", histogram)
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, columns: Hashable | Sequence[Hashable], domain: Domain, *, private: bool = True
+    ) -> Dataset:
+        """Encode columns of a pandas DataFrame; the same table in a file gives the same records.
+
+        Args:
+            frame: one record per row.
+            columns: a name, or a list of names: two for a Grid, group and number for a Grouped domain, one for each
+                attribute of Attributes.
+            domain: what a record can be. Declare it; do not read it off private rows.
+            private: False for rows that are public or made up.
+
+        Raises:
+            DataError: there is no such column; the message shows no record.
+            ParameterError: the domain needs other columns.
+
+        >>> import dpcore, pandas as pd
+        >>> df = pd.DataFrame({"age": ["17", "41", None, "200"]})
+        >>> dpcore.Dataset.from_frame(df, "age", dpcore.Line(high=128, bits=6, missing=True))
+        <Dataset: private, Line>
+        """
+        # The one import that points up: reading stands above the nouns, and this is its front door.
+        from dpcore.data.frames import dataset_from_frame
+
+        return dataset_from_frame(frame, columns, domain, private=private)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per record: the midpoint or label of its cell, missing where nothing fits. As private as the data.
+
+        Raises:
+            ParameterError: the domain's cells are not listed.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(cell_columns(self.domain, self.records))
 
     @property
     def n(self) -> int:
@@ -185,7 +245,9 @@ class Problem:
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ParameterError(f"n must be at least 1, got {self.n}.")
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 1 <= self.n <= MOST_ROWS:
+            raise ParameterError(f"n must be a whole number between 1 and {MOST_ROWS:,}, got {self.n!r}.")
+        # Python's own whole numbers never wrap.
+        object.__setattr__(self, "n", int(self.n))
         if self.queries.domain != self.domain:
             raise ParameterError("The queries are about another domain.")

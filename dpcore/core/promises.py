@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import enum
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 
 from dpcore.core.basics import Floats, ParameterError
 
@@ -42,8 +45,8 @@ class Guarantee:
     why_not: str = ""
 
     def __post_init__(self) -> None:
-        if not self.epsilon >= 0:
-            raise ParameterError(f"epsilon must be at least 0, got {self.epsilon!r}.")
+        if not 0 <= self.epsilon < math.inf:
+            raise ParameterError(f"epsilon must be a finite number of at least 0, got {self.epsilon!r}.")
         for name in ("delta", "gamma"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(f"{name} must be at least 0 and below 1, got {getattr(self, name)!r}.")
@@ -51,18 +54,35 @@ class Guarantee:
             raise ParameterError("A guarantee that cannot be released must say why.")
 
     def sentence(self) -> str:
-        """The guarantee in one line, epsilon and delta printed exactly."""
-        parts = [f"ε = {exactly(self.epsilon)}"]
+        """The guarantee in one line, its numbers rounded up: what is printed holds."""
+        return self._line(rounded_up)
+
+    def exact_sentence(self) -> str:
+        """The same with all digits of its numbers."""
+        return self._line(exactly)
+
+    def _line(self, printed: Callable[[float], str]) -> str:
+        """The guarantee in one line, its numbers printed by a function."""
+        parts = [f"ε = {printed(self.epsilon)}"]
         if self.delta:
-            parts.append(f"δ = {exactly(self.delta)}")
+            parts.append(f"δ = {printed(self.delta)}")
         if self.gamma:
-            parts.append(f"γ = {exactly(self.gamma)}")
+            parts.append(f"γ = {printed(self.gamma)}")
         return ", ".join(parts) + f" ({self.neighbours.words})"
 
 
 def exactly(number: float) -> str:
     """A number with all its digits and no more: 1, 0.1, 1e-6."""
     return repr(float(number)).removesuffix(".0").replace("e-0", "e-")
+
+
+def rounded_up(number: float) -> str:
+    """A guarantee's number with three significant digits, never below itself: 0.0597 for 0.05963, 1 for 1."""
+    if not math.isfinite(number) or number == 0:
+        return exactly(number)
+    # Of the number as it is written: 0.1 is not to become 0.101 for what binary adds to it.
+    written = Decimal(repr(float(number)))
+    return exactly(float(written.quantize(Decimal((0, (1,), written.adjusted() - 2)), rounding=ROUND_CEILING)))
 
 
 class BoundKind(enum.StrEnum):

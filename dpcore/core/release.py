@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpcore.core.basics import Booleans, Floats, Integers
-from dpcore.core.problem import Problem
+from dpcore.core.problem import Problem, cell_columns
 from dpcore.core.promises import Guarantee
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -64,6 +67,16 @@ class Release(ABC):
     def part(self, start: int, stop: int) -> Self:
         """Trials start to stop."""
 
+    def frame(self) -> pd.DataFrame:
+        """One row per trial and published number: trial, refused, place among the outcomes, value."""
+        import pandas as pd
+
+        outcomes = self.outcomes()
+        trials, places = np.indices(outcomes.shape).reshape(2, -1)
+        return pd.DataFrame(
+            {"trial": trials, "refused": self.refused[trials], "place": places, "outcome": outcomes.ravel()}
+        )
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataRelease(Release):
@@ -76,6 +89,31 @@ class DataRelease(Release):
     def answer(self, indices: Integers) -> Floats:
         """Answers as fractions of n to the queries ``indices`` (Q,), shape (T, Q); NaN where refused."""
         return self.problem.queries.answer(self.histogram(), indices) / self.problem.n
+
+    def frame(self) -> pd.DataFrame:
+        """One row per trial and cell: trial, refused, cell, what the cell stands for, released rows (NaN if refused).
+
+        >>> import dpcore, numpy as np
+        >>> release = HistogramRelease(
+        ...     problem=dpcore.Problem(domain=(jobs := dpcore.Categories(labels=("nurse", "cook"))), n=4,
+        ...                            queries=dpcore.Cells(domain=jobs)),
+        ...     guarantee=dpcore.Guarantee(epsilon=1.0, neighbours=dpcore.Neighbours.REPLACE_ONE),
+        ...     sampler="preview", refused=np.array([False]), counts=np.array([[3, 2, -1]]),
+        ... )
+        >>> release.frame()
+           trial  refused  cell  value  rows
+        0      0    False     0  nurse   3.0
+        1      0    False     1   cook   2.0
+        2      0    False     2    NaN  -1.0
+        """
+        import pandas as pd
+
+        rows = self.histogram()
+        trials, cells = np.indices(rows.shape).reshape(2, -1)
+        named = cell_columns(self.problem.domain, cells)
+        return pd.DataFrame(
+            {"trial": trials, "refused": self.refused[trials], "cell": cells, **named, "rows": rows.ravel()}
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,6 +129,13 @@ class ValueRelease(Release):
     def outcomes(self) -> Floats:
         """The value, one column."""
         return self.values.astype(np.float64)[:, None]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per trial: trial, refused, the released cell (-1 if refused), what it stands for."""
+        import pandas as pd
+
+        named = cell_columns(self.problem.domain, self.values)
+        return pd.DataFrame({"trial": np.arange(self.trials), "refused": self.refused, "cell": self.values, **named})
 
     def part(self, start: int, stop: int) -> Self:
         """Trials start to stop."""
@@ -143,6 +188,22 @@ class PointsRelease(DataRelease):
     def outcomes(self) -> Floats:
         """Points, then weights."""
         return np.concatenate([self.points.astype(np.float64), self.weights], axis=1)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per trial and synthetic point: trial, refused, cell, what it stands for, its share of n.
+
+        Unused places are left out; a refused trial is one row without a point (cell -1, NaN).
+        """
+        import pandas as pd
+
+        used = self.weights > 0
+        used[self.refused, :1] = True
+        trials, places = np.nonzero(used)
+        refused = self.refused[trials]
+        cells = np.where(refused, NOTHING, self.points[trials, places])
+        share = np.where(refused, np.nan, self.weights[trials, places])
+        named = cell_columns(self.problem.domain, cells)
+        return pd.DataFrame({"trial": trials, "refused": refused, "cell": cells, **named, "share": share})
 
     def part(self, start: int, stop: int) -> Self:
         """Trials start to stop."""

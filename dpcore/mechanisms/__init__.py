@@ -1,27 +1,44 @@
-"""The catalogue: every module of this folder is a mechanism and exposes ENTRIES; there is no other registry."""
+"""The catalogue: every module below this folder that has ENTRIES is in it; there is no other registry."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from functools import lru_cache
+from types import ModuleType
 
-from dpcore.core import Entry, ParameterError, Queries
+from dpcore.core import Entry, Mechanism, ParameterError, Queries
+
+
+def _forgotten(module: ModuleType) -> str | None:
+    """The name of a mechanism that a module without ENTRIES defines, if any; helpers define none."""
+    for name, value in vars(module).items():
+        defined = inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Mechanism)
+        if defined and not inspect.isabstract(value):
+            return name
+    return None
 
 
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[Entry, ...]:
-    """Every entry of every module in this folder, by module name; a module without ENTRIES is an error."""
-    entries: list[Entry] = []
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda found: found.name):
-        loaded = importlib.import_module(f"{__name__}.{module.name}")
-        if not getattr(loaded, "ENTRIES", ()):
-            raise ParameterError(f"dpcore/mechanisms/{module.name}.py exposes no ENTRIES.")
-        entries.extend(loaded.ENTRIES)
-    keys = [entry.key for entry in entries]
-    if len(set(keys)) != len(keys):
+    """Every entry of every module below this folder; modules come in the order of their first entry's key.
+
+    Raises:
+        ParameterError: a module defines a mechanism and no ENTRIES, or two entries share a key.
+    """
+    listed: list[tuple[Entry, ...]] = []
+    for module in pkgutil.walk_packages(__path__, prefix=f"{__name__}."):
+        loaded = importlib.import_module(module.name)
+        entries: tuple[Entry, ...] = getattr(loaded, "ENTRIES", ())
+        if entries:
+            listed.append(entries)
+        elif name := _forgotten(loaded):
+            raise ParameterError(f"{module.name} defines {name} and exposes no ENTRIES.")
+    found = tuple(entry for entries in sorted(listed, key=lambda entries: entries[0].key) for entry in entries)
+    if len({entry.key for entry in found}) != len(found):
         raise ParameterError("Two mechanisms in the catalogue share a key.")
-    return tuple(entries)
+    return found
 
 
 def entry(key: str) -> Entry:

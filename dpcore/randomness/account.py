@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.core import Booleans, Integers
-from dpcore.gaussian_vectors import delta_of
-from dpcore.privacy import gaussian_delta
+from dpcore.privacy.composition import gaussian_delta
+from dpcore.privacy.gaussian_vectors import delta_of
 from dpcore.randomness.candidates import Net
 from dpcore.randomness.gates import Gate
 from dpcore.randomness.sampler import Sampler, Statistic

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, Mechanism, ParameterError, State
 from dpcore.randomness.candidates import Net
+from dpcore.randomness.distinct import distinct_rows
 from dpcore.randomness.gates import EnumeratedGate, Gate, GateBudget, gate_budget
 from dpcore.randomness.laws import clamped_law, compositions, exponential_law, laplace_tail
 from dpcore.randomness.sampler import Sampler, Statistic, check_choice, check_draw, check_listed, cut_scores
@@ -61,9 +62,9 @@ class Enumerate(Sampler):
         outcomes = release.outcomes()
         # A refusal must look the same whatever was computed on the way to it.
         outcomes = np.where(release.refused[:, None], np.inf, outcomes)
-        distinct, which = np.unique(outcomes, axis=0, return_inverse=True)
+        distinct, which = distinct_rows(outcomes)
         chances = np.zeros(len(distinct))
-        np.add.at(chances, which.reshape(-1), self._chance)
+        np.add.at(chances, which, self._chance)
         return distinct, chances
 
     def _draw(self, branch: Callable[[], tuple[NDArray[Any], Floats]]) -> NDArray[Any]:

@@ -1,0 +1,146 @@
+"""Rows of yes/no answers: the cube {0, 1}^d, and the predicates that turn a table's columns into them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Booleans, DataError, Domain, Floats, Integers, ParameterError, exactly
+
+MOST_ATTRIBUTES = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cube(Domain):
+    """A row is a subset of d named attributes, the ones it has.
+
+    There are 2^d cells: too many to list. A predicate that cannot be judged (a missing value) is false, so a row that
+    fits nothing is a row without attributes, and n stays.
+    """
+
+    title: ClassVar[str] = "yes/no attributes"
+    listed: ClassVar[bool] = False
+    names: tuple[str, ...]
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.names) <= MOST_ATTRIBUTES:
+            raise ParameterError(f"Between 1 and {MOST_ATTRIBUTES} attributes are needed, got {len(self.names)}.")
+        if len(set(self.names)) != len(self.names):
+            raise ParameterError("Every attribute must be named once.")
+        if self.missing:
+            raise ParameterError("A cube has no cell for missing rows: what is missing is false.")
+
+    @property
+    def attributes(self) -> int:
+        """d."""
+        return len(self.names)
+
+    @property
+    def size(self) -> int:
+        """2^d subsets."""
+        return 1 << self.attributes
+
+    def checked(self, records: NDArray[Any]) -> Booleans:
+        """Rows (n, d) of 0/1 or of truth values, kept as truth values."""
+        if records.ndim != 2 or records.shape[1] != self.attributes:
+            raise DataError(f"Every row must have {self.attributes} yes/no values.")
+        if records.dtype != np.bool_ and not (
+            np.issubdtype(records.dtype, np.integer) and bool(((records == 0) | (records == 1)).all())
+        ):
+            raise DataError("Every value must be 0 or 1.")
+        return records.astype(np.bool_, copy=False)
+
+    def points(self) -> list[str] | Floats:
+        """There are too many."""
+        raise ParameterError("The cells of a cube are too many to list.")
+
+    def describe(self, cell: int) -> str:
+        """The attributes of a cell; bit j of its number is attribute j."""
+        held = [name for place, name in enumerate(self.names) if cell >> place & 1]
+        return ", ".join(held) or "none"
+
+
+class Columns(Protocol):
+    """What predicates read: a Table."""
+
+    def numbers(self, column: str) -> Floats:
+        """The column as numbers, NaN where there is none."""
+
+    def labels(self, column: str, labels: Sequence[str]) -> Integers:
+        """Position of each cell among the labels, their number for anything else."""
+
+
+KINDS = ("is", "at least", "below")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicate:
+    """One yes/no attribute: a column's text is a value, or its number is at least, or below, a threshold.
+
+    Attributes:
+        column: the column's name.
+        kind: "is", "at least" or "below"; a missing value fails all three.
+        value: the text, or the threshold.
+        name: what the attribute is called, by default the predicate in words.
+    """
+
+    column: str
+    kind: str = "is"
+    value: str | float = "1"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(f"A predicate must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        if self.kind == "is":
+            object.__setattr__(self, "value", str(self.value))
+        elif not isinstance(self.value, int | float) or not np.isfinite(self.value):
+            raise ParameterError(f"“{self.kind}” needs a number, got {self.value!r}.")
+        if not self.name:
+            # All its digits: two thresholds that differ must not be called the same.
+            shown = self.value if isinstance(self.value, str) else exactly(self.value)
+            object.__setattr__(self, "name", f"{self.column} {self.kind} {shown}")
+
+
+def one_hot(column: str, *labels: str) -> tuple[Predicate, ...]:
+    """A predicate for each of a column's labels."""
+    return tuple(Predicate(column=column, value=label) for label in labels)
+
+
+def thresholds(column: str, *values: float) -> tuple[Predicate, ...]:
+    """A predicate "at least" for each threshold."""
+    return tuple(Predicate(column=column, kind="at least", value=value) for value in values)
+
+
+def cube_of(predicates: Sequence[Predicate]) -> Cube:
+    """The domain whose attributes are these predicates."""
+    return Cube(names=tuple(predicate.name for predicate in predicates))
+
+
+def judged(table: Columns, predicates: Sequence[Predicate]) -> Booleans:
+    """Each row's attributes, (n, d); every column is read once for its texts and once for its numbers, and let go."""
+    asked: dict[tuple[str, bool], list[int]] = {}
+    for place, predicate in enumerate(predicates):
+        asked.setdefault((predicate.column, predicate.kind == "is"), []).append(place)
+    rows: Booleans | None = None
+    for (column, is_text), places in asked.items():
+        texts = list(dict.fromkeys(str(predicates[place].value) for place in places))
+        read = table.labels(column, texts) if is_text else table.numbers(column)
+        if rows is None:
+            rows = np.empty((len(read), len(predicates)), dtype=np.bool_)
+        for place in places:
+            value = predicates[place].value
+            if is_text:
+                rows[:, place] = read == texts.index(str(value))
+            elif predicates[place].kind == "at least":  # NaN compares false with everything, whichever way round
+                rows[:, place] = read >= float(value)
+            else:
+                rows[:, place] = read < float(value)
+    if rows is None:
+        raise ParameterError("Judging rows needs a predicate.")
+    return rows

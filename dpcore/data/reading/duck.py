@@ -1,0 +1,106 @@
+"""The one place that talks to DuckDB: locked-down connections, and its messages replaced by ours.
+
+DuckDB's messages quote records, so they are never passed on, not even as the cause of our own error.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dpcore.core import DataError
+from dpcore.data.reading.intake import Limits
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def quoted(text: Path | str) -> str:
+    """The text as an SQL string."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def connect(paths: Sequence[Path], *, limits: Limits, threads: int) -> Connection:
+    """A DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise."""
+    connection = duckdb.connect(":memory:")
+    for setting in (
+        f"allowed_paths = [{', '.join(map(quoted, paths))}]",
+        "temp_directory = ''",
+        "enable_external_access = false",
+        "enable_progress_bar = false",
+        f"memory_limit = '{limits.memory_bytes} B'",
+        f"threads = {threads}",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+class _Alarm(threading.Timer):
+    """Calls again and again until it is cancelled: an interruption that comes before the query has begun is lost."""
+
+    def run(self) -> None:
+        """See Timer."""
+        while not self.finished.wait(self.interval):
+            self.function(*self.args, **self.kwargs)
+
+
+def run(
+    connection: Connection,
+    query: str,
+    parameters: dict[str, Any] | None = None,
+    *,
+    limits: Limits,
+    records: tuple[int, int] | None = None,
+) -> dict[str, Any]:
+    """The query's columns as arrays by name.
+
+    Args:
+        connection: from ``connect``, or a cursor of it.
+        query: SQL without anything in it that a stranger wrote.
+        parameters: values for the query's ``$name`` places.
+        limits: its seconds are enforced here.
+        records: when the query parses a CSV, the fields of each row and the rows above the first record.
+
+    Raises:
+        DataError: one sentence without the file's name.
+    """
+    alarm = _Alarm(limits.seconds, connection.interrupt)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        return dict(connection.execute(query, parameters).fetchnumpy())
+    except (duckdb.Error, RuntimeError, MemoryError, UnicodeError) as error:
+        sentence = _sentence(error, limits, records)
+    finally:
+        alarm.cancel()
+        alarm.join()  # or it could still reach a connection that is closed, or asked something else
+    raise DataError(sentence)
+
+
+def _sentence(error: Exception, limits: Limits, records: tuple[int, int] | None) -> str:
+    """What went wrong in our words; of DuckDB's message only its counts of rows and fields are used."""
+    if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
+        return f"it needs more than the {limits.memory_bytes >> 20:,} MB of memory that reading may take."
+    if isinstance(error, duckdb.InterruptException):
+        return f"it took longer than {limits.seconds:g} seconds."
+    if records is None:
+        return "its contents are damaged or not what its Parquet footer promises."
+    fields, rows_before = records
+    message = str(error)
+    place = re.match(r"[\w ]*: CSV Error on Line: (\d+)\n", message)
+    row = f"row {int(place[1]) + rows_before:,}" if place else "a row"
+    # DuckDB quotes the record, then gives its reason on a line of its own, then its advice: count from the end, or a
+    # record could pass for the reason.
+    reason = message[: message.rfind("\nPossible fixes:")].rstrip().rpartition("\n")[2]
+    counts = re.fullmatch(r"Expected Number of Columns: \d+ Found: (\d+)", reason)
+    if counts:
+        found = int(counts[1])
+        return (
+            f"{row} has {found:,} field{'s'[: found != 1]} where {fields:,} {'were' if fields > 1 else 'was'} expected."
+        )
+    return f"{row} has a quotation mark that is not closed or not doubled, or is far too long."

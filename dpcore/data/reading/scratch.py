@@ -1,0 +1,83 @@
+"""A private folder for one table's records: gone with the table, with the process, or swept up if that was killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from dpcore.core import DataError
+
+if sys.platform != "win32":
+    import fcntl
+
+PREFIX = "dpscope-table-"
+_changing = threading.Lock()
+_mine: set[Path] = set()
+_closed = threading.Event()
+"""Set when the process is about to end: a reader that is still at work must not leave a folder behind."""
+
+
+def private_folder(undo: ExitStack) -> Path:
+    """Make a folder that only this user can enter; closing ``undo`` removes it.
+
+    A process that is killed removes nothing, so what earlier ones left is swept up first. A folder in use holds a
+    locked file, and the system drops a process's locks when it dies (on Windows nothing is swept).
+
+    Raises:
+        DataError: if all folders were removed because the process is about to end.
+    """
+    sweep_leftovers()
+    with _changing:
+        if _closed.is_set():
+            raise DataError("it was not read: the app is closing.")
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        _mine.add(folder)
+        undo.callback(_remove, folder)
+        lock = undo.enter_context((folder / "locking").open("wb"))
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Under its final name only once it is locked: a sweeper never meets it open.
+            (folder / "locking").rename(folder / "lock")
+    return folder
+
+
+def remove_all() -> None:
+    """Remove this process's folders and make no more: it is about to end, and a signal runs no finalizers."""
+    with _changing:
+        _closed.set()
+        folders = tuple(_mine)
+    for folder in folders:
+        _remove(folder)
+
+
+def sweep_leftovers() -> None:
+    """Remove the folders of processes that were killed; those of a living one are locked and stay."""
+    if sys.platform != "win32":
+        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+            # A failure means in use, still being made, or just swept by somebody else.
+            with suppress(OSError):
+                if folder.lstat().st_uid == os.getuid():
+                    with (folder / "lock").open("rb") as lock:
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        _empty(folder)
+
+
+def _empty(folder: Path) -> None:
+    """Records first, the lock last: what is cut short is still found by the next sweep."""
+    with suppress(OSError):
+        for each in folder.iterdir():
+            if each.name not in ("lock", "locking"):
+                each.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    _empty(folder)
+    with _changing:
+        if not folder.exists():  # else it is tried again at the end
+            _mine.discard(folder)

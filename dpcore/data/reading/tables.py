@@ -1,0 +1,377 @@
+"""Read a file from a stranger into a Table: whatever it holds, the answer is a table or one clear sentence.
+
+``dpcore.data.reading.intake`` checks and copies the bytes; here DuckDB turns the copy into a Parquet file of our own
+making in a private folder, and a Table answers from that file alone. Both DuckDB connections may touch nothing but
+these files.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import DataError, Floats, Integers, ParameterError
+from dpcore.data.reading.duck import Connection, connect, quoted, run
+from dpcore.data.reading.first_row import is_value
+from dpcore.data.reading.intake import (
+    BYTES_TO_READ,
+    LIMITS,
+    Arrival,
+    FirstRowUnclear,
+    Limits,
+    TooLarge,
+    clean_name,
+    clean_names,
+    receive,
+)
+from dpcore.data.reading.scratch import private_folder
+
+__all__ = ["BLANKS", "LIMITS", "FirstRowUnclear", "Limits", "Table", "TooLarge", "read_table"]
+
+BLANKS = " \t\n"
+"""What does not count at either end of a cell or a label; other white space does."""
+FRACTIONS = ("FLOAT", "DOUBLE")
+WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+WORDS = (
+    "VARCHAR",
+    "BOOLEAN",
+    "DATE",
+    "TIME",
+    "TIME_NS",
+    "UUID",
+    "TIMESTAMP",
+    "TIMESTAMP_NS",
+    "TIMESTAMP WITH TIME ZONE",
+)
+NUMERIC_SHARE = 0.9
+NO_NUMBERS = ("nan", "na", "n/a", "null", "none", "inf", "-inf")
+"""What other programs write where a column of numbers has none."""
+NARROW = 20
+CELLS_PER_GROUP = 2_000_000
+ROWS_PER_PART = 1_000_000
+Strings = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Table:
+    """Columns of private values; nothing printed about a Table shows one. Safe to use from several threads.
+
+    Blanks around a cell do not count, and an empty cell is a missing one. Made by ``read_table``.
+
+    Attributes:
+        name: the file's name, safe to show.
+        columns: unique names, safe to show.
+        row_count: n. Private where rows come and go.
+        notes: public sentences about what reading found or changed.
+        header: whether the first row was read as names; None for Parquet, which carries its own.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    row_count: int
+    notes: tuple[str, ...]
+    header: bool | None
+    _texts: tuple[str, ...]
+    _places: tuple[int, ...]
+    _reading: tuple[str, ...]
+    _connection: Connection
+    _limits: Limits
+    _held: ExitStack
+    _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
+
+    def forget(self) -> None:
+        """Delete the records now, whoever still holds the table; without it they go when nobody does."""
+        self._held.close()
+
+    def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
+        """Lines of Python after which ``df`` holds these columns of the reader's own copy, for ``read_frame``.
+
+        Args:
+            columns: their names here; pandas is told to use them, too.
+            folder: an expression for where the file is, if not in the working directory.
+        """
+        chosen = sorted({self._position(column) for column in columns})
+        names = [self.columns[i] for i in chosen]
+        path = f"{folder} / {self.name!r}" if folder else repr(self.name)
+        if self.header is None and not self._places:
+            return [f"df = pd.read_parquet({path}, columns={names})"]
+        places = [self._places[i] for i in chosen]
+        if self.header is None:
+            return [f"df = pd.read_parquet({path}).iloc[:, {places}].set_axis({names}, axis='columns')"]
+        # Texts as they stand: dpcore reads numbers to the last digit, and decides what is missing.
+        return [
+            f"df = pd.read_csv({path}, usecols={places}, names={names},",
+            f"                 {', '.join((*self._reading, 'dtype=str', 'keep_default_na=False'))})",
+        ]
+
+    def reserve(self, more: int) -> None:
+        """Raise TooLarge if a session may not hold what reading a column takes, and so many more bytes for each row.
+
+        Whoever makes arrays of the table asks before, and calls ``hold`` after.
+        """
+        try:
+            self._limits.afford(rows=self.row_count, each=BYTES_TO_READ + more, held=self._held_bytes())
+        except TooLarge as error:
+            sentence = str(error)
+        else:
+            return
+        raise TooLarge(f"{self.name}: {sentence}")
+
+    def _held_bytes(self) -> int:
+        """Size of all arrays that are still kept; by itself, so that no error's traceback keeps one."""
+        return sum(array.nbytes for reference in self._arrays if (array := reference()) is not None)
+
+    def hold(self, array: NDArray[Any]) -> None:
+        """Count an array made of the table's rows for as long as anybody keeps it."""
+        self._arrays.append(weakref.ref(array, self._arrays.remove))
+
+    def numbers(self, column: str) -> Floats:
+        """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
+        self.reserve(0)
+        cell = f"c{self._position(column)}"
+        found = self._ask(f"SELECT coalesce(try_cast({cell} AS DOUBLE), 'nan'::DOUBLE) AS number FROM records")
+        numbers = np.asarray(found["number"], dtype=np.float64)
+        numbers[~np.isfinite(numbers)] = np.nan
+        return numbers
+
+    def labels(self, column: str, labels: Sequence[str]) -> Integers:
+        """Position of each cell among the k labels, shape (n,): 0..k-1, or k for anything else (missing included)."""
+        wanted = [label.strip(BLANKS) for label in labels]
+        if len(set(wanted)) != len(wanted):
+            raise ParameterError("Labels must differ in more than the blanks around them.")
+        self.reserve(0)
+        found = self._ask(
+            f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records),"
+            " known AS (SELECT unnest($labels) AS label, unnest(range(len($labels))) AS code)"
+            " SELECT row, coalesce(code, len($labels)) AS code FROM cells LEFT JOIN known ON text = label",
+            {"labels": wanted},
+        )
+        # A join does not keep the order of rows.
+        codes = np.empty(self.row_count, dtype=np.int64)
+        codes[found["row"]] = found["code"]
+        return codes
+
+    def codes(self, column: str) -> Integers:
+        """A number for each distinct text of the column, dense and in order of first appearance, shape (n,).
+
+        All missing cells share one number, so a cap on rows per person holds for them together.
+        """
+        self.reserve(0)
+        # One part of the texts at a time, so that a column with millions of them fits the memory limit.
+        parts = 1 + self.row_count // ROWS_PER_PART
+        first = np.empty(self.row_count, dtype=np.int64)
+        for part in range(parts):
+            found = self._ask(
+                f"WITH cells AS (SELECT row, {self._text(column)} AS text FROM records"
+                f" WHERE hash(text) % {parts} = {part}),"
+                " firsts AS (SELECT text, min(row) AS code FROM cells GROUP BY text)"
+                " SELECT row, code FROM cells JOIN firsts ON cells.text IS NOT DISTINCT FROM firsts.text"
+            )
+            first[found["row"]] = found["code"]
+        is_first = first == np.arange(len(first))
+        return (np.cumsum(is_first) - 1)[first]
+
+    def looks_numeric(self, column: str) -> bool:
+        """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.
+
+        This reads private values: only for public data or the data's steward.
+        """
+        cell = f"c{self._position(column)}"
+        found = self._ask(
+            f"SELECT count(*) FILTER (lower({self._text(column)}) NOT IN {NO_NUMBERS}) AS present,"
+            f" count(*) FILTER (isfinite(try_cast({cell} AS DOUBLE))) AS fit FROM records"
+        )
+        return bool(found["fit"][0] >= NUMERIC_SHARE * found["present"][0] > 0)
+
+    def distinct(self, column: str, limit: int) -> list[str]:
+        """The column's values, most frequent first, at most ``limit`` of them, missing left out.
+
+        This reads private values: only for public data or the data's steward.
+        """
+        found = self._ask(
+            f"SELECT {self._text(column)} AS text FROM records GROUP BY text HAVING text IS NOT NULL"
+            " ORDER BY count(*) DESC, text LIMIT $limit",
+            {"limit": limit},
+        )
+        return [str(text) for text in found["text"]]
+
+    def _position(self, column: str) -> int:
+        if column not in self.columns:
+            raise DataError(f"{self.name}: there is no column named “{clean_name(column)}”.")
+        return self.columns.index(column)
+
+    def _text(self, column: str) -> str:
+        return self._texts[self._position(column)]
+
+    def _ask(self, query: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
+        # A cursor is a connection of its own to the same records, so threads do not meet.
+        with self._connection.cursor() as cursor:
+            try:
+                return run(cursor, query, parameters, limits=self._limits)
+            except DataError as error:
+                raise DataError(f"{self.name}: {error}") from None
+
+
+def read_table(
+    source: Path | bytes, *, name: str, header: bool | None = None, ask: bool = False, limits: Limits = LIMITS
+) -> Table:
+    """Read a CSV, TSV or Parquet file (also with .gz behind) into a Table.
+
+    Args:
+        source: the file, or its bytes.
+        name: the file's name; its ending says what the file should hold.
+        header: whether the first row of a text file holds the columns' names or is a record like the rest. None reads
+            it as names where it surely holds some (``looks_like_names``). Parquet carries its own names.
+        ask: whether a first row of text that looks like names is not enough, as of rows about people.
+        limits: what the file may cost.
+
+    Raises:
+        DataError: one sentence naming the file, what is wrong and where; never a record's value.
+        FirstRowUnclear: ``header`` is None and the first row could be either.
+    """
+    shown = clean_name(name) or "the file"
+    try:
+        return _read(source, name, shown, limits, header, ask)
+    except FirstRowUnclear as error:
+        raise FirstRowUnclear(f"{shown}: {error}", columns=error.columns) from None
+    except DataError as error:
+        raise DataError(f"{shown}: {error}") from None
+
+
+def _read(source: Path | bytes, name: str, shown: str, limits: Limits, header: bool | None, ask: bool) -> Table:
+    with ExitStack() as undo:
+        folder = private_folder(undo)
+        arrival = receive(source, name=name, folder=folder, limits=limits, header=header, ask=ask)
+        stored = folder / "records.parquet"
+        store = _store_text if arrival.header else _store_parquet
+        # Each thread holds a row group of every column; with many columns two do not fit the memory limit.
+        threads = 2 if 0 < len(arrival.header) <= NARROW else 1
+        with connect([arrival.path, stored], limits=limits, threads=threads) as reader:
+            names, places, notes = store(reader, arrival, stored, limits)
+        if ask and not arrival.header and any(is_value(name.strip()) for name in names):
+            names = ("",) * len(names)  # whoever wrote it took a record for names: "column 1" and on instead
+        arrival.path.unlink()
+        connection = undo.enter_context(connect([stored], limits=limits, threads=2))
+        view = f"SELECT *, file_row_number AS row FROM read_parquet({quoted(stored)}, file_row_number = true)"
+        run(connection, f"CREATE VIEW records AS {view}", limits=limits)
+        count = int(run(connection, "SELECT count(*) AS rows FROM records", limits=limits)["rows"][0])
+        if count == 0:
+            raise DataError("it has column names but no rows.")
+        kinds = run(connection, "SELECT column_type AS kind FROM (DESCRIBE records)", limits=limits)["kind"]
+        columns, renamed = clean_names(names)
+        table = Table(
+            name=shown,
+            columns=columns,
+            row_count=count,
+            notes=(*notes, *renamed),
+            header=arrival.named if arrival.header else None,
+            # Whole numbers with gaps are often stored as fractions, so there 2.0 reads 2.
+            _texts=tuple(
+                f"regexp_replace(c{i}::VARCHAR, '\\.0$', '')" if kind in FRACTIONS else f"c{i}::VARCHAR"
+                for i, kind in enumerate(kinds[: len(columns)])
+            ),
+            # Nothing where a Parquet file calls its columns as we do.
+            _places=places if arrival.header or renamed else (),
+            _reading=_reading(arrival) if arrival.header else (),
+            _connection=connection,
+            _limits=limits,
+            _held=undo.pop_all(),
+        )
+        weakref.finalize(table, table._held.close)
+    return table
+
+
+def _reading(arrival: Arrival) -> Strings:
+    """Arguments with which pandas reads the same rows from the original."""
+    words = ["header=0" if arrival.named else "header=None", "skipinitialspace=True"]
+    if arrival.separator != ",":
+        words.append(f"sep={arrival.separator!r}")
+    if arrival.encoding:
+        words.append(f"encoding={arrival.encoding!r}")
+    if len(arrival.header) == 1:
+        # An empty line is a missing cell here, and no row at all where there are more columns.
+        words.append(f"skip_blank_lines=False, skiprows={arrival.rows_before - arrival.named}")
+    return tuple(words)
+
+
+def _store_text(
+    reader: Connection, arrival: Arrival, stored: Path, limits: Limits
+) -> tuple[Strings, tuple[int, ...], Strings]:
+    """Parse the records as text under the names c0, c1, …: a stranger's column name never gets into SQL."""
+    width = len(arrival.header)
+    kinds = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+    cells = ", ".join(f"{_bare(f'c{i}')} AS c{i}" for i in range(width))
+    source = (
+        f"read_csv({quoted(arrival.path)}, auto_detect = false, header = false, strict_mode = true, quote = '\"',"
+        f" escape = '\"', new_line = '\\n', delim = {quoted(arrival.separator)}, columns = {{{kinds}}})"
+    )
+    records = (width, arrival.rows_before)
+    run(reader, _copy(f"SELECT {cells} FROM {source}", width, stored), limits=limits, records=records)
+    return arrival.header, tuple(range(width)), arrival.notes
+
+
+def _store_parquet(
+    reader: Connection, arrival: Arrival, stored: Path, limits: Limits
+) -> tuple[Strings, tuple[int, ...], Strings]:
+    """Check what the footer promises before reading, and what was read against the promise."""
+    path = quoted(arrival.path)
+    source = f"read_parquet({path}, hive_partitioning = false)"
+    footer = run(reader, f"SELECT num_rows, num_row_groups FROM parquet_file_metadata({path})", limits=limits)
+    rows, groups = int(footer["num_rows"][0]), int(footer["num_row_groups"][0])
+    described = run(reader, f"SELECT column_name, column_type FROM (DESCRIBE FROM {source})", limits=limits)
+    names, kinds = described["column_name"].tolist(), described["column_type"].tolist()
+    width = len(names)
+    if width > limits.columns:
+        raise DataError(f"it has {width:,} columns, and at most {limits.columns:,} are read.")
+    if max(rows, groups) * width > limits.cells:
+        raise DataError(f"its rows times its {width:,} columns are more than the {limits.cells:,} cells that are read.")
+    if rows > limits.rows:
+        raise DataError(f"it has more than the {limits.rows:,} rows that a session has memory for.")
+    sizes = f"SELECT max(row_group_num_rows) AS size FROM parquet_metadata({path}) GROUP BY row_group_id"
+    if int(run(reader, f"SELECT coalesce(sum(size), 0) AS rows FROM ({sizes})", limits=limits)["rows"][0]) != rows:
+        raise DataError("its footer promises a number of rows that it does not hold.")
+    cells = {i: cell for i, kind in enumerate(kinds) if (cell := _plain(f"c{i}", kind))}
+    if not cells:
+        raise DataError("none of its columns holds numbers or text.")
+    named = f"{source} AS records({', '.join(f'c{i}' for i in range(width))})"
+    # A short dictionary can stand for terabytes of text, so what it stands for is added up before it is written out.
+    lengths = " + ".join(f"coalesce(sum(strlen(c{i})), 0)" for i, kind in enumerate(kinds) if kind == "VARCHAR")
+    length = run(reader, f"SELECT ({lengths or '0'})::DOUBLE AS length FROM {named}", limits=limits)["length"]
+    if length.sum() > limits.unpacked_bytes:
+        raise DataError(f"its text unpacks to more than {limits.unpacked_bytes:,} bytes, and no more are read.")
+    select = ", ".join(f"{cell} AS c{new}" for new, cell in enumerate(cells.values()))
+    run(reader, _copy(f"SELECT {select} FROM {named}", len(cells), stored), limits=limits)
+    note = f"Columns that hold neither numbers nor text were left out: {width - len(cells):,} of {width:,}."
+    return tuple(names[i] for i in cells), tuple(cells), (note,) if len(cells) < width else ()
+
+
+def _copy(select: str, width: int, stored: Path) -> str:
+    """SQL that writes the columns to our own Parquet file, in row groups that fit the memory limit."""
+    group = min(max(CELLS_PER_GROUP // width, 2_048), 122_880)
+    return f"COPY ({select}) TO {quoted(stored)} (FORMAT parquet, USE_TMP_FILE false, ROW_GROUP_SIZE {group})"
+
+
+def _plain(cell: str, kind: str) -> str:
+    """SQL for a Parquet column as finite numbers or text; empty for what is neither."""
+    if kind in WHOLE_NUMBERS:
+        return cell
+    if kind in FRACTIONS:
+        return f"CASE WHEN isfinite({cell}) THEN {cell} END"
+    if re.fullmatch(r"DECIMAL\(\d+,\d+\)|U?HUGEINT", kind):
+        return f"{cell}::DOUBLE"
+    return _bare(f"{cell}::VARCHAR") if kind in WORDS else ""
+
+
+def _bare(cell: str) -> str:
+    return f"nullif(trim({cell}, E' \\t\\n'), '')"

@@ -1,0 +1,176 @@
+"""Exact privacy: the laws of all neighbouring data sets on a tiny universe, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import (
+    Dataset,
+    Floats,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
+from dpcore.randomness import Enumerate
+from dpcore.randomness.distinct import distinct_rows
+
+Law = tuple[Floats, Floats]
+"""Distinct outcomes (K, w) and their probabilities (K,)."""
+
+ROUNDING = 1e-9
+"""How far sums of many doubles may stray from the exact divergence."""
+
+
+def hockey_stick(one: Law, other: Law, *, epsilon: float) -> float:
+    """Sum over outcomes of (P - e^epsilon Q)+: the smallest delta at this epsilon, in this direction.
+
+    Args:
+        one: distinct outcomes (K, w) and their probabilities (K,).
+        other: the same for the neighbour.
+        epsilon: privacy loss.
+    """
+    p, q = aligned(one, other)
+    return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
+
+
+def aligned(one: Law, other: Law) -> tuple[Floats, Floats]:
+    """Probabilities of the same outcomes, in the same order, under both laws."""
+    if one[0].shape[1] != other[0].shape[1]:
+        raise ParameterError("Outcomes of different widths cannot be compared.")
+    if np.array_equal(one[0], other[0]):
+        return one[1], other[1]
+    outcomes, which = distinct_rows(np.concatenate([one[0], other[0]]))
+    ours, theirs = np.zeros(len(outcomes)), np.zeros(len(outcomes))
+    ours[which[: len(one[0])]] = one[1]
+    theirs[which[len(one[0]) :]] = other[1]
+    return ours, theirs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two neighbouring data sets, by their rows' cells."""
+
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+
+    def chance(self, masses: Floats) -> float:
+        """Chance that n + 1 rows drawn one by one from ``masses`` (size,) give this pair, either way round.
+
+        All but the last row are one data set. The last row joins it (ADD_REMOVE_ONE) or replaces the one before it
+        (REPLACE_ONE).
+        """
+        ours, theirs = (np.bincount(rows, minlength=len(masses)) for rows in (self.one, self.other))
+        shared = [int(count) for count in np.minimum(ours, theirs)]
+        orders = factorial(sum(shared)) // prod(factorial(count) for count in shared)
+        ways = 1 if len(self.one) != len(self.other) else 2
+        return float(ways * orders * np.prod(masses ** np.maximum(ours, theirs)))
+
+
+def datasets(*, size: int, rows: int) -> Iterator[tuple[int, ...]]:
+    """Every data set of so many rows on so many cells, as sorted cells (mechanisms here do not see row order)."""
+    return combinations_with_replacement(range(size), rows)
+
+
+def neighbouring_pairs(*, size: int, rows: int, neighbours: Neighbours) -> Iterator[Pair]:
+    """Every unordered pair of neighbours; under ADD_REMOVE_ONE the second has one row more."""
+    if neighbours is Neighbours.ADD_REMOVE_ONE:
+        for one in datasets(size=size, rows=rows):
+            for cell in range(size):
+                yield Pair(one=one, other=tuple(sorted((*one, cell))))
+        return
+    for base in datasets(size=size, rows=rows - 1):
+        for first in range(size):
+            for second in range(first + 1, size):
+                yield Pair(one=tuple(sorted((*base, first))), other=tuple(sorted((*base, second))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The largest exact delta over all neighbouring pairs, and the pair that shows it."""
+
+    delta: float
+    pair: Pair
+    pairs: int
+
+
+def divergences(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
+    rows: int | None = None,
+) -> Iterator[tuple[Pair, float]]:
+    """Every neighbouring pair and the larger of its two hockey-stick divergences at the guarantee's epsilon.
+
+    Args:
+        mechanism: what is audited; its own run() is enumerated.
+        problem: a tiny one; n is the number of rows (nominal under ADD_REMOVE_ONE).
+        window: noisy values told apart, by default -4 .. n + 4.
+        universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
+        rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
+    """
+    records = np.arange(problem.domain.size) if universe is None else universe
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
+    sampler = Enumerate(window=window or (-4, problem.n + 4))
+    laws: dict[tuple[int, ...], Law] = {}
+
+    def law(places: tuple[int, ...]) -> Law:
+        if places not in laws:
+            dataset = Dataset(problem.domain, records[list(places)], provenance)
+            laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
+        return laws[places]
+
+    factor = np.exp(mechanism.guarantee(problem).epsilon)
+    held = problem.n if rows is None else rows
+    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
+        p, q = aligned(law(pair.one), law(pair.other))
+        yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
+
+
+def exact_delta(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
+    rows: int | None = None,
+) -> Finding:
+    """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions.
+
+    Args: see divergences.
+    """
+    found = list(divergences(mechanism, problem, window=window, universe=universe, rows=rows))
+    pair, delta = max(found, key=lambda each: each[1])
+    return Finding(delta=delta, pair=pair, pairs=len(found))
+
+
+def exact_gamma(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    masses: list[Floats],
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
+) -> Floats:
+    """Chance that n + 1 rows drawn from each of ``masses`` (size,) give a pair whose divergence exceeds delta.
+
+    This is what gamma of a random-DP guarantee must not be below, for any distribution of the rows (Hall, Rinaldo and
+    Wasserman 2013, Definitions 1 and 2); one number per distribution.
+
+    Args: see divergences.
+    """
+    delta = mechanism.guarantee(problem).delta
+    every = divergences(mechanism, problem, window=window, universe=universe)
+    bad = [pair for pair, found in every if found > delta + ROUNDING]
+    return np.array([sum(pair.chance(mass) for pair in bad) for mass in masses], dtype=np.float64)

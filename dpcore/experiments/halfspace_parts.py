@@ -1,0 +1,257 @@
+"""Where a halfspace release's error comes from, step by step, and beside another way in the plane: intervals of angles.
+
+Not private: everything here compares with the true data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Assumption, Booleans, Bound, Dataset, Floats, PointsRelease, Problem
+from dpcore.data.domains import Line
+from dpcore.data.sphere import BLOCK, Halfspaces
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces.agreement import agreement
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
+from dpcore.queries.ranges import Intervals
+from dpcore.randomness import Preview
+
+CIRCLE = np.arange(0.0, 360.0, 5.0)
+"""Directions around a circle, in degrees: the same wherever the largest error of a release is told."""
+ANGLE_BITS = 10
+"""2^10 cells of a circle: about a third of a degree each."""
+ANGLE_METHODS = ("intervals-recursive", "intervals-anchored")
+
+
+NINETY = 1.645
+"""Deviations on either side that hold 90 in 100 of a normal law; of a Laplace law, 1.628 do."""
+
+
+def around(degrees: Floats, plane: Floats) -> Floats:
+    """Directions (Q, d) at angles (Q,) in a plane (2, d)."""
+    turn = np.radians(degrees)
+    towards: Floats = np.stack([np.cos(turn), np.sin(turn)], axis=1) @ plane
+    return towards
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Sides:
+    """Rows on both sides of a direction.
+
+    Attributes:
+        inside: which rows lie on the side it points to, (n,).
+        share: how many of them do, a fraction of n.
+        near: share of the rows that come nearer to the line than a margin.
+        nearest: how near any row that has a direction comes; 1 where there is none.
+    """
+
+    inside: Booleans
+    share: float
+    near: float
+    nearest: float
+
+
+def sides(dataset: Dataset, direction: Floats, *, margin: float) -> Sides:
+    """What lies on the sides of a direction (d,)."""
+    height = dataset.records @ direction
+    pointing = (dataset.records != 0).any(axis=1)
+    return Sides(
+        inside=height > 0,
+        share=float((height > 0).mean()),
+        near=float((np.abs(height) < margin).mean()),
+        nearest=float(np.abs(height[pointing]).min(initial=1.0)),
+    )
+
+
+def released(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> HalfspaceRelease:
+    """Previews from a seed."""
+    return mechanism.run(state, Preview(seed), trials)
+
+
+def counting(mechanism: HalfspaceCounts, state: SphereState, *, seed: int, trials: int) -> Generator[float, None, bool]:
+    """Count the rows on the sides that such releases measure, ahead of them: yields the share that is done."""
+    yield from state.counting(mechanism.signs(state.problem, Preview(seed), trials), mechanism.net(state.problem))
+    return True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Parts:
+    """Four answers to one direction, each with one more source of error: shares of n, one per release (T,).
+
+    Attributes:
+        truth: share of the rows on the side the direction points to.
+        projected: share after projection with the release's matrices.
+        netted: the same for the net's nearest directions.
+        released: with noise.
+    """
+
+    truth: float
+    projected: Floats
+    netted: Floats
+    released: Floats
+
+    def errors(self) -> dict[str, Floats]:
+        """Signed errors of each step (T,); the first three add up to the last."""
+        return {
+            "projection": self.projected - self.truth,
+            "net": self.netted - self.projected,
+            "noise": self.released - self.netted,
+            "total": self.released - self.truth,
+        }
+
+
+def parts(state: SphereState, release: HalfspaceRelease, direction: Floats, *, most: int | None = None) -> Parts:
+    """Follow one direction (d,) through a release of this state, or through the first trials of it."""
+    queries = state.problem.queries
+    assert isinstance(queries, Halfspaces)
+    towards, n = queries.sphere.unit(direction[None]), len(state.records)
+    truth = float(queries.truth(state.records, towards)[0])
+    counts = state.counts(release.signs, release.net)[:most]
+    release = release.part(0, min(most or release.trials, release.trials))
+    netted = side_answers(counts, release.signs, release.net, towards, n=n)[:, 0]
+    projected = np.full(release.trials, truth)
+    if release.signs.shape[1]:
+        matrices = release.signs.astype(np.float64)
+        # <Ax, Ay> = <x, A'Ay>: one vector for each matrix. In few dimensions many are the same.
+        pulled = np.einsum("imtd,imt->imd", matrices, matrices @ towards[0])
+        distinct, which = np.unique(pulled.reshape(-1, pulled.shape[2]), axis=0, return_inverse=True)
+        shares = np.empty(len(distinct))
+        step = max(1, BLOCK // n)
+        for start in range(0, len(distinct), step):
+            sides = distinct[start : start + step] @ state.records.T > 0
+            shares[start : start + step] = np.count_nonzero(sides, axis=1) / n
+        projected = shares[which.reshape(-1)].reshape(release.trials, -1).mean(axis=1)
+    return Parts(
+        truth=truth,
+        projected=projected,
+        netted=np.broadcast_to(netted, release.trials),
+        released=release.answer(towards)[:, 0],
+    )
+
+
+def expected_after_projection(records: Floats, towards: Floats, *, dimensions: int) -> Floats:
+    """Mean share (Q,) on the side of directions (Q, d) after Gaussian projections: the mean agreement of the rows.
+
+    From a table of the agreement at the middles of 4,096 ranges of cosines.
+    """
+    bins = 4096
+    table = agreement((np.arange(bins) + 0.5) * 2 / bins - 1, dimensions=dimensions)
+    found = np.empty(len(towards))
+    for place, y in enumerate(towards):
+        which = np.clip(((records @ y + 1) * (bins / 2)).astype(np.int64), 0, bins - 1)
+        found[place] = np.bincount(which, minlength=bins) @ table / len(records)
+    return found
+
+
+def angle_to_net(mechanism: HalfspaceCounts, problem: Problem, direction: Floats) -> float:
+    """Angle in radians between a direction and the nearest of the net, where nothing is projected; else the reach."""
+    if mechanism.is_projected(problem):
+        return mechanism.reach(problem)
+    cosine = np.abs(mechanism.net(problem) @ direction).max() / np.linalg.norm(direction)
+    return float(np.arccos(min(1.0, cosine)))
+
+
+def predicted(
+    mechanism: HalfspaceCounts, state: SphereState, direction: Floats, *, truth: float
+) -> dict[str, tuple[float, float]]:
+    """From where to where theory expects the parts of a direction's (d,) error, shares of n.
+
+    The noise: 90 in 100. The projection: its mean. The net: all it can miscount, where nothing is projected.
+    """
+    spread = NINETY * mechanism.noise_deviation(state.problem)
+    if mechanism.is_projected(state.problem):
+        mean = expected_after_projection(state.records, direction[None], dimensions=mechanism.projected)[0]
+        return {"noise": (-spread, spread), "projection": (mean - truth, mean - truth)}
+    height, reach = state.records @ direction, np.sin(angle_to_net(mechanism, state.problem, direction))
+    lost = float(((height > 0) & (height <= reach)).mean())
+    gained = float(((height <= 0) & (height >= -reach)).mean())
+    return {"noise": (-spread, spread), "projection": (0.0, 0.0), "net": (-lost, gained)}
+
+
+def here(bound: Bound, *, margin: float, kept: int, lost: int) -> Bound:
+    """A promise with the conditions that rows and directions at hand may break, so that both are told and drawn.
+
+    Args:
+        bound: what the mechanism promises of directions with the margin.
+        margin: asked.
+        kept: directions at hand that have it.
+        lost: rows that have no direction: they lie on the line of every one.
+    """
+    broken = []
+    if not kept:
+        broken.append(Assumption(text=f"directions of margin {margin:g} are drawn (there is none)", met=False))
+    if lost:
+        broken.append(Assumption(text=f"every row has a direction ({lost:,} have none)", met=False))
+    return dataclasses.replace(bound, assumptions=(*bound.assumptions, *broken))
+
+
+def angles(dataset: Dataset) -> Dataset:
+    """The rows of a data set in the plane as angles in degrees, on 2^ANGLE_BITS cells; without a direction: missing."""
+    domain = Line(low=0.0, high=360.0, bits=ANGLE_BITS, missing=True, unit="degrees")
+    records = dataset.records
+    turned = np.degrees(np.arctan2(records[:, 1], records[:, 0])) % 360.0
+    turned[(records == 0).all(axis=1)] = np.nan
+    return Dataset(domain, domain.encode(turned), dataset.provenance)
+
+
+def half_circles(histogram: Floats, domain: Line, towards: Floats, *, n: int) -> Floats:
+    """Shares (T, Q) of histograms (T, size) of angles in the half-circles around directions (Q, 2).
+
+    A half-circle is an interval of angles, or what an interval leaves over; a cell belongs to it by its middle.
+    """
+    middles = np.radians(domain.points())
+    around = np.stack([np.cos(middles), np.sin(middles)])
+    inside = (towards @ around > 0).astype(np.float64)
+    shares: Floats = histogram[:, : domain.ordered] @ inside.T / n
+    return shares
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Circle:
+    """Errors of several releases around a circle: absolute errors as shares of n, (T, Q), by the mechanism's key."""
+
+    degrees: Floats
+    errors: dict[str, Floats]
+
+    def worst(self, key: str) -> float:
+        """The mean over releases of the largest error around the circle."""
+        return float(self.errors[key].max(axis=1).mean())
+
+
+def circle_of_errors(
+    dataset: Dataset,
+    release: HalfspaceRelease,
+    *,
+    epsilon: float,
+    alpha: float,
+    seed: int,
+) -> Circle:
+    """A halfspace release in the plane against releases of the angle at the same epsilon, in the circle's directions.
+
+    Args:
+        dataset: rows in the plane.
+        release: of these rows, without projection.
+        epsilon: of all releases.
+        alpha: the allowed error the interval releases aim at.
+        seed: of their draws.
+    """
+    towards = around(CIRCLE, np.eye(2))
+    queries = release.problem.queries
+    assert isinstance(queries, Halfspaces)
+    truth = queries.truth(dataset.records, towards)
+    errors = {"halfspaces": np.abs(release.answer(towards) - truth)}
+    turned = angles(dataset)
+    assert isinstance(turned.domain, Line)
+    problem = Problem(domain=turned.domain, queries=Intervals(domain=turned.domain), n=turned.n)
+    for found in map(entry, ANGLE_METHODS):
+        mechanism = found.make(epsilon=epsilon, alpha=alpha)
+        drawn = mechanism.run(mechanism.prepare(turned, problem), Preview(seed), release.trials)
+        assert isinstance(drawn, PointsRelease)
+        answers = half_circles(drawn.histogram(), turned.domain, towards, n=turned.n)
+        errors[found.key] = np.abs(answers - truth)
+    return Circle(degrees=CIRCLE, errors=errors)

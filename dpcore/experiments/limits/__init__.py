@@ -1,0 +1,1 @@
+"""Mechanisms beside the bounds and attacks of `dpcore.limits`."""

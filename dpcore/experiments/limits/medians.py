@@ -1,0 +1,109 @@
+"""The median of equal rows: how likely mechanisms say it, against the grid's bits, and measured in real releases.
+
+A released histogram is searched for its median (Blum, Ligett and Roth 2013, Corollary 5.2); other chances are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpcore.core import Dataset, Floats, Integers, Problem, Provenance, ProvenanceKind
+from dpcore.data.domains import Line
+from dpcore.limits.bounds import median, walk
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.queries.ranges import Thresholds
+from dpcore.randomness import Preview
+
+MEASURED_BITS = (1, 2, 4, 6, 8, 10)
+WALK_BITS = 6
+"""Of the grid on which the walk is taken by real releases: a histogram has a count for every cell."""
+TRIALS, STOPS_ON_THE_WALK = 200, 21
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="all rows at one point")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MedianChances:
+    """Natural logarithms of the chance of the right median, (K,) each.
+
+    Attributes:
+        bits: of the grid.
+        most: no ε-private method has a larger one.
+        mechanisms: of each mechanism, by its key.
+    """
+
+    bits: Floats
+    most: Floats
+    mechanisms: Mapping[str, Floats]
+
+
+def chances(bits: ArrayLike, *, n: int, epsilon: float, delta: float) -> MedianChances:
+    """Exact chances on n equal rows, (K,) bits."""
+    grid = np.asarray(bits, dtype=np.float64)
+    return MedianChances(
+        bits=grid,
+        most=median.any_private_stepwise(bits=grid, n=n, epsilon=epsilon),
+        mechanisms={
+            "exponential": median.exponential(bits=grid, n=n, epsilon=epsilon),
+            "permute-and-flip": median.permute_and_flip(bits=grid, n=n, epsilon=epsilon),
+            "refusing": median.refusing(bits=grid, n=n, epsilon=epsilon),
+            "stable": median.stable(bits=grid, n=n, epsilon=epsilon, delta=delta),
+        },
+    )
+
+
+def exact_walk(key: str, *, bits: float, n: int, epsilon: float, delta: float) -> walk.Walk:
+    """The walk of a mechanism of Chances.mechanisms."""
+    if key == "stable":
+        return walk.stable_walk(n=n, epsilon=epsilon, delta=delta)
+    pure = {
+        "exponential": walk.exponential_walk,
+        "permute-and-flip": walk.permute_and_flip_walk,
+        "refusing": walk.refusing_walk,
+    }
+    return pure[key](bits=bits, n=n, epsilon=epsilon)
+
+
+def stops(n: int) -> Integers:
+    """How many rows have moved on the data sets of the walk that are measured."""
+    return np.unique(np.linspace(0, n, STOPS_ON_THE_WALK).round().astype(np.int64))
+
+
+def measured_walk(*, n: int, epsilon: float, seed: int) -> walk.MeasuredWalk:
+    """How often the search ends at v, the last of 2^WALK_BITS cells, after each of stops(n)."""
+    target = 2**WALK_BITS - 1
+    medians = _medians(bits=WALK_BITS, n=n, moved=stops(n), target=target, epsilon=epsilon, seed=seed)
+    return walk.measured_walk(medians, target=target)
+
+
+def measured_chances(*, n: int, epsilon: float, seed: int) -> walk.MeasuredWalk:
+    """How often the search ends at v on the data "all at v", at each of MEASURED_BITS.
+
+    v lies at a third of the line: a search that hears nothing but noise still often ends in the first or last cell.
+    """
+    everyone, seen = np.array([n]), []
+    for bits in MEASURED_BITS:
+        target = 2**bits // 3
+        medians = _medians(bits=bits, n=n, moved=everyone, target=target, epsilon=epsilon, seed=seed)
+        seen.append(walk.measured_walk(medians, target=target))
+    return walk.MeasuredWalk(
+        chance=np.concatenate([one.chance for one in seen]),
+        low=np.concatenate([one.low for one in seen]),
+        high=np.concatenate([one.high for one in seen]),
+    )
+
+
+def _medians(*, bits: int, n: int, moved: Integers, target: int, epsilon: float, seed: int) -> Integers:
+    """Medians that binary search finds where so many rows have moved to the target: (len(moved), TRIALS)."""
+    domain = Line(bits=bits)
+    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=n)
+    mechanism, sampler = IdentityHistogram(epsilon=epsilon), Preview(seed)
+    found = []
+    for count in moved:
+        records = np.where(np.arange(n) < count, target, 0)
+        state = mechanism.prepare(Dataset(domain, records, GENERATED), problem)
+        found.append(walk.median_of_release(mechanism.run(state, sampler, trials=TRIALS)))
+    return np.array(found)

@@ -1,0 +1,260 @@
+"""Mechanisms run on a secret half of the points, attacked, and compared with what privacy allows."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import (
+    Booleans,
+    DataRelease,
+    Dataset,
+    Domain,
+    Entry,
+    Floats,
+    Guarantee,
+    HistogramRelease,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
+from dpcore.data.domains import Categories, Line
+from dpcore.limits.attacks import halves, vc
+from dpcore.limits.attacks.group_counts import SUBSET_SUMS
+from dpcore.limits.chance import replacement_steps
+from dpcore.mechanisms import catalogue
+from dpcore.queries.ranges import classes_for
+from dpcore.randomness import Preview, Sampler
+
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SECRETS, TRIALS = 5, 20
+NOISE_FREE = "noise-free"
+"""Publishes the counts as they are: private at no ε, and here so that it can be caught."""
+BETA = 0.05
+"""Failure chance of the promises that bounds are about, and so the share of releases that may err by more."""
+MOST_SECONDS = 30.0
+"""Of the attacks on one mechanism; one that would need longer is not offered."""
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="a secret half")
+
+
+def universe(points: int) -> Domain:
+    """The shattered points as cells: a line where a line has so many, or else labels."""
+    bits = points.bit_length() - 1
+    return Line(bits=bits) if points == 1 << bits else Categories(labels=tuple(map(str, range(points))), missing=False)
+
+
+def fitting(points: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> dict[str, Entry]:
+    """Subset sums, and what in the catalogue releases data on these points under a promise the theorem is about."""
+    found = {}
+    for entry in (*catalogue(), SUBSET_SUMS):
+        if entry.mechanism.releases != "data":
+            continue
+        try:
+            problem = problem_for(entry, points=points, repeats=1, neighbours=neighbours)
+            mechanism = entry.make(epsilon=1.0)
+            promised = mechanism.guarantee(problem)
+        except ParameterError:
+            continue
+        before, each = mechanism.preview_seconds(problem)
+        if promised.gamma == 0 and len(EPSILONS) * SECRETS * (before + TRIALS * each) <= MOST_SECONDS:
+            found[entry.key] = entry
+    return found
+
+
+def problem_for(
+    entry: Entry | None, *, points: int, repeats: int, neighbours: Neighbours = Neighbours.REPLACE_ONE
+) -> Problem:
+    """The first question on the points that the entry serves; None stands for publishing everything.
+
+    Raises:
+        ParameterError: it serves none.
+    """
+    domain = universe(points)
+    for kind in classes_for(domain):
+        queries = kind(domain=domain)
+        if entry is None or entry.serves(queries):
+            return Problem(domain=domain, queries=queries, n=points * repeats // 2, neighbours=neighbours)
+    raise ParameterError("This mechanism cannot release these points.")
+
+
+def release_half(
+    entry: Entry | None,
+    truth: Booleans,
+    *,
+    repeats: int,
+    epsilon: float,
+    sampler: Sampler,
+    trials: int,
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
+) -> DataRelease:
+    """Releases of a secret half (d,), each of its points ``repeats`` times in the data."""
+    problem = problem_for(entry, points=len(truth), repeats=repeats, neighbours=neighbours)
+    dataset = Dataset(problem.domain, np.repeat(np.flatnonzero(truth), repeats), GENERATED)
+    if entry is None:
+        return HistogramRelease(
+            problem=problem,
+            guarantee=Guarantee(
+                epsilon=epsilon,
+                neighbours=neighbours,
+                releasable=False,
+                why_not="it claims this ε and adds no noise",
+            ),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            counts=np.repeat(dataset.histogram[None], trials, axis=0),
+        )
+    mechanism = entry.make(epsilon=epsilon)
+    release = mechanism.run(mechanism.prepare(dataset, problem), sampler, trials)
+    if not isinstance(release, DataRelease):
+        raise ParameterError("This mechanism does not release data.")
+    return release
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recovery:
+    """What attacks found, for each mechanism K and each of EPSILONS E, over runs R with several secrets.
+
+    Attributes:
+        keys: entries, (K,); NOISE_FREE among them.
+        shares: share of the secret half found, (K, E, R).
+        errors: worst error over all halves as queries, fraction of n, (K, E, R); infinite where refused.
+        delta: largest slack among the entries' promises.
+    """
+
+    keys: tuple[str, ...]
+    shares: Floats
+    errors: Floats
+    delta: float
+
+    def within(self, share: float) -> Floats:
+        """The error that at least this share of the runs stays within, (K, E); infinite where too many refused."""
+        levels: Floats = np.quantile(self.errors, share, axis=2, method="higher")
+        return levels
+
+
+def recovery(
+    keys: Sequence[str], *, points: int, repeats: int, neighbours: Neighbours, seed: int
+) -> Generator[float, None, Recovery]:
+    """Attack every entry at every ε; yields the fraction done."""
+    yield 0.0
+    entries, sampler = fitting(points, neighbours), Preview(seed)
+    shape = (len(keys), len(EPSILONS), SECRETS * TRIALS)
+    shares, errors, delta = np.empty(shape), np.empty(shape), 0.0
+    truths = halves.random_half(sampler, points=points, trials=SECRETS)
+    for row, key in enumerate(keys):
+        entry = entries.get(key)
+        for column, epsilon in enumerate(EPSILONS):
+            for number, truth in enumerate(truths):
+                release = release_half(
+                    entry,
+                    truth,
+                    repeats=repeats,
+                    epsilon=epsilon,
+                    sampler=sampler,
+                    trials=TRIALS,
+                    neighbours=neighbours,
+                )
+                place = slice(number * TRIALS, (number + 1) * TRIALS)
+                shares[row, column, place] = halves.recovered(vc.reconstruct(release), truth)
+                errors[row, column, place] = np.nan_to_num(vc.worst_half_error(release, truth), nan=np.inf)
+                delta = max(delta, release.guarantee.delta)
+                yield ((row * len(EPSILONS) + column) * SECRETS + number + 1) / (len(keys) * len(EPSILONS) * SECRETS)
+    return Recovery(keys=tuple(keys), shares=shares, errors=errors, delta=delta)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attack:
+    """One attack on one release, (d,) each.
+
+    Attributes:
+        truth: the secret half.
+        released: rows, 0 where it was refused.
+        chosen: the half that the attacker says.
+        refused: whether there was no release.
+    """
+
+    truth: Booleans
+    released: Floats
+    chosen: Booleans
+    refused: bool
+
+
+def one_attack(
+    entry: Entry | None, *, points: int, repeats: int, epsilon: float, neighbours: Neighbours, seed: int
+) -> Attack:
+    """Release the secret half of a seed once, and attack."""
+    truth = _secret(points, seed)
+    release = release_half(
+        entry, truth, repeats=repeats, epsilon=epsilon, sampler=Preview(seed + 1), trials=1, neighbours=neighbours
+    )
+    found = vc.reconstruct(release)
+    return Attack(
+        truth=truth,
+        released=np.nan_to_num(release.histogram()[0, :points]),
+        chosen=found.chosen[0],
+        refused=bool(found.refused[0]),
+    )
+
+
+def _secret(points: int, seed: int) -> Booleans:
+    half: Booleans = halves.random_half(Preview(seed), points=points)[0]
+    return half
+
+
+def swap_worlds(
+    entry: Entry | None, *, points: int, repeats: int, epsilon: float, neighbours: Neighbours, seed: int, trials: int
+) -> halves.TwoWorlds:
+    """Reconstructions with the first secret point in the data, and with it swapped for a point that was outside."""
+    truth, sampler = _secret(points, seed), Preview(seed + 2)
+    point, newcomer = int(np.flatnonzero(truth)[0]), int(np.flatnonzero(~truth)[0])
+    swapped = truth.copy()
+    swapped[[point, newcomer]] = False, True
+    inside, outside = (
+        release_half(
+            entry, half, repeats=repeats, epsilon=epsilon, sampler=sampler, trials=trials, neighbours=neighbours
+        )
+        for half in (truth, swapped)
+    )
+    return halves.two_worlds(
+        vc.reconstruct(inside),
+        vc.reconstruct(outside),
+        point=point,
+        epsilon=epsilon,
+        delta=inside.guarantee.delta,
+        steps=replacement_steps(neighbours, rows=repeats),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Walls:
+    """What privacy forbids every mechanism, (E,) each.
+
+    Attributes:
+        epsilon: a grid.
+        share: no attack on a private release finds more of a random half, on average.
+        error: no private mechanism promises less on the worst half but for BETA, a fraction of n.
+    """
+
+    epsilon: Floats
+    share: Floats
+    error: Floats
+
+    def at(self, epsilon: float) -> tuple[float, float]:
+        """Share and error at the place of the grid that is nearest."""
+        place = int(np.argmin(np.abs(self.epsilon - epsilon)))
+        return float(self.share[place]), float(self.error[place])
+
+
+def walls(epsilons: Floats, *, points: int, repeats: int, neighbours: Neighbours, delta: float) -> Walls:
+    """Both bounds along a grid of ε (E,)."""
+    share, error = np.empty(len(epsilons)), np.empty(len(epsilons))
+    for place, epsilon in enumerate(epsilons.tolist()):
+        share[place] = vc.recovery_ceiling(epsilon=epsilon, repeats=repeats, neighbours=neighbours, delta=delta)
+        error[place] = vc.error_bound(
+            epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=BETA, delta=delta, points=points
+        ).value
+    return Walls(epsilon=epsilons, share=share, error=error)

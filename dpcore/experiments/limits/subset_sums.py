@@ -1,0 +1,92 @@
+"""Attacks on noisy subset sums: one with more and more answers, many against the noise and against the questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats
+from dpcore.limits.attacks import subset_sum
+from dpcore.limits.attacks.curator import BoundedNoise, PrivateNoise
+from dpcore.randomness import Preview
+
+MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""Largest noises, in units of √n."""
+ASKED = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+"""Shares of the questions."""
+RUNS, LEVELS = 6, 200
+
+
+def attack(
+    masks: Booleans, truth: Booleans, *, error: int, method: str, seed: int
+) -> Generator[float, None, subset_sum.Guess]:
+    """One attack by "squares" or by a linear program, which yields after every doubling of the answers it uses."""
+    answers = BoundedNoise(bits=truth, error=error, sampler=Preview(seed))(masks)
+    guess = None
+    if method != "squares":
+        yield 0.0
+        for guess in subset_sum.linear_program(masks, answers[0], cost=method):
+            yield guess.done
+    return guess or subset_sum.least_squares(masks, answers)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharesFound:
+    """Shares that least squares finds.
+
+    Attributes:
+        errors: largest noises in rows, (K,).
+        by_noise: shares found with all questions, (K, RUNS).
+        levels: more of them, as far, (G,).
+        proved: shares that must be found at least there, (G,).
+        questions: how many, (J,).
+        by_questions: shares found with them, (J, RUNS).
+    """
+
+    errors: Floats
+    by_noise: Floats
+    levels: Floats
+    proved: Floats
+    questions: Floats
+    by_questions: Floats
+
+
+def sweep(masks: Booleans, truth: Booleans, *, error: int, seed: int) -> Generator[float, None, SharesFound]:
+    """All noises in one fit, ``error`` among them, then fewer and more questions; yields the fraction done."""
+    yield 0.0
+    groups, people = masks.shape
+    sampler, root = Preview(seed), math.sqrt(people)
+
+    def noisy(asked: Booleans, noise: int) -> Floats:
+        return BoundedNoise(bits=truth, error=noise, sampler=sampler, trials=RUNS)(asked)
+
+    errors = sorted({round(multiple * root) for multiple in MULTIPLES} | {error})
+    guess = subset_sum.least_squares(masks, np.concatenate([noisy(masks, each) for each in errors]))
+    by_noise = subset_sum.recovered(guess, truth).reshape(len(errors), RUNS)
+    yield 0.4
+    levels = np.linspace(0, errors[-1], LEVELS)
+    proved = 1 - subset_sum.wrong_at_most(masks, error=levels) / people
+    yield 0.5
+    questions = sorted({max(5, round(groups * share)) for share in ASKED})
+    shares = []
+    for number, each in enumerate(questions, start=1):
+        guess = subset_sum.least_squares(masks[:each], noisy(masks[:each], error))
+        shares.append(subset_sum.recovered(guess, truth))
+        yield 0.5 + 0.5 * number / len(questions)
+    return SharesFound(
+        errors=np.array(errors, dtype=np.float64),
+        by_noise=by_noise,
+        levels=levels,
+        proved=proved,
+        questions=np.array(questions, dtype=np.float64),
+        by_questions=np.array(shares),
+    )
+
+
+def private_share(masks: Booleans, truth: Booleans, *, epsilon: float, seed: int) -> float:
+    """Mean share that least squares finds in answers that are private together."""
+    curator = PrivateNoise(bits=truth, epsilon=epsilon, sampler=Preview(seed), trials=RUNS)
+    return float(subset_sum.recovered(subset_sum.least_squares(masks, curator(masks)), truth).mean())

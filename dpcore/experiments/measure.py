@@ -1,0 +1,230 @@
+"""Many trials against the truth: how wrong a mechanism's answers are, beside what its theorem promises.
+
+An ErrorReport compares releases with true data. It is *not* private, whatever the mechanism: showing it for private
+data is the data steward's decision. Long work is a generator that yields the fraction done after each block and
+returns its result, so that any caller can draw progress and stop; finish() runs one through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import pairwise
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from dpcore.core import (
+    Booleans,
+    Bound,
+    DataRelease,
+    Dataset,
+    Floats,
+    Guarantee,
+    Integers,
+    Mechanism,
+    ParameterError,
+    Problem,
+    State,
+)
+from dpcore.limits.chance import binomial_interval
+from dpcore.randomness import Sampler
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Result = TypeVar("Result")
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles over trials that bands show: a 90% band, a 50% band and the median."""
+BLOCK_CELLS = 1 << 20
+"""Cells (trials x size) made at once: what fits in the cache matters more than fewer blocks."""
+BLOCKS = (60, 300, 1000)
+"""Where blocks end at the latest, and then every thousand releases: the first ones tell how long the others take.
+
+A mechanism that says that nobody has to wait is drawn a thousand at once, and no more than are asked for: three blocks
+would cost twice the time.
+"""
+BLOCK_SECONDS = 1.0
+"""Time between two signs of progress, and for one mechanism at one epsilon of a sweep."""
+FRAMES = 20
+"""Releases kept whole, for hypothetical-outcome frames."""
+
+
+def finish(work: Generator[float, None, Result]) -> Result:
+    """Run a generator of progress to its end and give its result."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ErrorReport:
+    """Errors of T releases, as fractions of n. Computed with the true data: not private.
+
+    Attributes:
+        problem: what was asked.
+        guarantee: of each single release.
+        bound: the promised worst error.
+        sampler: where the coins came from.
+        indices: the batch of queries shown, (Q,).
+        truth: their true answers, (Q,).
+        band: quantiles LEVELS of released minus true answers over the trials that answered, (5, Q).
+        worst: largest absolute error over the *whole* class in each trial, (T,); NaN where refused.
+        typical: mean absolute error over the batch in each trial, (T,); NaN where refused.
+        refused: (T,).
+        frames: the first few releases as rows per cell, (at most FRAMES, size).
+    """
+
+    problem: Problem
+    guarantee: Guarantee
+    bound: Bound
+    sampler: str
+    indices: Integers
+    truth: Floats
+    band: Floats
+    worst: Floats
+    typical: Floats
+    refused: Booleans
+    frames: Floats
+
+    @property
+    def trials(self) -> int:
+        """Number of releases, T."""
+        return len(self.worst)
+
+    @property
+    def answered(self) -> Floats:
+        """Worst errors of the trials that answered."""
+        return self.worst[~self.refused]
+
+    @property
+    def failures(self) -> int:
+        """Trials that answered and erred by more than the promise."""
+        return self.bound.broken_by(self.answered)
+
+    @property
+    def failure_interval(self) -> tuple[float, float]:
+        """Exact 95% interval for the chance of failure, over the trials that answered."""
+        low, high = binomial_interval(self.failures, max(1, len(self.answered)))
+        return float(low), float(high)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per trial: trial, refused, worst and typical error as shares of n (NaN where refused)."""
+        import pandas as pd
+
+        trials = np.arange(self.trials)
+        return pd.DataFrame({"trial": trials, "refused": self.refused, "worst": self.worst, "typical": self.typical})
+
+    def queries_frame(self) -> pd.DataFrame:
+        """One row per query of the batch: its number, words, true answer, and quantiles of released minus true."""
+        import pandas as pd
+
+        words = [self.problem.queries.describe(index) for index in self.indices.tolist()]
+        band = {f"error_{level:.0%}": row for level, row in zip(LEVELS, self.band, strict=True)}
+        return pd.DataFrame({"query": self.indices, "description": words, "truth": self.truth, **band})
+
+
+def measure(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    state: State,
+    sampler: Sampler,
+    *,
+    trials: int,
+    beta: float = 0.05,
+    queries_shown: int = 256,
+    seconds: float = math.inf,
+) -> Generator[float, None, ErrorReport]:
+    """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
+
+    Whoever has less time sees the first of the same releases: blocks end where the public problem and the mechanism
+    say, and of a mechanism that takes its time, one that is too long is drawn whole and cut.
+
+    Args:
+        mechanism: its run() must return a DataRelease.
+        dataset: the true data.
+        state: mechanism.prepare(dataset, problem).
+        sampler: where the coins come from.
+        trials: T, at least 1.
+        beta: failure chance for which the promise is computed.
+        queries_shown: size of the batch for the band; the worst error always covers the whole class.
+        seconds: stop before a block that would end later, judged by how long the last one took; never before the first.
+    """
+    if trials < 1:
+        raise ParameterError(f"At least one trial is needed, got {trials}.")
+    problem = state.problem
+    queries, n = problem.queries, problem.n
+    indices = queries.batch(queries_shown)
+    true_histogram = dataset.histogram[None, :]
+    began = monotonic()
+    for _ in mechanism.warm_up(state):
+        yield 0.0
+    errors = np.empty((trials, len(indices)), dtype=np.float32)
+    worst, refused = np.empty(trials), np.empty(trials, dtype=np.bool_)
+    frames: Floats = np.empty((0, problem.domain.size))
+    drawn, each = 0, 0.0
+    for start, end in pairwise(_ends(mechanism, problem, trials=trials)):
+        since = monotonic()
+        if drawn and since - began + (end - start) * each > seconds:
+            break
+        release = mechanism.run(state, sampler, trials=end - start)
+        if not isinstance(release, DataRelease):
+            raise ParameterError(f"{type(mechanism).__name__} does not release data.")
+        drawn = min(trials, end)
+        histogram = release.part(0, drawn - start).histogram()
+        if start == 0:
+            frames = histogram[:FRAMES].copy()
+        histogram -= true_histogram
+        worst[start:drawn] = queries.max_error(histogram)
+        errors[start:drawn] = queries.answer(histogram, indices)
+        refused[start:drawn] = release.refused[: drawn - start]
+        each = (monotonic() - since) / (end - start)
+        yield max(drawn / trials, min(1.0, (monotonic() - began) / seconds))
+    errors, worst, refused = errors[:drawn], worst[:drawn], refused[:drawn]
+    worst[refused] = np.nan
+    kept = errors[~refused] if refused.any() else errors
+    typical = np.full(drawn, np.nan)
+    typical[~refused] = np.abs(kept).mean(axis=1, dtype=np.float64) / n
+    return ErrorReport(
+        problem=problem,
+        guarantee=mechanism.guarantee(problem),
+        bound=mechanism.accuracy(problem, beta),
+        sampler=sampler.name,
+        indices=indices,
+        truth=queries.answer(true_histogram, indices)[0] / n,
+        band=_quantiles(kept) / n,
+        worst=worst / n,
+        typical=typical,
+        refused=refused,
+        frames=frames,
+    )
+
+
+def _ends(mechanism: Mechanism, problem: Problem, *, trials: int) -> list[int]:
+    """Where blocks end, from 0 to the first end at or beyond so many trials; no clock has a say in it."""
+    _, each = mechanism.preview_seconds(problem)
+    longest = max(1, min(BLOCK_CELLS // problem.domain.size, int(BLOCK_SECONDS / each) if each else BLOCKS[-1]))
+    first = BLOCKS if each else BLOCKS[-1:]
+    ends = [0]
+    while ends[-1] < trials:
+        later = BLOCKS[-1] * (ends[-1] // BLOCKS[-1] + 1)
+        end = min(ends[-1] + longest, next((end for end in first if end > ends[-1]), later))
+        ends.append(end if each else min(end, trials))
+    return ends
+
+
+def _quantiles(errors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Floats:
+    """Quantiles LEVELS of each column of errors (T, Q), the nearest order statistic: (5, Q)."""
+    if not len(errors):
+        return np.full((len(LEVELS), errors.shape[1]), np.nan)
+    places = [round(level * (len(errors) - 1)) for level in LEVELS]
+    # Rows in memory, so that each query's errors lie side by side.
+    columns = np.ascontiguousarray(errors.T)
+    columns.sort(axis=1)
+    return columns[:, places].T.astype(np.float64)

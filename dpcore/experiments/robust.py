@@ -1,0 +1,224 @@
+"""Exact answers that no few people could move, or none: chances of an answer, what is impossible, what previews did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease
+from dpcore.data.domains import Line
+from dpcore.limits.bounds.refusal import most_answers, most_right
+from dpcore.limits.chance import binomial_interval
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
+from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank, stability
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate, VotesState
+from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan
+from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
+from dpcore.mechanisms.subsamples.votes import Steps
+from dpcore.randomness import Preview
+
+TRIALS = 1000
+STEPS = 160
+"""Places of a curve."""
+FAR = 4
+"""Data this many times more stable than the threshold need an axis of equal factors."""
+AGREEMENTS = np.linspace(0.5, 1.0, 81)
+ALIKE = 1e-3
+"""Chances this close are one height on the screen."""
+MOST_VOTES = 1 << 22
+"""Numbers of votes kept at once: with very many answers, fewer runs are previewed."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chances:
+    """The chance of an answer over how robust data are.
+
+    Attributes:
+        x: places, (P,).
+        answer: chance of an answer there, (P,).
+        silent: largest chance of whoever never gives a wrong answer, (P,); empty where nothing is known.
+        anybody: largest chance of the right answer for whoever may be wrong, (P,), NaN where nothing is known.
+    """
+
+    x: Floats
+    answer: Floats
+    silent: Floats
+    anybody: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Previews that got an answer, of how many, as a share with its 95% interval."""
+
+    answered: int
+    trials: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StableRuns:
+    """The stable quantile on one data set.
+
+    Attributes:
+        cell: the exact quantile's.
+        stable: rows that must change before it is another cell.
+        chance: of an answer, at that stability and at one row less and more (NaN below 1).
+        most: the largest chance there for whoever never gives a wrong answer.
+        edge: chance of an answer at stability 1, which is delta.
+        curve: over stabilities.
+        seen: what previews did.
+    """
+
+    cell: int
+    stable: int
+    chance: dict[int, float]
+    most: float
+    edge: float
+    curve: Chances
+    seen: Seen
+
+
+def places(*, stable: int, threshold: int) -> Floats:
+    """Whole stabilities for a curve: from 1 to beyond the threshold and the data, by equal factors if these are far."""
+    right = max(2 * threshold, math.ceil(1.15 * stable))
+    spaced = np.geomspace if right > FAR * threshold else np.linspace
+    return np.unique(spaced(1, right, STEPS).round())
+
+
+def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, seed: int) -> StableRuns:
+    """Exact chances, walls and previews of the stable quantile."""
+    cell, stable = stability(
+        dataset.histogram, domain=problem.domain, quantile=mechanism.quantile, neighbours=problem.neighbours
+    )
+    epsilon, threshold, delta = mechanism.epsilon, mechanism.threshold, mechanism.guarantee(problem).delta
+    # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
+    place = rank(problem.n, quantile=mechanism.quantile)
+    reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
+    x = places(stable=stable, threshold=threshold)
+    anybody = [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
+    answered = int((~release.refused).sum())
+    low, high = (float(end) for end in binomial_interval(answered, TRIALS))
+
+    def chance(rows: int) -> float:
+        return float(answer_chance(rows, epsilon=epsilon, threshold=threshold))
+
+    return StableRuns(
+        cell=cell,
+        stable=stable,
+        chance={rows: chance(rows) for rows in (stable - 1, stable, stable + 1) if rows >= 1},
+        most=float(most_answers(stable, epsilon=epsilon, delta=delta)),
+        edge=chance(1),
+        curve=Chances(
+            x=x,
+            answer=answer_chance(x.astype(np.int64), epsilon=epsilon, threshold=threshold),
+            silent=most_answers(x, epsilon=epsilon, delta=delta),
+            anybody=np.array(anybody),
+        ),
+        seen=Seen(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),
+    )
+
+
+def always_answering(dataset: Dataset, problem: Problem, *, epsilon: float, quantile: float, seed: int) -> Integers:
+    """Cells that previews of a quantile that never refuses give, (TRIALS,)."""
+    mechanism = ExponentialMedian(epsilon=epsilon, quantile=quantile)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
+    return np.asarray(release.values)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Voters:
+    """What subsamples of one data set answer: free of privacy parameters.
+
+    Attributes:
+        state: the prepared data; it remembers the law.
+        law: chance of each answer on one subsample, (answers,).
+        truth: the whole data's answer.
+        after: chance of that answer with one person changed against it.
+    """
+
+    state: VotesState
+    law: Floats
+    truth: int
+    after: float
+
+    @property
+    def agreement(self) -> float:
+        """Share of subsamples that answer as the whole data do."""
+        return float(self.law[self.truth])
+
+
+def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> Generator[float, None, Voters]:
+    """The exact law of a subsample's answer here and with one person changed; yields the share done."""
+    yield 0.0
+    state, rows = mechanism.prepare(dataset, problem), mechanism.rows
+    truth = int(state.vote.answer(state.counts[None, :])[0])
+    law = yield from _part(state.vote.steps(state.counts, rows=rows), first=0, parts=2)
+    near = state.vote.against(state.counts, answer=truth, law=law)
+    after = float(law[truth])
+    for place, changed in enumerate(near):
+        # Not kept: it is asked for once.
+        steps = state.question.vote.steps(changed, rows=rows)
+        found = yield from _part(steps, first=len(near) + place, parts=2 * len(near))
+        after = min(after, float(found[truth]))
+    return Voters(state=state, law=law, truth=truth, after=after)
+
+
+def _part(work: Steps, *, first: int, parts: int) -> Steps:
+    """Work that is one of so many parts of the whole."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as done:
+            result: Floats = done.value
+            return result
+        yield (first + share) / parts
+
+
+def vote_runs(mechanism: SubsampleAggregate, found: Voters, *, seed: int) -> tuple[int, float, float]:
+    """How many runs were previewed, and the shares of them without an answer and with a wrong one."""
+    names, values = found.state.question.names, found.state.question.values
+    trials = max(20, min(TRIALS, MOST_VOTES // len(names)))
+    release = mechanism.run(found.state, Preview(seed), trials)
+    wrong = ~release.refused & (release.values != values[found.truth])
+    return trials, float(release.refused.mean()), float(wrong.mean())
+
+
+def chances_by_agreement(plan: SubsamplingPlan, *, epsilon: float) -> Chances:
+    """Chance of an answer at each agreement. It only grows, so what lies between two alike is not worked out again."""
+    chances = np.full(len(AGREEMENTS), np.nan)
+
+    def work_out(place: int) -> None:
+        chances[place] = vote_chance(plan, epsilon=epsilon, agreement=float(AGREEMENTS[place]))
+
+    stretches = [(0, len(AGREEMENTS) - 1)]
+    work_out(0)
+    work_out(len(AGREEMENTS) - 1)
+    while stretches:
+        low, high = stretches.pop()
+        if chances[high] - chances[low] < ALIKE:
+            chances[low : high + 1] = np.linspace(chances[low], chances[high], high - low + 1)
+        elif high - low > 1:
+            middle = (low + high) // 2
+            work_out(middle)
+            stretches += [(low, middle), (middle, high)]
+    return Chances(x=AGREEMENTS, answer=chances, silent=np.array([]), anybody=np.array([]))
+
+
+def mean_errors(mechanisms: list[Mechanism], dataset: Dataset, problem: Problem, *, seed: int) -> tuple[float, Floats]:
+    """The true mean, rows that fit nowhere counted as the lowest cell, and what 95 in 100 answers lie within of it."""
+    domain = problem.domain
+    assert isinstance(domain, Line)
+    points = domain.points()
+    mean = float(points[np.where(dataset.records < domain.ordered, dataset.records, 0)].mean())
+    off = np.empty(len(mechanisms))
+    for place, mechanism in enumerate(mechanisms):
+        release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
+        assert isinstance(release, ValueRelease)
+        off[place] = np.quantile(np.abs(points[release.values] - mean), 0.95)
+    return mean, off

@@ -1,0 +1,198 @@
+"""Three ways to one number over epsilon: exact or none, near and always, noise for the whole range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, Problem, ValueRelease
+from dpcore.data.domains import Line
+from dpcore.limits.bounds.rank import hard_data, rank_bound
+from dpcore.limits.bounds.refusal import most_answers
+from dpcore.limits.chance import binomial_interval
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
+from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank_errors, stability
+from dpcore.queries.ranges import Thresholds
+from dpcore.randomness import Preview
+
+KEYS = ("stable_median", "exponential_median", "clipped_mean")
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+CURVE = np.geomspace(EPSILONS[0], EPSILONS[-1], 81)
+"""Losses at which promise and wall are known."""
+BETA = 0.05
+"""Failure chance of the promised rank: 95 in 100 answers are as near."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """Errors and refusals of each mechanism at each epsilon, in the data's unit.
+
+    Attributes:
+        error: 95 in 100 answers err by at most so much, of its own exact value; NaN where none came, (3, E).
+        refused: share of runs without an answer, (3, E).
+        exact: median, median, mean.
+        delta: slack of the stable median.
+        stable: rows that must change before the median does.
+        rank: share of all rows that 95 in 100 exponential medians have between them and the median, and the ends of
+            its 95% interval, (3, E).
+    """
+
+    domain: Line
+    n: int
+    trials: int
+    exact: tuple[float, float, float]
+    error: Floats
+    refused: Floats
+    delta: float
+    stable: int
+    rank: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AgainstEpsilon:
+    """What was seen at each of EPSILONS, and what is promised and impossible along CURVE.
+
+    Attributes:
+        seen: observed, (E,).
+        low: lower end of its 95% interval, (E,).
+        high: upper end, (E,).
+        promise: what the theorem gives, (CURVE,).
+        wall: what nobody can promise to stay below, (CURVE,).
+        hard: exactly what happens on the hardest data known, (E,); empty where that is the promise itself.
+    """
+
+    seen: Floats
+    low: Floats
+    high: Floats
+    promise: Floats
+    wall: Floats
+    hard: Floats
+
+
+def some_rows(dataset: Dataset, *, n: int, seed: int) -> Dataset:
+    """So many rows, drawn without replacement."""
+    if n >= dataset.n:
+        return dataset
+    rows = np.random.Generator(np.random.SFC64(seed)).choice(dataset.n, n, replace=False)
+    return Dataset(dataset.domain, dataset.records[rows], dataset.provenance)
+
+
+def compare(dataset: Dataset, *, delta: float, trials: int, seed: int) -> Generator[float, None, Comparison]:
+    """Preview all three at every epsilon; yields the fraction done. Rows that fit nowhere are to be left out before."""
+    domain = dataset.domain
+    assert isinstance(domain, Line)
+    problem = Problem(domain=domain, queries=Thresholds(domain=domain), n=dataset.n)
+    points = domain.points()
+    error, refused, rank = (np.full((len(KEYS), len(EPSILONS)), np.nan) for _ in range(3))
+    cell, stable = stability(dataset.histogram, domain=domain)
+    median, order = float(points[cell]), order_of_interval(trials)
+    exact = (median, median, float(points[dataset.records].mean()))
+    for row, key in enumerate(KEYS):
+        for column, epsilon in enumerate(EPSILONS):
+            yield (row * len(EPSILONS) + column) / error.size
+            values = {"epsilon": epsilon} | ({"delta": delta} if key == "stable_median" else {})
+            mechanism = entry(key).make(**values)
+            release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), trials)
+            assert isinstance(release, ValueRelease)
+            refused[row, column] = release.refused.mean()
+            if not release.refused.all():
+                off = np.abs(points[release.values[~release.refused]] - exact[row])
+                error[row, column] = np.quantile(off, 0.95)
+            if key == "exponential_median":
+                rank[:, column] = np.sort(rank_errors(dataset.histogram, release.values, domain=domain))[order]
+    return Comparison(
+        domain=domain,
+        n=dataset.n,
+        trials=trials,
+        exact=exact,
+        error=error,
+        refused=refused,
+        delta=delta,
+        stable=stable,
+        rank=rank,
+    )
+
+
+def order_of_interval(trials: int, *, share: float = 0.95, confidence: float = 0.95) -> list[int]:
+    """Places, in increasing order, of a sample's quantile and of the two ends of its exact interval.
+
+    The quantile of the law is below the sample's number k (counted from 0) unless k numbers or fewer are below it: a
+    binomial chance. With so few trials that none is enough, the ends are the smallest and the largest.
+    """
+    from scipy.special import bdtr
+
+    tail = (1 - confidence) / 2
+    below = bdtr(np.arange(trials + 1), trials, share)
+    low = int(np.searchsorted(below, tail, side="right")) - 1
+    high = int(np.searchsorted(below, 1 - tail))
+    last = trials - 1
+    return [min(math.ceil(share * trials), trials) - 1, max(low, 0), min(high, last)]
+
+
+def nearest(epsilon: float) -> int:
+    """Place of the loss in EPSILONS that is nearest by its factor."""
+    return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
+
+
+def refusals(found: Comparison) -> AgainstEpsilon:
+    """The stable median's chance of a refusal: observed, exact, and the least of whoever is never wrong."""
+    exact, least = np.empty_like(CURVE), np.empty_like(CURVE)
+    for place, epsilon in enumerate(CURVE.tolist()):
+        threshold = StableMedian(epsilon=epsilon, delta=found.delta).threshold
+        exact[place] = 1 - float(answer_chance(found.stable, epsilon=epsilon, threshold=threshold))
+        least[place] = 1 - float(most_answers(found.stable, epsilon=epsilon, delta=found.delta))
+    seen = found.refused[0]
+    low, high = binomial_interval(np.rint(seen * found.trials), found.trials)
+    return AgainstEpsilon(seen=seen, low=low, high=high, promise=exact, wall=least, hard=np.array([]))
+
+
+def ranks(found: Comparison) -> AgainstEpsilon:
+    """Share of rows between the exponential median and the true one, for 95 in 100 runs."""
+    problem, promised, impossible = _rank_theorems(found)
+    seen, low, high = found.rank
+    return AgainstEpsilon(
+        seen=seen,
+        low=low,
+        high=high,
+        promise=np.array([promised(epsilon) for epsilon in CURVE.tolist()]),
+        wall=np.array([impossible(epsilon) for epsilon in CURVE.tolist()]),
+        hard=np.array([hardest(problem, epsilon=each, wall=impossible(each)) for each in EPSILONS]),
+    )
+
+
+def promised_rank(found: Comparison, epsilon: float) -> tuple[float, float]:
+    """At one epsilon: what is promised, and what nobody can promise."""
+    _, promised, impossible = _rank_theorems(found)
+    return promised(epsilon), impossible(epsilon)
+
+
+def _rank_theorems(found: Comparison) -> tuple[Problem, Callable[[float], float], Callable[[float], float]]:
+    """The problem, and over epsilon what is promised and what nobody can promise."""
+    problem = Problem(domain=found.domain, queries=Thresholds(domain=found.domain), n=found.n)
+
+    def promised(epsilon: float) -> float:
+        return ExponentialMedian(epsilon=epsilon).accuracy(problem, BETA).value
+
+    def impossible(epsilon: float) -> float:
+        bound = rank_bound(problem, ExponentialMedian(epsilon=epsilon).guarantee(problem), beta=BETA)
+        return 0.0 if bound is None else bound.value
+
+    return problem, promised, impossible
+
+
+def hardest(problem: Problem, *, epsilon: float, wall: float) -> float:
+    """Share of the rows that 95 in 100 exponential medians are off by on the wall's own data: exact."""
+    mechanism, cells, off = ExponentialMedian(epsilon=epsilon), problem.domain.ordered, []
+    for place in (0, cells // 2):
+        histogram = hard_data(place=place, moved=round(2 * problem.n * wall), n=problem.n, cells=cells)
+        score = scores(histogram, domain=problem.domain, share=mechanism.share)
+        law = np.exp(epsilon * (score - score.max()) / (2 * mechanism.sensitivity(problem.neighbours)))
+        missed = rank_errors(histogram, np.arange(cells), domain=problem.domain)
+        order = np.argsort(missed, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(law[order]) / law.sum(), 1 - BETA))
+        off.append(float(missed[order][min(enough, cells - 1)]))
+    return max(off)

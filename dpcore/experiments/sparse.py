@@ -1,0 +1,184 @@
+"""What sparing empty cells gains, as cells grow in number, and what it gives away: the person alone in a cell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, Integers, Problem
+from dpcore.limits.bounds.minimax import best_pairs
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.histograms.projection import project_counts
+from dpcore.mechanisms.histograms.sparse import LossFigure, lone_row_chance, loss_figure
+from dpcore.queries.ranges import Cells
+from dpcore.randomness import Preview
+
+MOST_CELLS = 1024
+"""How far the number of cells grows, if there are not more already."""
+SIMULATIONS = 40
+"""For each number of cells."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Losses:
+    """Mean L1 losses at different numbers of cells, shares of n, (C,) each."""
+
+    cells: Integers
+    private: Floats
+    random: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Growth:
+    """What the loss grows with.
+
+    Attributes:
+        by_k: over all cells k, as many of them filled as now.
+        by_r: over the filled ones r, of all cells as now.
+        last: the largest k at which empty cells may stay empty; beyond it both histograms are one.
+        most: the largest k shown.
+        wall_cells: numbers of cells with a wall, (W,).
+        wall: what no private histogram stays below on all data there, (W,); empty after the projection.
+        projected: whether the losses are those after the projection.
+    """
+
+    by_k: Losses
+    by_r: Losses
+    last: int
+    most: int
+    wall_cells: Integers
+    wall: Floats
+    projected: bool
+
+
+def simulate(histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int, times: int) -> LossFigure:
+    """Both mechanisms on one histogram, previewed so many times."""
+    return loss_figure(
+        histogram, epsilon=epsilon, gamma=gamma, condition=condition, sampler=Preview(seed), simulations=times
+    )
+
+
+def rows_needed(*, cells: int, gamma: float, condition: str) -> int:
+    """The fewest rows at which empty cells may stay empty."""
+    low, high = 0, 1
+    while lone_row_chance(cells=cells, n=high, condition=condition) > gamma:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        met = lone_row_chance(cells=cells, n=middle, condition=condition) <= gamma
+        low, high = (low, middle) if met else (middle, high)
+    return high
+
+
+def expected_noise(*, cells: int, n: int, epsilon: float) -> float:
+    """Mean L1 loss of noise in so many cells before any projection: E|Z| = 2p/(1 - p^2), p = e^(-epsilon/2)."""
+    p = math.exp(-epsilon / 2)
+    return cells * 2 * p / (1 - p * p) / n
+
+
+def projected_losses(noise: Integers, *, cells: int, full: int, n: int) -> tuple[float, float]:
+    """Mean L1 loss after the projection, with noise in every cell and in the non-empty ones only, as shares of n.
+
+    Args:
+        noise: of simulations, (T, at least cells); the same columns serve every number of cells.
+        cells: k.
+        full: r, the first cells, as evenly full as can be.
+        n: rows.
+    """
+    histogram = np.zeros(cells, dtype=np.int64)
+    histogram[:full] = n // full + (np.arange(full) < n % full)
+    noisy = histogram + noise[:, :cells]
+
+    def loss(counts: Integers) -> float:
+        return float(np.abs(counts - histogram[: counts.shape[1]]).sum(axis=1).mean()) / n
+
+    return loss(project_counts(noisy, total=n)), loss(project_counts(noisy[:, :full], total=n))
+
+
+def simulated_noise(cells: int, *, epsilon: float, seed: int, simulations: int = SIMULATIONS) -> Integers:
+    """Noise for histograms of every size up to the largest shown, (simulations, size)."""
+    empty = np.zeros((1, max(MOST_CELLS, cells)), dtype=np.int64)
+    return Preview(seed).noisy_counts(empty, epsilon=epsilon, sensitivity=2, trials=simulations)
+
+
+def growth(
+    *, cells: int, full: int, n: int, epsilon: float, gamma: float, condition: str, noise: Integers | None = None
+) -> Growth:
+    """Mean loss against all cells k, and against the non-empty ones r: exact before the projection, or after it.
+
+    Before it a loss is the same on all data, and beside it stands what no private histogram of k cells stays below on
+    all. After it, these data may be easier than the hardest.
+
+    Args:
+        cells: k where r grows.
+        full: r where k grows.
+        n: rows.
+        epsilon: privacy loss of both mechanisms.
+        gamma: share of data without promise.
+        condition: which condition spares empty cells.
+        noise: for losses after the projection, simulated noise of this epsilon, (T, MOST_CELLS or cells if more).
+    """
+    steps = 40 if noise is None else 9
+
+    def spared(k: int) -> bool:
+        return lone_row_chance(cells=k, n=n, condition=condition) <= gamma
+
+    def losses(k: int, r: int) -> tuple[float, float]:
+        """The private and the random-private one's."""
+        if noise is None:
+            private, random = (expected_noise(cells=size, n=n, epsilon=epsilon) for size in (k, r))
+        else:
+            private, random = projected_losses(noise, cells=k, full=r, n=n)
+        return private, random if spared(k) else private
+
+    most = max(MOST_CELLS, cells)
+    last, beyond = 0, most + 1
+    while beyond - last > 1:
+        middle = (last + beyond) // 2
+        last, beyond = (middle, beyond) if spared(middle) else (last, middle)
+    # Both sides of the edge, so that the step is drawn as one.
+    edge = [k for k in (last, last + 1) if full <= k <= most]
+    all_cells = np.unique(np.concatenate([np.geomspace(full, most, steps).round().astype(np.int64), edge]))
+    full_cells = np.unique(np.geomspace(1, min(cells, n), steps).round().astype(np.int64))
+    wall_cells = all_cells[all_cells > 1] if noise is None else all_cells[:0]
+    return Growth(
+        by_k=_losses(all_cells, [losses(k, full) for k in all_cells.tolist()]),
+        by_r=_losses(full_cells, [losses(cells, r) for r in full_cells.tolist()]),
+        last=last,
+        most=most,
+        wall_cells=wall_cells,
+        wall=np.array([best_pairs(cells=k, rows=n, epsilon=epsilon).risk for k in wall_cells.tolist()]),
+        projected=noise is not None,
+    )
+
+
+def _losses(cells: Integers, found: list[tuple[float, float]]) -> Losses:
+    private, random = np.array(found).T
+    return Losses(cells=cells, private=private, random=random)
+
+
+def lone_row(histogram: Integers) -> tuple[int, Integers]:
+    """The first cell with one row, and the histogram if that row were in the fullest cell."""
+    cell = int(np.flatnonzero(histogram == 1)[0])
+    elsewhere = histogram.copy()
+    elsewhere[[cell, int(histogram.argmax())]] += (-1, 1)
+    return cell, elsewhere
+
+
+def shown_chances(dataset: Dataset, *, epsilon: float, gamma: float, condition: str, seed: int, trials: int) -> Floats:
+    """Share of releases with a count above 0 in the lone row's cell: (2 mechanisms, there or elsewhere)."""
+    problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
+    cell, elsewhere = lone_row(dataset.histogram)
+    moved = Dataset(dataset.domain, np.repeat(np.arange(len(elsewhere)), elsewhere), dataset.provenance)
+    machines = (
+        entry("projected_histogram").make(epsilon=epsilon),
+        entry("sparse_histogram").make(epsilon=epsilon, gamma=gamma, condition=condition),
+    )
+    shares = np.empty((len(machines), 2))
+    for row, machine in enumerate(machines):
+        for column, data in enumerate((dataset, moved)):
+            release = machine.run(machine.prepare(data, problem), Preview(seed), trials)
+            shares[row, column] = (release.outcomes()[:, cell] > 0).mean()
+    return shares

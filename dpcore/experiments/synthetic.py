@@ -1,0 +1,64 @@
+"""From a release to a table of synthetic rows: post-processing, so it costs no privacy."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpcore.core import DataRelease, Floats, Integers, ParameterError
+from dpcore.data.domains import Categories, Grid, Line
+
+
+def clean_counts(counts: Floats, *, total: int) -> Integers:
+    """Nearest whole, non-negative counts with a given total, trial by trial: (T, size) to (T, size).
+
+    Least-squares projection onto {c >= 0, sum c = total} (Held, Wolfe and Crowder 1974), then largest remainders.
+    """
+    if not np.isfinite(counts).all():
+        raise ParameterError("A refused release has no counts to clean.")
+    descending = -np.sort(-counts, axis=1)
+    excess = (np.cumsum(descending, axis=1) - total) / np.arange(1, counts.shape[1] + 1)
+    kept = (descending > excess).sum(axis=1)
+    shift = excess[np.arange(len(counts)), kept - 1]
+    smooth = np.maximum(counts - shift[:, None], 0)
+    whole = np.floor(smooth)
+    left = np.rint(total - whole.sum(axis=1)).astype(np.int64)
+    order = np.argsort(whole - smooth, axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(counts.shape[1])[None, :], axis=1)
+    cleaned: Integers = whole.astype(np.int64) + (rank < left[:, None])
+    return cleaned
+
+
+def synthetic_cells(release: DataRelease, *, trial: int = 0) -> Integers:
+    """The cells of n synthetic rows, sorted, from one trial."""
+    one = release.part(trial, trial + 1)
+    counts = clean_counts(one.histogram(), total=release.problem.n)[0]
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def synthetic_csv(release: DataRelease, *, columns: Sequence[str], trial: int = 0) -> str:
+    """A CSV of n synthetic rows: midpoints of cells for numbers, labels for categories, empty where missing.
+
+    Labels are quoted by the csv module, and a label that a spreadsheet would run as a formula gets a leading quote.
+    """
+    domain = release.problem.domain
+    cells = synthetic_cells(release, trial=trial)
+    names: list[tuple[str, ...]]
+    if isinstance(domain, Line):
+        names = [(f"{value:.10g}",) for value in domain.points()]
+    elif isinstance(domain, Grid):
+        names = [(f"{first:.10g}", f"{second:.10g}") for first, second in domain.points()]
+    elif isinstance(domain, Categories):
+        names = [(f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text,) for text in domain.points()]
+    else:
+        raise ParameterError(f"No table can be written for {domain.title}.")
+    names += [("",) * len(columns)] * (domain.size - len(names))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(names[cell] for cell in cells.tolist())
+    return out.getvalue()

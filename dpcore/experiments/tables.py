@@ -1,0 +1,195 @@
+"""All tables of k attributes by several methods: previews, their distances from the truth, noise, and rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, Integers, Mechanism, Problem
+from dpcore.data.attributes import Set
+from dpcore.mechanisms.tables.counting import Tables, count_tables, finished
+from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
+from dpcore.mechanisms.tables.preview import distances, previewed
+from dpcore.mechanisms.tables.release import ContrastState, DirectRelease, TablesRelease, TableState, asked
+from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from dpcore.mechanisms.tables.tree import Tree
+from dpcore.randomness import Preview
+
+PREVIEWS = 3
+"""Releases whose tables are fitted and drawn."""
+TRIALS = 80
+"""Releases in which the noise of one unbiased table, and the worst cell of all, are observed."""
+AT_ONCE = 20
+"""Tables looked at between two signs of progress."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TablePreviews:
+    """Previews of one method.
+
+    Attributes:
+        mechanism: with its parameters.
+        release: TRIALS releases by the chosen method, PREVIEWS by others.
+        tables: the fitted tables of the first PREVIEWS.
+        distances: of those from the truth, (PREVIEWS, tables).
+    """
+
+    mechanism: Mechanism
+    release: TablesRelease
+    tables: list[dict[Set, Floats]]
+    distances: Floats
+
+    def predicted_sigma(self, table: Set) -> float:
+        """Standard deviation of a cell of one table before it is fitted, in rows."""
+        problem = self.release.problem
+        if isinstance(self.mechanism, DirectTables):
+            return self.mechanism.sigma(problem)
+        assert isinstance(self.mechanism, ResidualPlanner | FourierTables)
+        return self.mechanism.plan(problem).cell_sigma(table)
+
+    def worst_cells(self, truth: Mapping[Set, Integers]) -> Generator[float, None, Floats]:
+        """Largest error of each release over all cells as measured, (T,), shares of n; yields the share done."""
+        release, n = self.release, self.release.problem.n
+        if isinstance(release, DirectRelease):
+            true = np.concatenate([table.reshape(-1) for table in truth.values()])
+            worst: Floats = np.abs(release.values - true).max(axis=1) / n
+            return worst
+        found = np.zeros(release.trials)
+        for place, (chosen, counts) in enumerate(truth.items(), start=1):
+            errors = np.abs(release.unbiased(chosen) - counts).reshape(release.trials, -1)
+            np.maximum(found, errors.max(axis=1), out=found)
+            if place % AT_ONCE == 0:
+                yield place / len(truth)
+        return found / n
+
+
+def true_tables(counts: TableState) -> dict[Set, Integers]:
+    """True rows in each cell of each table."""
+    queries = asked(counts.problem)
+    shapes = {chosen: [queries.domain.sizes[a] for a in chosen] for chosen in queries.sets()}
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
+    return {
+        chosen: flat.reshape(shape)
+        for (chosen, shape), flat in zip(shapes.items(), np.split(counts.counts, ends), strict=True)
+    }
+
+
+def table_previews(
+    methods: Mapping[str, Mechanism],
+    counts: TableState,
+    contrasts: ContrastState,
+    *,
+    problem: Problem,
+    fit: str,
+    seed: int,
+) -> Generator[float, None, dict[str, TablePreviews]]:
+    """Previews of several methods, of the first of them more; yields the share done.
+
+    Args:
+        methods: by a key of the reader's, the chosen one first.
+        counts: of all tables.
+        contrasts: of the same rows.
+        problem: public; its number of rows and its relation may differ from those that were counted with.
+        fit: what is done to the tables.
+        seed: of the previews.
+    """
+    truth = true_tables(counts)
+    found: dict[str, TablePreviews] = {}
+    for number, (key, mechanism) in enumerate(methods.items()):
+        state = counts if isinstance(mechanism, DirectTables) else contrasts
+        trials = PREVIEWS if found else TRIALS
+        release: Any = mechanism.run(dataclasses.replace(state, problem=problem), Preview(seed), trials=trials)
+        work = previewed(release, truth, fit=fit, previews=PREVIEWS)
+        while True:
+            try:
+                share = next(work)
+            except StopIteration as done:
+                tables, away = done.value
+                break
+            yield (number + share) / len(methods)
+        found[key] = TablePreviews(mechanism=mechanism, release=release, tables=tables, distances=away)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closeness:
+    """How far the tables of some rows are from released ones, in total variation.
+
+    Attributes:
+        mean: over all tables.
+        most: of the furthest table.
+        furthest: that table.
+        inside: mean over tables that the rows follow.
+        outside: mean over the others; None where there are none.
+        others: how many these are.
+    """
+
+    mean: float
+    most: float
+    furthest: Set
+    inside: float
+    outside: float | None
+    others: int
+
+
+def closeness(
+    rows: Integers, released: Mapping[Set, Floats], tree: Tree, *, sizes: tuple[int, ...], ways: int, n: int
+) -> Closeness:
+    """How far the rows' tables are from the released ones.
+
+    Args:
+        rows: drawn from the tree, (R, d).
+        released: tables that agree, in rows of all n.
+        tree: which of them the rows follow.
+        sizes: cells of each attribute.
+        ways: attributes of a table.
+        n: rows the released tables stand for.
+    """
+    counted = _of_rows(rows, sizes, ways=ways, n=n)
+    sets = list(counted)
+    away = distances(counted, released, sets=sets, n=n)
+    followed = [set(table) for table in tree.tables()]
+    inside = np.array([set(s) in followed for s in sets])
+    return Closeness(
+        mean=float(away.mean()),
+        most=float(away.max()),
+        furthest=sets[int(away.argmax())],
+        inside=float(away[inside].mean()),
+        outside=None if inside.all() else float(away[~inside].mean()),
+        others=int((~inside).sum()),
+    )
+
+
+def true_pairs(dataset: Dataset, sizes: tuple[int, ...]) -> Tables:
+    """True rows in each cell of each pair of attributes."""
+    return finished(count_tables(dataset.records, sizes, ways=2))
+
+
+def pair_distances(
+    rows: Integers, truth: Tables, tree: Tree, *, sizes: tuple[int, ...], n: int
+) -> tuple[dict[Set, float], dict[Set, float]]:
+    """Distance of the rows' pairs from the true ones: of pairs that the tree keeps, and of the others.
+
+    Args:
+        rows: drawn from the tree, (R, d).
+        truth: true pairs, in rows of all n.
+        tree: which tables the rows follow.
+        sizes: cells of each attribute.
+        n: rows the true pairs stand for.
+    """
+    away = distances(_of_rows(rows, sizes, ways=2, n=n), truth, sets=list(truth), n=n)
+    found = dict(zip(truth, away.tolist(), strict=True))
+    kept = {pair for table in tree.tables() for pair in combinations(table, 2)}
+    return {p: far for p, far in found.items() if p in kept}, {p: far for p, far in found.items() if p not in kept}
+
+
+def _of_rows(rows: Integers, sizes: tuple[int, ...], *, ways: int, n: int) -> dict[Set, Floats]:
+    """Tables of drawn rows, in rows of all n that they stand for."""
+    counted = finished(count_tables(rows, sizes, ways=ways))
+    return {chosen: counts.astype(np.float64) * (n / len(rows)) for chosen, counts in counted.items()}

@@ -1,1 +1,0 @@
-"""Pictures as plain Vega-Lite specifications: pure functions, no plotting library."""

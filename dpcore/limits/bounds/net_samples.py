@@ -1,0 +1,103 @@
+"""How clearly the net mechanism tells two samples of one population apart.
+
+Distributional privacy (Blum, Ligett and Roth 2013, Definition 7.2) draws two databases of n distinct rows, each without
+replacement from the same set S, and asks that their outputs be e^loss-close with high chance over that draw. The paper
+says that its proofs can be adapted to it; it does not say that a mechanism has it at the epsilon of its differential
+privacy, and the net mechanism has not. Its weights depend on n times the worst threshold's error, and the cumulative
+counts of two samples differ by about √n somewhere: so the loss between samples grows like ε√n, while one row costs ε.
+
+Here S is one person in each of 2n cells, and the net is that of m points for thresholds. A candidate's chance is
+e^(-r · extent)/Z with r = ε/(2m). So the loss of the first sample against the second is
+
+    r · max over candidates (extent beside the second - extent beside the first) + ln Z(second) - ln Z(first).
+
+The maximum has a closed form. In the sum of both directions Z cancels: half the sum of the two maxima is a lower bound
+on the larger of the two losses, at any n, and the candidates need not be counted. (Counting them for n = 512, ε = 0.1
+shows that it is a few percent below the median loss.)
+
+Notation: n = rows of a sample; m = points; epsilon = ε; extents are whole numbers of 1/(m n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Floats, Integers, ParameterError
+from dpcore.limits.bounds.distributional import MOST_ROWS
+from dpcore.limits.chance import check_loss
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetPairs:
+    """Pairs of samples, and what is needed of them at any ε.
+
+    Attributes:
+        rows: n of each sample.
+        points: m.
+        apart: most_apart of each pair, both ways round, (pairs, 2).
+    """
+
+    rows: int
+    points: int
+    apart: Integers
+
+    def losses(self, epsilon: float) -> Floats:
+        """Lower bound on the larger loss of the two directions in each pair, (pairs,)."""
+        check_loss(epsilon=epsilon)
+        losses: Floats = epsilon / (2 * self.points) * self.apart.mean(axis=1)
+        return losses
+
+
+def reaching(found: Floats) -> tuple[Floats, Floats]:
+    """Losses found (P,), each once, and the share of pairs told apart with at least so much; (K,) each."""
+    losses, times = np.unique(found, return_counts=True)
+    return losses, np.cumsum(times[::-1])[::-1] / len(found)
+
+
+def most_apart(near: Integers, far: Integers, *, points: int) -> int:
+    """Largest extent beside the far sample less that beside the near one, over all candidates of m points.
+
+    The extent beside the far sample is its gap at some cell. Put no point up to that cell, or put all of them there,
+    and all others as the near sample has them: no candidate with that gap, or a smaller one, does better.
+
+    Args:
+        near: rows in each cell, (U,), n in all.
+        far: likewise.
+        points: m.
+    """
+    rows = int(near.sum())
+    beside, away = (points * np.cumsum(counts)[:-1] for counts in (near, far))
+    # What rounding the near sample to points costs.
+    least = int(np.abs((beside + rows // 2) % rows - rows // 2).max(initial=0))
+    none = away - np.maximum(beside, least)
+    everything = points * rows - away - np.maximum(points * rows - beside, least)
+    # At the last cell every candidate has all its points.
+    return int(np.maximum(none, everything).max(initial=-least))
+
+
+def draw_pairs(*, rows: int, points: int, pairs: int, seed: int) -> NetPairs:
+    """Pairs of samples of n of 2n people, one in each cell.
+
+    Args:
+        rows: n.
+        points: m of the net.
+        pairs: how many.
+        seed: of the draw; samples are public, made up.
+    """
+    if not (1 <= rows <= MOST_ROWS and points >= 1 and pairs >= 1):
+        raise ParameterError(f"Pairs of samples need 1 to {MOST_ROWS:,} rows, a point and a pair.")
+    generator = np.random.Generator(np.random.SFC64(seed))
+    apart = []
+    for _ in range(pairs):  # one at a time: of many rows a sample is large
+        one, other = draw_sample(generator, rows), draw_sample(generator, rows)
+        apart.append([most_apart(one, other, points=points), most_apart(other, one, points=points)])
+    return NetPairs(rows=rows, points=points, apart=np.array(apart))
+
+
+def draw_sample(generator: np.random.Generator, rows: int) -> Integers:
+    """Rows in each of 2n cells: n of them, all alike likely, hold one."""
+    sample = np.zeros(2 * rows, dtype=np.int64)
+    sample[generator.permutation(2 * rows)[:rows]] = 1
+    return sample

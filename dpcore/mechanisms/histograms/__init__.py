@@ -1,0 +1,1 @@
+"""Noise on every cell of a histogram, or on those that are not empty."""

@@ -1,0 +1,96 @@
+"""Identity: add discrete Laplace noise to every cell of the histogram, and publish all of it.
+
+The oldest release there is, and the one to beat. It treats every cell alike, so small cells drown, and a query that
+adds up many cells adds up their noise too: its error grows with the square root of the number of cells.
+
+Why it is private: replacing a row takes one from a cell and gives one to another, so the counts move by 2 in L1 (by 1
+when a row is added or removed), and two-sided geometric noise of scale 2/epsilon makes that invisible up to e^epsilon.
+
+Notation: epsilon = ε; Laplace scale b = sensitivity/ε in rows; p = e^(-1/b).
+
+References:
+    Dwork, McSherry, Nissim and Smith (2006), Proposition 1; Ghosh, Roughgarden and Sundararajan (2009).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import (
+    Bound,
+    BoundKind,
+    Dataset,
+    Entry,
+    Guarantee,
+    HistogramRelease,
+    HistogramState,
+    Mechanism,
+    Problem,
+    epsilon_param,
+)
+from dpcore.data.domains import Categories, Grid, Line
+from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_laplace
+from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
+from dpcore.randomness import Sampler
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentityHistogram(Mechanism):
+    """Every cell's count plus discrete Laplace noise."""
+
+    epsilon: float = epsilon_param()
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP, either relation."""
+        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Union bound for cells; Doob's maximal inequality over the running sums for thresholds and intervals."""
+        scale = sum(problem.neighbours.histogram_shift) / self.epsilon
+        rows = worst_error_laplace(problem.queries, scale=scale, beta=beta)
+        return Bound(
+            value=rows / problem.n,
+            kind=BoundKind.GUARANTEE,
+            statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
+            f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            reference=worst_error_argument(problem.queries),
+            beta=beta,
+            rows_needed=math.floor(rows) + 1,
+        )
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
+        """The counts."""
+        return HistogramState(problem=problem, histogram=dataset.histogram)
+
+    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
+        """One draw on all cells."""
+        counts = sampler.noisy_counts(
+            state.histogram[None, :],
+            epsilon=self.epsilon,
+            sensitivity=sum(state.problem.neighbours.histogram_shift),
+            trials=trials,
+        )
+        return HistogramRelease(
+            problem=state.problem,
+            guarantee=self.guarantee(state.problem),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            counts=counts,
+        )
+
+
+ENTRIES = (
+    Entry(
+        key="identity",
+        mechanism=IdentityHistogram,
+        title="Identity histogram",
+        story="Add noise to every cell and publish them all. Simple, and best when you look at single cells.",
+        domains=(Line, Grid, Categories),
+        queries=(Thresholds, Intervals, Rectangles, Cells, LinearQueries),
+        references=("Dwork, McSherry, Nissim and Smith (2006)", "Ghosh, Roughgarden and Sundararajan (2009)"),
+    ),
+)

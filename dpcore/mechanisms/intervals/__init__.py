@@ -1,0 +1,1 @@
+"""Data for intervals and rectangles: cut at private quantiles."""

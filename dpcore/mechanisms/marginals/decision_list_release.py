@@ -1,0 +1,268 @@
+"""Decision lists by polynomials: what share of private rules would say yes to an input?
+
+Each row is a list of rules, as a student's for choosing colleges; each query is one input, as a college. A polynomial
+of low degree in a list's literals comes within gamma of what the list says, whatever the input. Its coefficients, added
+up over all lists, belong to sets of literals; with noise they answer every input.
+
+Why it is private: a list adds to level i (sets of i literals) whole numbers of sum at most L_i, the largest over all
+outputs a list can have; replacing it moves level i by at most 2 L_i (the constants by their range). Each level gets
+Laplace noise for its share of epsilon, and the shares add up to epsilon.
+
+Notation: epsilon = ε; s variables, k rules, degree t, gamma = γ; coefficients are multiples of 1/5040.
+
+References:
+    Thaler, Ullman and Vadhan (2012), Faster Algorithms for Privately Releasing Marginals, Theorem 1.3 and section 4.3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import ClassVar, Self
+
+import numpy as np
+
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Dataset,
+    Entry,
+    Floats,
+    Guarantee,
+    Integers,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Release,
+    State,
+    epsilon_param,
+    param,
+)
+from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
+from dpcore.mechanisms.marginals.list_polynomials import SCALE, subsets, whole_coefficients
+from dpcore.mechanisms.marginals.noise import LevelNoise, laplace_levels
+from dpcore.mechanisms.marginals.tails import worst_laplace
+from dpcore.queries.attribute_sets import all_sets, ranks
+from dpcore.randomness import Sampler
+
+BETA = 0.05
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ListPlan:
+    """What is released; public.
+
+    Attributes:
+        coefficients: by outputs and subset of rules, multiples of 1/SCALE, (2^(k+1), subsets).
+        noise: one for each level released, in multiples of 1/SCALE.
+        gamma: largest bias of an answer.
+        deviation: standard deviation of an answer's noise, as a share of rows.
+    """
+
+    coefficients: Integers
+    noise: tuple[LevelNoise, ...]
+    gamma: float
+    deviation: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ListState(State):
+    """The lists themselves: what is added up depends on the polynomial."""
+
+    records: Integers
+
+    def added_up(self, coefficients: Integers, *, level: int, degree: int) -> Integers:
+        """Sum over lists of the coefficient of each set of ``level`` literals, (C(s, level) * 2^level,)."""
+        domain = self.problem.domain
+        assert isinstance(domain, DecisionLists)
+        literals, outputs = self.records[:, : domain.rules], self.records[:, domain.rules :]
+        number = (outputs << np.arange(domain.rules + 1)).sum(axis=1)
+        total = np.zeros(comb(domain.variables, level) << level, dtype=np.int64)
+        for place, chosen in enumerate(subsets(domain.rules, degree)):
+            if len(chosen) != level:
+                continue
+            held = literals[:, list(chosen)]
+            there = (held < 2 * domain.variables).all(axis=1)
+            # Sums of whole numbers below 2^53 are exact in doubles.
+            weights = coefficients[number[there], place].astype(np.float64)
+            cells = _numbered(held[there], variables=domain.variables)
+            total += np.bincount(cells, weights=weights, minlength=len(total)).astype(np.int64)
+        return total
+
+
+def _numbered(literals: Integers, *, variables: int) -> Integers:
+    """Number of each set of literals (Q, i): the set of variables, then a bit for each that must not hold."""
+    level = literals.shape[1]
+    if not level:
+        return np.zeros(len(literals), dtype=np.int64)
+    order = np.argsort(literals % variables, axis=1)
+    members = np.take_along_axis(literals, order, axis=1)
+    signs = ((members >= variables) << np.arange(level)).sum(axis=1)
+    numbers: Integers = (ranks(members % variables) << level) + signs
+    return numbers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ListRelease(Release):
+    """Noisy coefficients, level by level, (T, sets of literals) each, in the order of ``plan.noise``."""
+
+    plan: ListPlan
+    levels: tuple[Integers, ...]
+
+    def outcomes(self) -> Floats:
+        """All noisy coefficients."""
+        return np.concatenate(self.levels, axis=1).astype(np.float64)
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        levels = tuple(level[start:stop] for level in self.levels)
+        return dataclasses.replace(self, refused=self.refused[start:stop], levels=levels)
+
+    def answers(self, indices: Integers, *, clip: bool = False) -> Floats:
+        """Share of lists that say yes to each input, (T, Q); ``clip`` moves it into [0, 1], free of charge."""
+        queries = self.problem.queries
+        assert isinstance(queries, Inputs)
+        values = queries.values(indices)
+        total = np.zeros((self.trials, len(indices)))
+        for noise, level in zip(self.plan.noise, self.levels, strict=True):
+            sets = all_sets(queries.domain.variables, size=noise.level)
+            for number, members in enumerate(sets):
+                signs = (~values[:, members] << np.arange(noise.level)).sum(axis=1)
+                total += level[:, (number << noise.level) + signs]
+        shares = total / (SCALE * self.problem.n)
+        return np.clip(shares, 0.0, 1.0) if clip else shares
+
+
+def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
+    """The polynomials for these public numbers, and the best split of the budget over their levels."""
+    if not isinstance(problem.domain, DecisionLists):
+        raise ParameterError("This mechanism releases decision lists.")
+    # What is kept has no names: a reader's own may be read from a file.
+    domain = dataclasses.replace(problem.domain, names=tuple(map(str, range(problem.domain.variables))))
+    numbered = dataclasses.replace(problem, domain=domain, queries=Inputs(domain=domain))
+    return numbered_list_plan(numbered, epsilon=epsilon, degree=degree, noise_aware=noise_aware)
+
+
+@lru_cache(maxsize=256)
+def numbered_list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
+    """The same for variables without names, kept."""
+    domain = problem.domain
+    assert isinstance(domain, DecisionLists)
+    most = min(degree, domain.rules)
+    twice = 2 if problem.neighbours is Neighbours.REPLACE_ONE else 1
+    uses = [comb(domain.variables, level) for level in range(most + 1)]
+    kappa = math.sqrt(2 * math.log(2 * problem.queries.count / BETA))
+    price = kappa * math.sqrt(2) * twice / (problem.n * epsilon)
+    costs = tuple(price * math.sqrt(use) for use in uses) if noise_aware else ()
+    coefficients, gamma = whole_coefficients(domain.rules, degree=most, costs=costs)
+    moves = sensitivities(coefficients, rules=domain.rules, degree=most, neighbours=problem.neighbours)
+    # Where rules are more than variables, no set of so many literals exists: there is nothing to release.
+    kept = [level for level, moved in enumerate(moves) if moved and uses[level]]
+    noise = laplace_levels(
+        levels=kept,
+        moves=[moves[level] for level in kept],
+        weights=np.array([uses[level] for level in kept], dtype=np.float64),
+        epsilon=epsilon,
+    )
+    variance = sum(uses[each.level] * each.variance for each in noise)
+    deviation = math.sqrt(variance) / (SCALE * problem.n)
+    return ListPlan(coefficients=coefficients, noise=tuple(noise), gamma=gamma, deviation=deviation)
+
+
+def sensitivities(coefficients: Integers, *, rules: int, degree: int, neighbours: Neighbours) -> list[int]:
+    """How far one list moves each level, in L1: all its literals may differ from those of the list it replaces."""
+    levels = np.array([len(chosen) for chosen in subsets(rules, degree)])
+    moves = [int(np.abs(coefficients[:, levels == level]).sum(axis=1).max()) for level in range(degree + 1)]
+    if neighbours is Neighbours.REPLACE_ONE:
+        moves = [int(np.ptp(coefficients[:, 0])), *(2 * moved for moved in moves[1:])]
+    return moves
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionListMarginals(Mechanism):
+    """Noisy coefficients of polynomials that stand in for decision lists."""
+
+    releases: ClassVar[str] = "answers"
+
+    epsilon: float = epsilon_param()
+    degree: int = param(
+        2, 1, 4, label="Highest degree", symbol="t",
+        help="Sets of up to so many literals are released: more of them means less bias and more noise.",
+    )  # fmt: skip
+    noise_aware: bool = param(
+        True, label="Weigh noise against bias",
+        help="On: the polynomial with the least bias plus expected noise. Off: the one with the least bias.",
+    )  # fmt: skip
+
+    def plan(self, problem: Problem) -> ListPlan:
+        """What will be released: public."""
+        return list_plan(problem, epsilon=self.epsilon, degree=self.degree, noise_aware=self.noise_aware)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP, either relation."""
+        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Bias gamma, and the noise of all inputs by Chernoff's bound and a union bound."""
+        plan = self.plan(problem)
+        domain = problem.domain
+        assert isinstance(domain, DecisionLists)
+        terms = [(1.0, comb(domain.variables, each.level), each.scale) for each in plan.noise]
+        noise = worst_laplace(terms, queries=problem.queries.count, beta=beta) / (SCALE * problem.n)
+        named = problem.neighbours is Neighbours.ADD_REMOVE_ONE
+        return Bound(
+            value=plan.gamma + noise,
+            kind=BoundKind.GUARANTEE,
+            statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs is off by "
+            f"more than {plan.gamma:.3g} (bias) and {noise:.3g} (noise).",
+            reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
+            beta=beta,
+            assumptions=(
+                (Assumption(text=f"There are the {problem.n:,} lists that there are said to be.", met=False),)
+                if named
+                else ()
+            ),
+        )
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> ListState:
+        """The lists."""
+        return ListState(problem=problem, records=dataset.records)
+
+    def run(self, state: ListState, sampler: Sampler, trials: int = 1) -> ListRelease:
+        """One draw for each level."""
+        problem, plan = state.problem, self.plan(state.problem)
+        domain = problem.domain
+        assert isinstance(domain, DecisionLists)
+        degree = min(self.degree, domain.rules)
+        levels = []
+        for noise in plan.noise:
+            exact = state.added_up(plan.coefficients, level=noise.level, degree=degree)
+            levels.append(
+                sampler.noisy_counts(exact[None, :], epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
+            )
+        return ListRelease(
+            problem=problem,
+            guarantee=self.guarantee(problem),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            plan=plan,
+            levels=tuple(levels),
+        )
+
+
+ENTRIES = (
+    Entry(
+        key="marginals-decision-lists",
+        mechanism=DecisionListMarginals,
+        title="Decision lists by a polynomial",
+        story="Let everyone ask what share of private lists of rules says yes to their input.",
+        domains=(DecisionLists,),
+        queries=(Inputs,),
+        references=("Thaler, Ullman and Vadhan (2012), Theorem 1.3",),
+    ),
+)

@@ -1,0 +1,174 @@
+"""Marginals by polynomials: few small marginals with noise, from which every larger one is extrapolated.
+
+"Any of these k attributes" depends only on how many of the k a row has. A polynomial of low degree in that number comes
+close to the step from 0 to 1, and its average over rows needs only the shares of rows that have all of 1, 2, ... degree
+attributes. Those are far fewer than the marginals of k attributes, so each gets far less noise; the price is a bias of
+at most gamma. Which polynomial and which noise per level follows from the public numbers n, d, k and epsilon; where all
+k-way marginals with noise of their own would be closer, they are released instead.
+
+Why it is private: one row moves m_i counts of level i by 1 each (see ``dpcore/mechanisms/marginals/noise.py``). Laplace
+noise of scale m_i/epsilon_i on each level costs epsilon_i, and the epsilon_i add up to epsilon. Gaussian noise is
+calibrated on a proved delta of all levels together (``dpcore/privacy/gaussian_vectors.py``). What is read off the noisy
+counts is post-processing.
+
+Notation: epsilon = ε, delta = δ; the paper's k = width, its t = degree, gamma = γ the bias, d attributes.
+
+References:
+    Thaler, Ullman and Vadhan (2012), Faster Algorithms for Privately Releasing Marginals, Theorem 1.1.
+    Canonne, Kamath and Steinke (2020), The Discrete Gaussian for Differential Privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Dataset,
+    Entry,
+    Guarantee,
+    Mechanism,
+    Neighbours,
+    Problem,
+    delta_param,
+    epsilon_param,
+    param,
+)
+from dpcore.data.cube import Cube
+from dpcore.mechanisms.marginals.plans import METHODS, Budget, MarginalsPlan, levels_counted, plan_for
+from dpcore.mechanisms.marginals.polynomials import BASES
+from dpcore.mechanisms.marginals.release import MarginalRelease, MarginalState
+from dpcore.mechanisms.marginals.tails import worst_noise
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.counting import counted, pack
+from dpcore.randomness import Sampler
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolynomialMarginals(Mechanism):
+    """Noisy counts of small sets of attributes, and a polynomial that answers larger queries from them."""
+
+    releases: ClassVar[str] = "answers"
+
+    epsilon: float = epsilon_param()
+    delta: float = delta_param()
+    noise: str = param(
+        "laplace", label="Noise", choices=("laplace", "gaussian"),
+        help="Laplace noise spends ε alone; Gaussian noise spends a slack δ too, and far less on many counts at once.",
+    )  # fmt: skip
+    method: str = param(
+        "best", label="Method", choices=METHODS,
+        help="“best” takes the noise-aware polynomial or the marginals themselves, whichever has the smaller predicted "
+        "error. “chebyshev” is the paper's polynomial, right where none is set (any-of) or all are (all-of); "
+        "“chebyshev-rescaled” bends it less, so that its bias γ becomes γ/(1 + γ) at both ends; “minimax” has the "
+        "least bias of its degree.",
+    )  # fmt: skip
+    degree: int = param(
+        3, 1, 6, label="Highest degree", symbol="t",
+        help="Sets of up to so many attributes are counted; the noise-aware polynomial may stay below.",
+    )  # fmt: skip
+    basis: str = param(
+        "best", label="Basis", choices=("best", *BASES),
+        help="Whether rows that have all of a set, or none of it, are counted.",
+    )  # fmt: skip
+
+    @property
+    def budget(self) -> Budget:
+        """What the noise may spend."""
+        return Budget(epsilon=self.epsilon, delta=self.delta if self.noise == "gaussian" else 0.0)
+
+    def plan(self, problem: Problem) -> MarginalsPlan:
+        """What will be released: public."""
+        return plan_for(problem, self.budget, method=self.method, degree=self.degree, basis=self.basis)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP with Laplace noise, (epsilon, delta) with Gaussian noise, either relation."""
+        return Guarantee(epsilon=self.epsilon, delta=self.budget.delta, neighbours=problem.neighbours)
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Bias gamma, and the noise of all answers by Chernoff's bound and a union bound over the class."""
+        plan = self.plan(problem)
+        queries = problem.queries
+        assert isinstance(queries, AtLeast)
+        noise = worst_noise(plan, queries, laplace=not self.budget.delta, beta=beta) / problem.n
+        named = problem.neighbours is Neighbours.ADD_REMOVE_ONE
+        return Bound(
+            value=plan.gamma + noise,
+            kind=BoundKind.GUARANTEE,
+            statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
+            f"{plan.gamma:.3g} (bias) and {noise:.3g} (noise), by {plan.words}.",
+            reference="Thaler, Ullman and Vadhan (2012); Chernoff's bound, union bound over the class",
+            beta=beta,
+            assumptions=(
+                (Assumption(text=f"The table has the {problem.n:,} rows it is said to have.", met=False),)
+                if named
+                else ()
+            ),
+        )
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> MarginalState:
+        """Counts of all sets up to the size the method may need."""
+        queries = problem.queries
+        assert isinstance(queries, AtLeast)
+        size = levels_counted(queries, method=self.method, degree=self.degree)
+        return MarginalState(problem=problem, counts=counted(pack(dataset.records), size=size), rows=dataset.n)
+
+    def run(self, state: MarginalState, sampler: Sampler, trials: int = 1) -> MarginalRelease:
+        """One draw for each level."""
+        plan = self.plan(state.problem)
+        levels = []
+        for noise, counts in zip(plan.noise, state.protected(plan), strict=True):
+            if noise.epsilon:
+                drawn = sampler.noisy_counts(counts, epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
+            else:
+                drawn = sampler.gaussian_counts(counts, sigma=noise.scale, shift=(1,) * noise.moved, trials=trials)
+            levels.append(drawn)
+        return MarginalRelease(
+            problem=state.problem,
+            guarantee=self.guarantee(state.problem),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            plan=plan,
+            levels=tuple(levels),
+        )
+
+
+REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)
+
+ENTRIES = (
+    Entry(
+        key="marginals-polynomial",
+        mechanism=PolynomialMarginals,
+        presets={"noise": "laplace", "delta": 1e-6},
+        title="Marginals by a polynomial",
+        story="Release small marginals with noise and extrapolate to large ones with a polynomial bent toward a step.",
+        domains=(Cube,),
+        queries=(AtLeast,),
+        references=REFERENCES,
+    ),
+    Entry(
+        key="marginals-polynomial-gaussian",
+        mechanism=PolynomialMarginals,
+        presets={"noise": "gaussian"},
+        title="Marginals by a polynomial, Gaussian noise",
+        story="The same with bell-shaped noise: many counts at once cost less, for a small chance δ of a larger leak.",
+        domains=(Cube,),
+        queries=(AtLeast,),
+        references=(*REFERENCES, "Canonne, Kamath and Steinke (2020)"),
+    ),
+    Entry(
+        key="marginals-direct",
+        mechanism=PolynomialMarginals,
+        presets={"method": "direct", "degree": 1, "basis": "ones"},
+        title="Marginals themselves",
+        story="Release every k-way marginal with noise of its own: no bias, and hopeless once there are too many.",
+        domains=(Cube,),
+        queries=(AtLeast,),
+        references=("Dwork, McSherry, Nissim and Smith (2006)",),
+    ),
+)

@@ -1,0 +1,115 @@
+"""What a page shows beside a release: sampled queries, what direct release would say to them, and who wins where."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpcore.core import Floats, Integers, Problem
+from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, costs, counts_at, direct_plan, kappa, most_degree
+from dpcore.mechanisms.marginals.polynomials import BASES, minimax, spread
+from dpcore.queries.at_least import AtLeast
+from dpcore.randomness import Sampler
+
+MOST_PARTS = 1 << 22
+
+
+def direct_answers(plan: MarginalsPlan, truth: Floats, *, n: int, sampler: Sampler) -> Floats:
+    """What one direct release says to some queries, (Q,), without drawing the noise of all the others.
+
+    Each query's noise is its own, so this has the law of those answers in a release of every marginal. For previews
+    only: it starts from true answers. Where an answer adds up several cells their noise is added up.
+    """
+    noise, parts = plan.noise[0], max(1, min(plan.parts[0], MOST_PARTS // max(1, len(truth))))
+    zeros = np.zeros((1, len(truth) * parts), dtype=np.int64)
+    if noise.epsilon:
+        drawn = sampler.noisy_counts(zeros, epsilon=noise.epsilon, sensitivity=noise.moved, trials=1)
+    else:
+        drawn = sampler.gaussian_counts(zeros, sigma=noise.scale, shift=(1,), trials=1)
+    added = drawn.reshape(len(truth), parts).sum(axis=1) * math.sqrt(plan.parts[0] / parts)
+    answers: Floats = truth + added / n
+    return answers
+
+
+WINNERS = ("neither", "degree 1", "degree 2", "degree 3", "degree 4 or more", "direct")
+NEITHER, DIRECT = WINNERS[0], WINNERS[-1]
+
+
+Places = list[dict[str, float | str]]
+
+
+def crossover(problem: Problem, budget: Budget, *, rows: Integers, widths: list[int], degree: int) -> Places:
+    """Which method's predicted error is least for each number of rows and attributes in a query.
+
+    Polynomials are the minimax ones of each degree in either basis, which need no search; noise-aware ones can only
+    move the borders in their favour. Where not even 1/2 for every query is beaten, neither wins.
+    """
+    found: Places = []
+    for width in widths:
+        winners, errors = best_along(_of_width(problem, width), budget, rows=rows, degree=degree)
+        found += [
+            {"n": float(n), "width": float(width), "winner": winner, "error": error}
+            for n, winner, error in zip(rows.tolist(), winners, errors.tolist(), strict=True)
+        ]
+    return found
+
+
+def _of_width(problem: Problem, width: int) -> Problem:
+    """The same problem with queries of so many attributes: any-of and all-of stay what they are."""
+    asked = problem.queries
+    assert isinstance(asked, AtLeast)
+    least = width if asked.least == asked.width > 1 else min(asked.least, width)
+    queries = AtLeast(domain=asked.domain, width=width, least=least, signed=asked.signed)
+    return Problem(domain=asked.domain, queries=queries, n=problem.n, neighbours=problem.neighbours)
+
+
+def best_along(problem: Problem, budget: Budget, *, rows: Integers, degree: int) -> tuple[list[str], Floats]:
+    """The winner and its predicted error for each number of rows: noise is the same in rows, whatever their number."""
+    queries = problem.queries
+    assert isinstance(queries, AtLeast)
+    paid, wide = costs(problem, budget) * problem.n, kappa(queries)
+    direct = direct_plan(problem, budget)
+    names, biases, noises = [NEITHER, DIRECT], [0.5, 0.0], [0.0, wide * direct.deviation * problem.n]
+    for level in range(1, most_degree(queries, degree) + 1):
+        for basis in BASES:
+            polynomial = minimax(width=queries.width, least=queries.least, degree=level, basis=basis)
+            names.append(WINNERS[min(level, 4)])
+            biases.append(polynomial.gamma)
+            noises.append(wide * spread(polynomial.coefficients, paid, power=budget.power))
+    predicted = np.array(biases)[:, None] + np.array(noises)[:, None] / rows
+    # A polynomial of full degree may be direct release in other words: the first of equals wins.
+    best = np.round(predicted, 12).argmin(axis=0)
+    return [names[place] for place in best.tolist()], predicted[best, np.arange(len(rows))]
+
+
+def sampled(queries: AtLeast, *, rows: int) -> Integers:
+    """Queries for an error's distribution: 10,000, fewer where a million rows would make their truth slow."""
+    return queries.batch(int(np.clip(3e8 / rows, 2_000, 10_000)))
+
+
+def released_counts(plan: MarginalsPlan, queries: AtLeast) -> list[int]:
+    """Counts in each level of a release."""
+    return [counts_at(queries, noise.level) for noise in plan.noise]
+
+
+def level_shares(plan: MarginalsPlan) -> tuple[Floats, Floats]:
+    """Each level's share of the privacy budget, and of the variance of an answer, (levels,) each."""
+    spent = np.array([noise.epsilon or noise.moved / (2 * noise.scale**2) for noise in plan.noise])
+    added = np.array(
+        [
+            part * weight**2 * noise.variance
+            for part, weight, noise in zip(plan.parts, plan.weights, plan.noise, strict=True)
+        ]
+    )
+    return spent / max(spent.sum(), 1e-300), added / max(added.sum(), 1e-300)
+
+
+def error_quantiles(plan: MarginalsPlan, shares: Floats) -> Floats:
+    """Errors that so many answers of direct release stay within, as predicted, at most 1: (S,)."""
+    from scipy.special import ndtri
+
+    laplace = bool(plan.noise[0].epsilon)
+    deviations = -np.log1p(-shares) / math.sqrt(2) if laplace else ndtri((1 + shares) / 2)
+    quantiles: Floats = np.minimum(deviations * plan.deviation, 1.0)
+    return quantiles

@@ -1,0 +1,172 @@
+"""Linear-query release: choose one small database among all there are, scored by weighted sums instead of counts.
+
+The learning-theory release for queries that give every record a weight between 0 and 1. As in the net mechanism, a
+database of m points is chosen with chance in proportion to e^(-epsilon · (its worst error)/(2 · sensitivity)); its size
+m is far below n, so an output stands for n rows by a factor n/m. Here all databases are listed, so the list limits m.
+
+Why it is private: let a query weigh record i by q_i, and let its average over the m points be a. Where a row is added
+or removed, the number of rows N enters the score too, as in q(D) - N·a, and moves it by q_i - a, between -1 and 1;
+where record i becomes j, the score moves by q_i - q_j. So the score's sensitivity is 1, and the choice is epsilon-DP.
+The paper bounds it by 2 (its "1 + 1/m" is a slip for 1 + 1); that is private as well, and twice as noisy.
+Where rows are added or removed, N itself is private: a tenth of epsilon buys a noisy N to scale the output by, at most
+the public n. Scores use the true one.
+
+Accuracy: the worst error is at most the net's resolution and the choice's loss, (2 · sensitivity/(epsilon n)) ·
+ln(|N|/beta) with chance 1 - beta. Resolution: m points drawn from the data's own distribution err by more than
+√(ln(2|C|)/(2m)) in some query with chance below 1 (Hoeffding), so some m points do not; and points in proportion to the
+data, rounded by largest remainder, err by at most U/(4m), since rounding up k of U shares adds at most k(1 - k/U)/m.
+With fat-shattering dimension in the place of ln|C| the theorem is known in order only.
+
+Notation (paper): epsilon = α; points = m; n = ‖D‖₁; alpha = η; beta = δ; U = n, the size of the universe.
+
+References:
+    Roth (2010), section 4, Theorem 5; McSherry and Talwar (2007), Theorem 6; Blum, Ligett and Roth (2013), section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Dataset,
+    Entry,
+    Guarantee,
+    Integers,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    PointsRelease,
+    Problem,
+    State,
+    epsilon_param,
+    param,
+)
+from dpcore.data.domains import Categories, Line
+from dpcore.mechanisms.net.databases import candidates
+from dpcore.mechanisms.net.listed import ListedNet, listable_points
+from dpcore.queries.linear import UNITS, LinearQueries
+from dpcore.randomness import Sampler
+from dpcore.randomness.laws import laplace_quantile
+
+SIZE_SHARE = 0.1
+"""Part of epsilon that tells the number of rows, where that is private."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinearNetState(State):
+    """The listed net with its scores, and the true number of rows, (1, 1)."""
+
+    net: ListedNet
+    rows: Integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearNet(Mechanism):
+    """A private choice among all databases of m points, by their worst weighted sum."""
+
+    epsilon: float = epsilon_param()
+    points: int = param(
+        10, 1, 100, label="Synthetic points", symbol="m", log=True, stops=(2, 5, 10, 20, 50, 100),
+        help="How many points stand for all rows. All databases of so many points are listed: on many cells it makes "
+        "do with fewer points than you ask for.",
+    )  # fmt: skip
+    proof: str = param(
+        "tight", label="Sensitivity", choices=("tight", "paper"),
+        help="How far one row moves a score: 1 by a careful proof, 2 as the paper has it. Both are private; the "
+        "paper's choice is as noisy as half the privacy loss would be.",
+    )  # fmt: skip
+
+    @property
+    def sensitivity(self) -> int:
+        """How far a neighbour moves a score, as the chosen proof has it."""
+        return 1 if self.proof == "tight" else 2
+
+    def size(self, problem: Problem) -> int:
+        """Points of a database, m: the most, up to those asked for, whose databases can be listed."""
+        return listable_points(size=problem.domain.size, queries=problem.queries.count, points=self.points)
+
+    def shares(self, problem: Problem) -> tuple[float, float]:
+        """What of epsilon goes to the choice and to the number of rows."""
+        if problem.neighbours is Neighbours.REPLACE_ONE:
+            return self.epsilon, 0.0
+        return self.epsilon * (1 - SIZE_SHARE), self.epsilon * SIZE_SHARE
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP, either relation."""
+        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Resolution, choice and, where it is private, the number of rows, added up."""
+        m, size, n = self.size(problem), problem.domain.size, problem.n
+        chance, count = self.shares(problem)
+        each = beta / 2 if count else beta
+        hoeffding = math.sqrt(math.log(2 * problem.queries.count) / (2 * m))
+        resolution = min(1.0, hoeffding, size / (4 * m))
+        number = candidates(size=size, points=m)
+        rows = 2 * self.sensitivity / chance * (math.log(number) - math.log(each))
+        if count:
+            rows += laplace_quantile(each, scale=1 / count) - 1
+        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
+        return Bound(
+            value=resolution + rows / n,
+            kind=BoundKind.GUARANTEE,
+            statement=f"{m} point{'s' if m > 1 else ''} resolve the worst of {problem.queries.count:,} weighted sums "
+            f"to {resolution:.3g} of n, and choosing among {number:,} databases costs at most {rows:,.0f} rows, except "
+            f"with chance {beta:g}.",
+            reference="Roth (2010), Theorem 5, for finite classes, its terms apart",
+            beta=beta,
+            assumptions=(known,) if count else (),
+            rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
+            note="With the fat-shattering dimension in the place of the number of queries it holds in order only.",
+        )
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> LinearNetState:
+        """All candidates and their scores."""
+        queries = problem.queries
+        if not isinstance(queries, LinearQueries):
+            raise ParameterError("This mechanism needs weights.")
+        units = np.zeros((queries.count, problem.domain.size), dtype=np.int64)
+        units[:, : problem.domain.ordered] = queries.units
+        net = ListedNet(units, truth=units @ dataset.histogram, points=self.size(problem), rows=dataset.n)
+        return LinearNetState(problem=problem, net=net, rows=np.array([[dataset.n]], dtype=np.int64))
+
+    def run(self, state: LinearNetState, sampler: Sampler, trials: int = 1) -> PointsRelease:
+        """One choice and, where the number of rows is private, one noisy count of them."""
+        m, n = state.net.candidates.points.shape[1], state.problem.n
+        chance, count = self.shares(state.problem)
+        points = sampler.choose_multiset(
+            state.net, epsilon=chance, sensitivity=self.sensitivity * m * UNITS, trials=trials
+        )
+        share = np.ones((trials, 1))
+        if count:
+            noisy = sampler.noisy_counts(state.rows, epsilon=count, sensitivity=1, trials=trials)
+            share = np.clip(noisy, 0, n) / n
+        return PointsRelease(
+            problem=state.problem,
+            guarantee=self.guarantee(state.problem),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            points=points,
+            weights=np.repeat(share / m, m, axis=1),
+        )
+
+
+ENTRIES = (
+    Entry(
+        key="linear-net",
+        mechanism=LinearNet,
+        title="Net mechanism for weighted sums",
+        story="Choose one small synthetic database among all there are, the more likely the closer its weighted sums. "
+        "Every database is listed, so it shines on few cells.",
+        domains=(Line, Categories),
+        queries=(LinearQueries,),
+        references=("Roth (2010), section 4", "McSherry and Talwar (2007)"),
+        tiny={"points": 2},
+    ),
+)

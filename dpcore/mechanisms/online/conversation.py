@@ -1,0 +1,194 @@
+"""A conversation: one question at a time, answered for nothing from a belief, or from the data at a price."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpcore.core import (
+    Booleans,
+    Floats,
+    Guarantee,
+    HistogramState,
+    Integers,
+    ParameterError,
+    Problem,
+    Release,
+)
+from dpcore.mechanisms.online.beliefs import Belief
+from dpcore.randomness.gates import Gate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """What came back to one question, in T trials.
+
+    Attributes:
+        rows: the answer in rows, (T,); 0 where refused.
+        guess: what was believed before, in rows, (T,).
+        paid: whether the guess was too far off, so that the data answered, (T,).
+        refused: whether the updates had run out, (T,).
+    """
+
+    rows: Integers
+    guess: Integers
+    paid: Booleans
+    refused: Booleans
+
+    def value(self, n: int) -> Floats:
+        """The answer as a fraction of n, NaN where refused."""
+        return np.where(self.refused, np.nan, self.rows / n)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Transcript(Release):
+    """Everything said in a conversation of k questions, each array (T, k).
+
+    ``refused`` of the release is False throughout: a refusal is an answer to one question (``declined``).
+    """
+
+    asked: Integers
+    rows: Integers
+    guesses: Integers
+    paid: Booleans
+    declined: Booleans
+
+    @property
+    def free(self) -> Booleans:
+        """Answered from what was believed, (T, k)."""
+        free: Booleans = ~(self.paid | self.declined)
+        return free
+
+    def outcomes(self) -> Floats:
+        """Question by question: which, the answer, the guess, paid or not, declined or not."""
+        said = (self.asked, self.rows, self.guesses, self.paid, self.declined)
+        return np.stack([each.astype(np.float64) for each in said], axis=2).reshape(self.trials, -1)
+
+    def part(self, start: int, stop: int) -> Self:
+        """Trials start to stop."""
+        names = ("refused", "asked", "rows", "guesses", "paid", "declined")
+        return dataclasses.replace(self, **{name: getattr(self, name)[start:stop] for name in names})
+
+    def frame(self) -> pd.DataFrame:
+        """One row per trial and question: its number, answer and guess in rows, and whether it was paid or declined."""
+        import pandas as pd
+
+        trials, turns = np.indices(self.asked.shape).reshape(2, -1)
+        said = {
+            "query": self.asked,
+            "answer": np.where(self.declined, np.nan, self.rows),
+            "guess": self.guesses,
+            "paid": self.paid,
+            "declined": self.declined,
+        }
+        return pd.DataFrame({"trial": trials, "turn": turns, **{name: each.ravel() for name, each in said.items()}})
+
+    def truth(self, histogram: Integers) -> Floats:
+        """True answers as fractions of n, (T, k). Needs the data: not private."""
+        return self._true_rows(histogram) / self.problem.n
+
+    def _true_rows(self, histogram: Integers) -> Floats:
+        rows: Floats = self.problem.queries.answer(histogram[None], self.asked.reshape(-1))[0]
+        return rows.reshape(self.asked.shape)
+
+    def errors(self, histogram: Integers) -> Floats:
+        """Error of every answer as a fraction of n, (T, k), NaN where declined. Needs the data: not private."""
+        return np.where(self.declined, np.nan, (self.rows - self._true_rows(histogram)) / self.problem.n)
+
+
+class Conversation:
+    """Open until close(). What it spends was charged when its gate was opened.
+
+    Args:
+        state: the private counts.
+        guarantee: of the whole conversation.
+        sampler: name of the sampler behind the gate.
+        gate: decides, with noise, whether a guess is too far off.
+        threshold: rows by which a guess must be off, before noise, to be paid for.
+        belief: guesses, and learns what was paid for.
+        trials: T.
+    """
+
+    def __init__(
+        self,
+        state: HistogramState,
+        *,
+        guarantee: Guarantee,
+        sampler: str,
+        gate: Gate,
+        threshold: int,
+        belief: Belief,
+        trials: int,
+    ) -> None:
+        self._state, self._guarantee, self._sampler = state, guarantee, sampler
+        self._gate, self._threshold, self._belief, self._trials = gate, threshold, belief, trials
+        self._said: list[tuple[Integers, Answer]] = []
+        self._open = True
+
+    @property
+    def problem(self) -> Problem:
+        """What it is about."""
+        return self._state.problem
+
+    @property
+    def exhausted(self) -> Booleans:
+        """Trials whose updates have run out: every further question is refused, (T,)."""
+        return self._gate.closed
+
+    def ask(self, query: int | Integers) -> Answer:
+        """Ask one question (an index of the query class), the same in every trial or one a trial (T,)."""
+        queries = self.problem.queries
+        if not self._open:
+            raise ParameterError("The conversation is over.")
+        given = np.asarray(query)
+        if not np.issubdtype(given.dtype, np.integer) or given.shape not in {(), (self._trials,)}:
+            raise ParameterError("A question is one whole number, or one for each trial.")
+        asked = np.broadcast_to(given.astype(np.int64), (self._trials,))
+        if int(asked.min()) < 0 or int(asked.max()) >= queries.count:
+            raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
+        refused = self._gate.closed
+        guess = self._belief.guess(asked)
+        truth = np.rint(queries.answer(self._state.histogram[None], asked)[0]).astype(np.int64)
+        paid = self._gate.above(np.abs(truth - guess), self._threshold)
+        noisy = self._gate.answer(truth)
+        self._belief.learn(noisy, paid)
+        rows = np.where(refused, 0, np.where(paid, noisy, guess))
+        answer = Answer(rows=rows, guess=guess, paid=paid, refused=refused)
+        self._said.append((asked, answer))
+        return answer
+
+    def believed(self, indices: Integers) -> Integers:
+        """Rows that would be guessed for the questions ``indices`` (Q,), (T, Q): free, it follows from what was said.
+
+        It changes nothing.
+        """
+        guesses = [self._belief.guess(np.full(self._trials, index)) for index in indices]
+        return np.stack(guesses, axis=1)
+
+    def close(self) -> Transcript:
+        """End it; what was said so far."""
+        self._open = False
+        return self.transcript()
+
+    def transcript(self) -> Transcript:
+        """What was said so far."""
+        if not self._said:
+            raise ParameterError("Nothing was asked.")
+        asked, answers = zip(*self._said, strict=True)
+        return Transcript(
+            problem=self.problem,
+            guarantee=self._guarantee,
+            sampler=self._sampler,
+            refused=np.zeros(self._trials, dtype=np.bool_),
+            asked=np.stack(asked, axis=1),
+            rows=np.stack([each.rows for each in answers], axis=1),
+            guesses=np.stack([each.guess for each in answers], axis=1),
+            paid=np.stack([each.paid for each in answers], axis=1),
+            declined=np.stack([each.refused for each in answers], axis=1),
+        )

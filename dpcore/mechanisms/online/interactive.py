@@ -1,0 +1,162 @@
+"""Mechanisms that answer questions one at a time: what the two of them share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Dataset,
+    Guarantee,
+    HistogramState,
+    Mechanism,
+    Neighbours,
+    Problem,
+    alpha_param,
+    epsilon_param,
+    param,
+)
+from dpcore.mechanisms.online.analysts import ANALYSTS, analyst
+from dpcore.mechanisms.online.beliefs import Belief
+from dpcore.mechanisms.online.conversation import Conversation, Transcript
+from dpcore.mechanisms.online.slack import answer_slack, gate_slack
+from dpcore.randomness import Sampler
+from dpcore.randomness.gates import GateBudget, gate_budget
+
+ANSWERS = 0.25
+"""Share of epsilon for the noise of paid answers; the rest pays for knowing when to pay."""
+AIM = 0.75
+"""A guess is paid for if it is off by this share of alpha, before noise; the rest of alpha is for the noise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interactive(Mechanism):
+    """Guess each answer from a public belief; if the guess is far off, answer from the data and mend the belief.
+
+    A sparse vector (``Sampler.sparse_gate``) compares |count - guess| with a threshold. One row more, less or other
+    moves any count by at most 1, and the guess follows from what was said before: so the values it compares have
+    sensitivity 1, and the gate's epsilon is that of the whole conversation, under either relation.
+    """
+
+    releases: ClassVar[str] = "conversation"
+
+    epsilon: float = epsilon_param()
+    alpha: float = alpha_param(0.1)
+    updates: int = param(
+        20, 1, 1000, label="Updates", symbol="c", log=True, stops=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+        help="How many answers may be paid for. More let the conversation go on; but they share one epsilon, so each "
+        "comparison gets more noise. When they have run out, every further question is refused.",
+    )  # fmt: skip
+    questions: int = param(
+        500, 1, 10_000, label="Questions", symbol="k", log=True, stops=(10, 50, 100, 500, 1000, 5000),
+        help="How many questions the promise is about. Free answers cost no privacy, but with more of them the noise "
+        "has more chances to stray.",
+    )  # fmt: skip
+    analyst: str = param(
+        "bisecting", label="Analyst", choices=ANALYSTS,
+        help="Who asks when nobody sits at the keyboard: one who chooses each question by the answers so far, or one "
+        "who asks evenly spread questions.",
+    )  # fmt: skip
+
+    @abstractmethod
+    def belief(self, problem: Problem, trials: int) -> Belief:
+        """What is believed before the first question."""
+
+    @abstractmethod
+    def paid_most(self, problem: Problem, *, wrong: float, noise: int) -> float:
+        """The most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
+
+        ``noise`` is how far paid answers may be off, in rows; math.inf where nothing is promised.
+        """
+
+    def threshold(self, problem: Problem) -> int:
+        """Rows by which a guess must be off, before noise, to be paid for."""
+        return max(1, math.ceil(AIM * self.alpha * problem.n))
+
+    def budget(self) -> GateBudget:
+        """How epsilon is split."""
+        return gate_budget(epsilon=self.epsilon, updates=self.updates, answers=ANSWERS)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP for the whole conversation, either relation."""
+        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """The worst error of every answer given, and what is known about refusals."""
+        n, threshold = problem.n, self.threshold(problem)
+        slack, noise = self._slack(beta)
+        free, paid = threshold - 1 + slack, self.paid_within(problem, beta)
+        refusals = (
+            # No number of updates that would do is named: more of them have more noise, and then more are paid for.
+            f"At this noise up to {paid:,.0f} answers may have to be paid for, except with chance {beta:g}; you allow "
+            f"{self.updates:,}, so "
+            + ("none is refused." if self.updates > paid else "some may be refused. More updates bring more noise.")
+            if math.isfinite(paid)
+            else "Nothing is promised about refusals here: noise alone may use the updates up."
+        )
+        nominal = problem.neighbours is Neighbours.ADD_REMOVE_ONE
+        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
+        return Bound(
+            value=max(free, noise) / n,
+            kind=BoundKind.GUARANTEE,
+            statement=f"Of {self.questions:,} questions, each chosen after the last answer, every one that is "
+            f"answered errs by at most {free:,} rows if free ({threshold - 1:,} before noise) and {noise:,} if paid, "
+            f"except with chance {beta:g}.",
+            reference=self.reference(),
+            beta=beta,
+            assumptions=(known,) if nominal else (),
+            rows_needed=math.ceil(max(slack / (1 - AIM), noise) / self.alpha),
+            note=f"{refusals} A refusal is not counted as an error.",
+        )
+
+    def paid_within(self, problem: Problem, beta: float) -> float:
+        """The most answers that are paid for, except with chance beta; math.inf where nothing is promised."""
+        slack, noise = self._slack(beta)
+        # Belief is a share of n and the guess its nearest whole number: half a row is lost.
+        return self.paid_most(problem, wrong=self.threshold(problem) - slack - 0.5, noise=noise)
+
+    def never_refuses(self, problem: Problem, beta: float) -> bool:
+        """Whether the promise rules refusals out, in the same conversations in which it holds for answers."""
+        return self.updates > self.paid_within(problem, beta)
+
+    def _slack(self, beta: float) -> tuple[int, int]:
+        """Rows by which noise moves a comparison and a paid answer at most, in all of them, except with chance beta."""
+        budget = self.budget()
+        return gate_slack(budget, questions=self.questions, beta=beta / 2), answer_slack(budget, beta=beta / 2)
+
+    @abstractmethod
+    def reference(self) -> str:
+        """Authors, year, theorem."""
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
+        """The counts."""
+        return HistogramState(problem=problem, histogram=dataset.histogram)
+
+    def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
+        """Charge epsilon and begin."""
+        problem, budget = state.problem, self.budget()
+        gate = sampler.sparse_gate(
+            epsilon=self.epsilon, sensitivity=1, updates=budget.updates, trials=trials, answers=ANSWERS
+        )
+        return Conversation(
+            state,
+            guarantee=self.guarantee(problem),
+            sampler=sampler.name,
+            gate=gate,
+            threshold=self.threshold(problem),
+            belief=self.belief(problem, trials),
+            trials=trials,
+        )
+
+    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Transcript:
+        """T whole conversations with the analyst."""
+        problem, conversation = state.problem, self.open(state, sampler, trials)
+        asks = analyst(self.analyst, problem.queries, rows=problem.n, questions=self.questions, trials=trials)
+        for _ in range(self.questions):
+            asks.hear(conversation.ask(asks.question()))
+        return conversation.close()

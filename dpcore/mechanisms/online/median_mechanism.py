@@ -1,0 +1,118 @@
+"""Median mechanism: answer questions one at a time by the majority of all small databases that still fit.
+
+A database of m points answers every question nearly as the data do, if it is the right one (the net mechanism, one
+release). Here none is chosen. All of them are candidates, and the guess at a question is the median of their answers.
+If it is near the truth it is the answer, and costs nothing. If not, the answer comes from the data, with noise, and
+every candidate on the wrong side, at least half of them, is dropped, and so are those far from it. So at most log2|N|
+guesses can be that wrong before few candidates are left, all of them good: an analyst may ask forever and pays a few
+times. When the updates have run out, it refuses.
+
+On a line, candidates of threshold questions are nondecreasing paths; those that fit are counted in closed form between
+the places that were paid for, for any number of cells (dpcore/mechanisms/online/paths.py). For intervals and cells they
+are listed, and m is the most, up to the number that would be needed, whose list is short enough.
+
+Why it is private: whether a guess is far off is itself private, so a sparse vector decides it: one noise on the
+threshold for the whole conversation, one on each comparison, a bounded number of positive answers. Guesses and drops
+follow from what was said and are free. One row moves a count by at most 1, so all of it is epsilon-DP, for any number
+of questions, under either relation (dpcore/randomness/gates.py has the proof in whole numbers).
+
+Accuracy: with G, A the rows by which comparisons and paid answers stray (exact laws,
+dpcore/mechanisms/online/slack.py), a free answer errs by at most threshold - 1 + G, a paid one by A. Some candidate
+errs nowhere by more than the resolution r: 1/(2m) for thresholds, 1/m for intervals and cells. Paid guesses are off by
+e >= threshold - G - 1/2 rows. If e > A the answer lies on the truth's side of the guess; if e > rn that candidate does
+too; if rn + A <= radius = alpha n/2 it is not too far from the answer. So it is never dropped, each update halves the
+others, and after log2|N| nothing can be off any more. At G, A <= alpha n/4 and r <= alpha/4, that is m >= 2/alpha
+(4/alpha), all three hold.
+
+Notation (paper): epsilon = ε (α in Roth 2010); alpha = α, the free answers' aim; updates = c; questions = k; points =
+m; |N| = C(U + m - 1, m), the number of candidates.
+
+References:
+    Roth and Roughgarden (2010); Roth (2010), Theorem 6; Lyu, Su and Li (2017), Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from dpcore.core import Bound, Entry, Problem
+from dpcore.data.domains import Categories, Line
+from dpcore.mechanisms.net.databases import candidates
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.mechanisms.online.paths import Paths
+from dpcore.mechanisms.online.small_databases import Listed, SmallDatabases
+from dpcore.queries.ranges import Cells, Intervals, Thresholds
+
+MOST_LISTED = 200_000
+"""Candidates listed: a question then takes a few milliseconds."""
+RADIUS = 0.5
+"""Share of alpha by which a candidate may lie off a paid answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianMechanism(Interactive):
+    """Beliefs are all small databases that fit."""
+
+    def points_needed(self, problem: Problem) -> int:
+        """m at which some candidate is within alpha/4 everywhere."""
+        return math.ceil((2 if isinstance(problem.queries, Thresholds) else 4) / self.alpha)
+
+    def points(self, problem: Problem) -> int:
+        """m: what alpha needs, or the most that can be listed."""
+        m = self.points_needed(problem)
+        if isinstance(problem.queries, Thresholds):
+            return m
+        while m > 1 and candidates(size=problem.domain.size, points=m) > MOST_LISTED:
+            m -= 1
+        return m
+
+    def belief(self, problem: Problem, trials: int) -> SmallDatabases:
+        """All candidates."""
+        told = {"points": self.points(problem), "rows": problem.n, "trials": trials}
+        radius = RADIUS * self.alpha * problem.n
+        if isinstance(problem.queries, Thresholds):
+            return Paths(problem.queries, radius=radius, updates=self.updates, **told)
+        return Listed(problem.queries, radius=radius, **told)
+
+    def paid_most(self, problem: Problem, *, wrong: float, noise: int) -> float:
+        """log2|N|, rounded down, if the best candidate is never dropped."""
+        m = self.points(problem)
+        resolution = problem.n / (2 * m if isinstance(problem.queries, Thresholds) else m)
+        if wrong <= max(noise, resolution) or resolution + noise > RADIUS * self.alpha * problem.n:
+            return math.inf
+        return candidates(size=problem.domain.size, points=m).bit_length() - 1
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """See Interactive; and whether the candidates are fine enough."""
+        bound, m, needed = super().accuracy(problem, beta), self.points(problem), self.points_needed(problem)
+        if m == needed:
+            return bound
+        coarse = (
+            f" Databases of {m} point{'s' if m > 1 else ''} are all that can be listed here, and alpha = "
+            f"{self.alpha:g} needs {needed}: too coarse to guess well, so most questions will be paid for. "
+            "Thresholds need no list."
+        )
+        return dataclasses.replace(bound, note=bound.note + coarse)
+
+    def reference(self) -> str:
+        """See Interactive."""
+        return "Roth (2010), Theorem 6, after Roth and Roughgarden (2010), with the constants of this implementation"
+
+
+ENTRIES = (
+    Entry(
+        key="median",
+        mechanism=MedianMechanism,
+        title="Median mechanism",
+        story="Answers questions one at a time by the median of all small databases that still fit, and looks at the "
+        "data only when that is far off. Each such look drops at least half of them.",
+        domains=(Line, Categories),
+        queries=(Thresholds, Intervals, Cells),
+        references=("Roth and Roughgarden (2010)", "Roth (2010), Theorem 6", "Lyu, Su and Li (2017), Algorithm 1"),
+        tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},
+        tiny_size=3,
+        tiny_rows=3,
+    ),
+)

@@ -1,0 +1,73 @@
+"""Private multiplicative weights: answer questions one at a time, most of them for nothing, whoever asks.
+
+The mechanism keeps a public belief about the data: a weight for each cell, at first all equal. It guesses each answer
+from it. If the guess is near the truth the guess is the answer, and costs nothing. If not, the answer comes from the
+data, with noise, and the cells of the question are weighted up or down so that the same mistake is not made again. Each
+such update brings the belief nearer to the data, and there is only so far to go: an analyst may ask forever, each
+question chosen after the last answer, and pays a few times. When the updates have run out, it refuses.
+
+Why it is private: whether a guess is far off is itself private, so a sparse vector decides it: one noise on the
+threshold for the whole conversation, one on each comparison, a bounded number of positive answers. Guesses and updates
+follow from what was said and are free. One row moves a count by at most 1, so all of it is epsilon-DP, for any number
+of questions, under either relation (dpcore/randomness/gates.py has the proof in whole numbers).
+
+Accuracy: with G, A the rows by which comparisons and paid answers stray (exact laws,
+dpcore/mechanisms/online/slack.py), a free answer errs by at most threshold - 1 + G, a paid one by A. How many updates
+are enough: let the relative entropy of the data to the belief be R, at first at most ln U. An update with step 4h, h
+the noisy difference between answer and guess, lowers R by at least 4he - 2h^2 (Hoeffding's lemma), e the true
+difference; with |h - e| <= A/n that is at least 2(e^2 - (A/n)^2). Paid guesses are off by e >= (threshold - G - 1/2)/n,
+so there are at most ln U / (2(e^2 - (A/n)^2)) of them: at G, A <= alpha n/4 at most (8/3) ln U/alpha^2, against 4 ln
+U/alpha^2 in the paper.
+
+Notation (paper): epsilon = ε; alpha = α, the free answers' aim; updates = c (B in the paper); questions = k.
+
+References:
+    Hardt and Rothblum (2010), Theorem 1.1; Dwork and Roth (2014), section 4.2; Lyu, Su and Li (2017), Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpcore.core import Entry, Problem
+from dpcore.data.domains import Categories, Line
+from dpcore.mechanisms.online.beliefs import Weights
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.ranges import Cells, Intervals, Thresholds
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiplicativeWeights(Interactive):
+    """Beliefs are one weight for each cell."""
+
+    def belief(self, problem: Problem, trials: int) -> Weights:
+        """Even weights."""
+        return Weights(problem.queries, rows=problem.n, trials=trials)
+
+    def paid_most(self, problem: Problem, *, wrong: float, noise: int) -> float:
+        """ln U/(2(e^2 - (A/n)^2)), rounded down."""
+        if wrong <= noise:
+            return math.inf
+        return math.floor(math.log(problem.domain.size) * problem.n**2 / (2 * (wrong**2 - noise**2)))
+
+    def reference(self) -> str:
+        """See Interactive."""
+        return "Hardt and Rothblum (2010), Theorem 1.1, with the constants of this implementation"
+
+
+ENTRIES = (
+    Entry(
+        key="weights",
+        mechanism=MultiplicativeWeights,
+        title="Multiplicative weights",
+        story="Answers questions one at a time from a belief about every cell, and looks at the data only when the "
+        "belief is far off. Free answers cost nothing, however many there are.",
+        domains=(Line, Categories),
+        queries=(Thresholds, Intervals, Cells),
+        references=("Hardt and Rothblum (2010)", "Lyu, Su and Li (2017), Algorithm 1"),
+        tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},
+        tiny_size=3,
+        tiny_rows=3,
+    ),
+)

@@ -1,0 +1,94 @@
+"""All databases of m points that agree with the answers paid for so far: listed, or counted as paths."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats, Integers, Queries
+from dpcore.mechanisms.net.databases import multisets
+from dpcore.mechanisms.online.beliefs import ends
+
+
+class SmallDatabases(ABC):
+    """Guesses by the median candidate, and drops those that an answer contradicts (Roth and Roughgarden 2010).
+
+    Dropped are all candidates on the median's side of the answer, the median's own answer included, so at least half
+    of them; and those further from the answer than ``radius``. If none were left, none is dropped.
+
+    Args:
+        queries: what can be asked.
+        points: m, points of a candidate.
+        rows: n, public.
+        radius: rows a candidate's answer may lie off a paid one.
+        trials: T.
+    """
+
+    def __init__(self, queries: Queries, *, points: int, rows: int, radius: float, trials: int) -> None:
+        self._queries, self._points, self._rows, self._radius = queries, points, rows, radius
+        self._asked = np.zeros(trials, dtype=np.int64)
+        self._median = np.zeros(trials, dtype=np.int64)
+
+    @abstractmethod
+    def _spread(self, asked: Integers) -> Floats:
+        """How many candidates, up to a factor, have 0, 1, … m points in each trial's question: (T, m + 1)."""
+
+    @abstractmethod
+    def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
+        """Keep those with low..high points in the question just asked, in the trials ``where``; all if none has."""
+
+    def guess(self, asked: Integers) -> Integers:
+        """See Belief. The lower median."""
+        self._asked = asked
+        sums = np.cumsum(self._spread(asked), axis=1)
+        # A billionth of slack: counts of paths are rounded, and ties must fall the same way every time.
+        self._median = np.argmax(sums >= sums[:, -1:] * (0.5 - 1e-9), axis=1)
+        return np.rint(self._rows * self._median / self._points).astype(np.int64)
+
+    def learn(self, rows: Integers, where: Booleans) -> None:
+        """See Belief."""
+        if not where.any():
+            return
+        unit = self._points / self._rows
+        low = np.ceil((rows - self._radius) * unit).astype(np.int64)
+        high = np.floor((rows + self._radius) * unit).astype(np.int64)
+        above = rows * self._points > self._median * self._rows
+        low = np.where(above, np.maximum(low, self._median + 1), low)
+        high = np.where(above, high, np.minimum(high, self._median - 1))
+        self._keep(np.clip(low, 0, None), np.clip(high, None, self._points), where)
+
+
+class Listed(SmallDatabases):
+    """Every candidate in a list.
+
+    Attributes:
+        points: cells of each candidate's m points, (K, m).
+        alive: which are left, (T, K).
+    """
+
+    def __init__(self, queries: Queries, *, points: int, rows: int, radius: float, trials: int) -> None:
+        super().__init__(queries, points=points, rows=rows, radius=radius, trials=trials)
+        self.points = multisets(size=queries.domain.size, points=points)
+        self.alive = np.ones((trials, len(self.points)), dtype=np.bool_)
+
+    def _inside(self, question: int) -> Integers:
+        """Points of each candidate in a question, (K,)."""
+        first, last = ends(self._queries, np.array([question], dtype=np.int64))
+        inside: Integers = ((self.points >= first[0]) & (self.points <= last[0])).sum(axis=1)
+        return inside
+
+    def _spread(self, asked: Integers) -> Floats:
+        spread = np.zeros((len(asked), self._points + 1))
+        for question in np.unique(asked).tolist():
+            inside, trials = self._inside(question), np.flatnonzero(asked == question)
+            for points in range(self._points + 1):
+                spread[trials, points] = self.alive[np.ix_(trials, np.flatnonzero(inside == points))].sum(axis=1)
+        return spread
+
+    def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
+        for question in np.unique(self._asked[where]).tolist():
+            inside, trials = self._inside(question), np.flatnonzero(where & (self._asked == question))
+            left = self.alive[trials] & (inside >= low[trials, None]) & (inside <= high[trials, None])
+            some = left.any(axis=1)
+            self.alive[trials[some]] = left[some]

@@ -1,0 +1,64 @@
+"""Previewed conversations, begun or played to their end, and what came of them. Not private: compared with the data."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, Integers, Problem
+from dpcore.mechanisms.online.analysts import analyst
+from dpcore.mechanisms.online.conversation import Conversation, Transcript
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.randomness import Preview
+
+BLOCK = 10
+"""Questions between two signs of progress."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conversations:
+    """What T whole conversations of k questions came to.
+
+    Attributes:
+        worst: largest error of the answers given in each, a fraction of n, (T,); the first question is always answered.
+        refused: how many of the conversations refused each question, (k,).
+        broken: how many refused at least one.
+    """
+
+    worst: Floats
+    refused: Integers
+    broken: int
+
+
+def begun(mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int = 1) -> Conversation:
+    """T conversations that await their first question."""
+    return mechanism.open(mechanism.prepare(dataset, problem), Preview(seed), trials)
+
+
+def played(mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int) -> Transcript:
+    """One conversation with the mechanism's analyst."""
+    return mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))
+
+
+def whole_conversations(
+    mechanism: Interactive, dataset: Dataset, problem: Problem, *, seed: int, trials: int
+) -> Generator[float, None, Conversations]:
+    """``Interactive.run`` with signs of progress: yields the share of the questions that were asked."""
+    conversation = begun(mechanism, dataset, problem, seed=seed, trials=trials)
+    asks = analyst(mechanism.analyst, problem.queries, rows=problem.n, questions=mechanism.questions, trials=trials)
+    for turn in range(mechanism.questions):
+        if turn % BLOCK == 0:
+            yield turn / mechanism.questions
+        asks.hear(conversation.ask(asks.question()))
+    return summed_up(conversation.close(), dataset)
+
+
+def summed_up(transcript: Transcript, dataset: Dataset) -> Conversations:
+    """The worst error of the answers given, and the refusals."""
+    return Conversations(
+        worst=np.nanmax(np.abs(transcript.errors(dataset.histogram)), axis=1),
+        refused=transcript.declined.sum(axis=0),
+        broken=int(transcript.declined.any(axis=1).sum()),
+    )

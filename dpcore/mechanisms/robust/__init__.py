@@ -1,0 +1,1 @@
+"""One number about many people: means and medians."""

@@ -1,0 +1,135 @@
+"""Exponential median: always answers, with a value that is likely to have nearly half of the rows on either side.
+
+Every cell gets a score: minus the rows by which it misses being the median. One row changes a score by little, so a
+cell may be drawn at random with chances that grow exponentially with the score (McSherry and Talwar 2007): nothing of
+one row shows. It never refuses; what it gives up instead is being exact, by a number of rows that grows with the
+logarithm of the number of cells. Any quantile works the same way.
+
+Notation: epsilon = ε; q the quantile, b rows below a cell, u up to it, N of them fit the domain; the score is
+-max(b - qN, qN - u, 0), in whole units of 1/s rows, q = p/s in lowest terms. Replacing a row moves it by at most s
+units, adding or removing one by at most max(p, s - p).
+
+References:
+    McSherry and Talwar (2007), Theorems 6 and 7; Smith (2011), private quantiles.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from dpcore.core import (
+    Bound,
+    BoundKind,
+    Dataset,
+    Domain,
+    Entry,
+    Guarantee,
+    HistogramState,
+    Integers,
+    Mechanism,
+    Neighbours,
+    Problem,
+    ValueRelease,
+    epsilon_param,
+    param,
+)
+from dpcore.data.domains import Line
+from dpcore.queries.ranges import Thresholds
+from dpcore.randomness import Sampler
+
+PARTS = 10**6
+"""Quantiles are whole numbers of millionths, so that scores are exact."""
+
+
+def scores(histogram: Integers, *, domain: Domain, share: Fraction) -> Integers:
+    """Minus the rows, in units of 1/denominator, by which each cell misses the quantile: (size,) to (ordered,)."""
+    upto = np.cumsum(histogram[: domain.ordered])
+    below = upto - histogram[: domain.ordered]
+    target, unit = share.numerator * int(upto[-1]), share.denominator
+    misses: Integers = np.maximum(np.maximum(unit * below - target, target - unit * upto), 0)
+    return -misses
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExponentialMedian(Mechanism):
+    """A cell near the quantile, always."""
+
+    releases: ClassVar[str] = "value"
+
+    epsilon: float = epsilon_param()
+    quantile: float = param(
+        0.5, 0.001, 0.999, label="Quantile", symbol="q", stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
+        help="0.5 is the median: half of the rows lie at or below the answer.",
+    )  # fmt: skip
+
+    @property
+    def share(self) -> Fraction:
+        """The quantile in lowest terms."""
+        return Fraction(round(self.quantile * PARTS), PARTS)
+
+    def sensitivity(self, neighbours: Neighbours) -> int:
+        """How far one row can move a score, in units of 1/denominator."""
+        part, unit = self.share.numerator, self.share.denominator
+        return unit if neighbours is Neighbours.REPLACE_ONE else max(part, unit - part)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP, either relation."""
+        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Rows between the answer and the quantile: cells with a low score are unlikely, all together."""
+        cells = problem.domain.ordered
+        missed = (
+            2 * self.sensitivity(problem.neighbours) / self.share.denominator * math.log(cells / beta) / self.epsilon
+        )
+        rows = math.floor(missed) + 1
+        return Bound(
+            value=rows / problem.n,
+            kind=BoundKind.GUARANTEE,
+            statement=f"With chance at least {1 - beta:g}, at most {rows:,} rows lie between the answer and the "
+            f"quantile ({cells:,} cells).",
+            reference="McSherry and Talwar (2007), Theorem 7",
+            beta=beta,
+            rows_needed=rows + 1,
+            note="Few rows between does not mean near: across an empty stretch they can be far apart in value.",
+        )
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
+        """The counts."""
+        return HistogramState(problem=problem, histogram=dataset.histogram)
+
+    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
+        """One choice."""
+        problem = state.problem
+        values = sampler.choose(
+            scores(state.histogram, domain=problem.domain, share=self.share)[None, :],
+            epsilon=self.epsilon,
+            sensitivity=self.sensitivity(problem.neighbours),
+            trials=trials,
+        )
+        return ValueRelease(
+            problem=problem,
+            guarantee=self.guarantee(problem),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            values=values,
+        )
+
+
+ENTRIES = (
+    Entry(
+        key="exponential_median",
+        mechanism=ExponentialMedian,
+        title="Exponential median",
+        story="A value with nearly as many rows below it as above, drawn so that better ones are likelier; always.",
+        domains=(Line,),
+        queries=(Thresholds,),
+        references=("McSherry and Talwar (2007)", "Smith (2011)"),
+        tiny_size=5,  # on fewer cells every cell is a median of so few rows
+    ),
+)

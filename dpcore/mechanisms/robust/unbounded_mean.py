@@ -1,0 +1,168 @@
+"""Mean without bounds: noise as wide as two people of *this* population differ; private for random data, if n is large.
+
+A mean of numbers without bounds has no sensitivity, so the usual way is to cut large numbers off first. This mechanism
+looks at the data instead: it pairs the rows, takes a high quantile d of the differences within pairs, and adds Laplace
+noise of scale 2d/epsilon to the sum of all rows (the noise itself costs epsilon/2).
+
+Why it is private, as far as that is proved (rows are independent draws from one population; one of them is replaced):
+- explicit: except with chance gamma over the data, the two rows that differ are no further apart than d, whichever of
+  the two data sets d is taken from. Proof: leave out the pair with the differing row; both data sets share the other
+  pairs. If the differing rows are further apart than d, at most e shared pairs are as far apart as they, e being the
+  pairs that may exceed d. The differing rows and the shared pairs are n/2 independent differences of one law, and at
+  most e + 1 of any n/2 numbers have at most e others as large: the chance is at most (e + 1)/(n/2);
+- only asymptotic: that d is nearly the same for both data sets (gamma_1) and what its change costs (eta). No finite
+  number is known for them, so nothing of this mechanism may ever be released.
+
+Notation: epsilon = ε (2α in the paper), gamma = γ₂, d = d_δ(X), pairs (x_i, x_{i + n/2}) in row order, e = δn/2.
+
+References:
+    Hall, Rinaldo and Wasserman (2013), section 6 (whose bound on gamma_2 this rank argument replaces);
+    Nissim, Raskhodnikova and Smith (2007).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Dataset,
+    Entry,
+    Guarantee,
+    Integers,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    State,
+    ValueRelease,
+    epsilon_param,
+    param,
+)
+from dpcore.data.domains import Line
+from dpcore.queries.ranges import Thresholds
+from dpcore.randomness import Sampler
+
+WHY_NOT = (
+    "Only the chance that two people differ by more than the noise allows for is bounded by a number. What the change "
+    "of the noise's own scale gives away is proved to vanish for large n, without a number: previews only."
+)
+
+
+def far_apart_chance(*, n: int, exceptions: int) -> float:
+    """Explicit part of gamma: bound on the chance that the differing rows are further apart than either data set's d.
+
+    Args:
+        n: rows.
+        exceptions: pairs, of n//2, that may be further apart than d.
+    """
+    return min(1.0, (exceptions + 1) / max(1, n // 2))
+
+
+def most_exceptions(*, n: int, gamma: float) -> int:
+    """The most pairs that may be further apart than d for this gamma.
+
+    Raises:
+        ParameterError: not even none may, for so few rows.
+    """
+    most = math.floor(gamma * (n // 2) * (1 + 1e-12)) - 1  # a hair more, so that 0.1 of 30 pairs is 3
+    if most < 0:
+        raise ParameterError(f"{n:,} rows are too few for γ = {gamma:g}: at least {math.ceil(2 / gamma)} are needed.")
+    return most
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairsState(State):
+    """The sum of all rows' cells and the sorted differences within pairs, shape (n//2,)."""
+
+    total: int
+    differences: Integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnboundedMean(Mechanism):
+    """The mean's cell, with noise scaled by a quantile of differences between rows."""
+
+    releases: ClassVar[str] = "value"
+
+    epsilon: float = epsilon_param()
+    gamma: float = param(
+        0.1, 0.001, 0.5, label="Share of data without promise", symbol="γ₂", log=True,
+        stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+        help="The explicit part only: the chance that two people differ by more than the noise allows for.",
+    )  # fmt: skip
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """(epsilon, eta, gamma_1 + gamma)-random DP, eta and gamma_1 only asymptotic: never releasable.
+
+        Raises:
+            ParameterError: under ADD_REMOVE_ONE, or with too few rows for gamma.
+        """
+        if problem.neighbours is not Neighbours.REPLACE_ONE:
+            raise ParameterError("The mean without bounds is studied here only for replacing one of n rows, n public.")
+        most_exceptions(n=problem.n, gamma=self.gamma)
+        return Guarantee(
+            epsilon=self.epsilon, gamma=self.gamma, neighbours=problem.neighbours, releasable=False, why_not=WHY_NOT
+        )
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Nothing in advance: the noise depends on how far rows of the data differ."""
+        # Pr[|Z| >= j] <= e^(-(j - 1)/b) for discrete Laplace noise of scale b = 2d/epsilon, d at least 1.
+        rows = 1 - 2 * math.log(beta) / self.epsilon
+        return Bound(
+            value=math.inf,
+            kind=BoundKind.ORDER_ONLY,
+            statement=f"With chance {1 - beta:g} the mean moves by at most {rows / problem.n:.3g} of the difference d "
+            "between rows, and by the rounding to a cell.",
+            reference="Laplace tail; Hall, Rinaldo and Wasserman (2013), section 6",
+            beta=beta,
+            assumptions=(Assumption(text="rows are independent draws from one population", met=False),),
+        )
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> PairsState:
+        """Sum and differences, in cells; rows that fit no cell count as the lowest."""
+        cells = np.where(dataset.records < dataset.domain.ordered, dataset.records, 0)
+        half = dataset.n // 2
+        differences = np.sort(np.abs(cells[:half] - cells[half : 2 * half]))
+        return PairsState(problem=problem, total=int(cells.sum()), differences=differences)
+
+    def run(self, state: PairsState, sampler: Sampler, trials: int = 1) -> ValueRelease:
+        """One noisy sum, its mean rounded to the nearest cell."""
+        problem, n = state.problem, state.problem.n
+        guarantee = self.guarantee(problem)
+        exceptions = most_exceptions(n=n, gamma=self.gamma)
+        # At least one cell: a wider scale only helps, and noise needs one.
+        difference = max(1, int(state.differences[-1 - exceptions]))
+        noisy = sampler.noisy_counts(
+            np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference, trials=trials
+        )
+        return ValueRelease(
+            problem=problem,
+            guarantee=guarantee,
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            values=np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, problem.domain.ordered - 1),
+        )
+
+
+ENTRIES = (
+    Entry(
+        key="unbounded_mean",
+        mechanism=UnboundedMean,
+        title="Mean without bounds (preview only)",
+        story="Noise as wide as people of this population differ, so that nothing is cut off. Never for release.",
+        domains=(Line,),
+        queries=(Thresholds,),
+        references=("Hall, Rinaldo and Wasserman (2013), section 6",),
+        # On two cells d is always 1, so that nothing asymptotic is left and the law can be judged exactly.
+        tiny={"gamma": 0.5},
+        tiny_size=2,
+        tiny_rows=6,
+    ),
+)

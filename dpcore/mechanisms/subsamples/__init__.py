@@ -1,0 +1,1 @@
+"""Answers that many small subsamples of the data agree on."""

@@ -1,0 +1,224 @@
+"""The classics for tables of k attributes: noise on every cell of every table, or on every Fourier coefficient.
+
+Direct: each table's counts get noise of their own. One row is in a cell of every table, so the noise grows with the
+number of tables, and tables that overlap contradict each other.
+
+Fourier (yes/no attributes): each set of at most k attributes is released once, as the number of rows with an even
+number of its attributes less those with an odd number; every table is a sum of these. There are fewer of them than
+cells, and tables agree.
+
+Why it is private: adding a row moves one cell of every table, or every coefficient, by 1; replacing one moves two
+cells of every table by 1, or by 2 those coefficients whose set has an odd number of the differing attributes (the
+worst number of differing attributes counts). Laplace noise pays for the sum of these moves, Gaussian noise for the
+sum of their squares, with a slack delta proved for discrete noise (dpcore/privacy/gaussian_vectors.py).
+
+Notation: epsilon = ε, delta = δ; k attributes to a table; n rows.
+
+References:
+    Barak, Chaudhuri, Dwork, Kale, McSherry and Talwar (2007), Privacy, Accuracy, and Consistency Too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.core import (
+    Bound,
+    BoundKind,
+    Dataset,
+    Entry,
+    Guarantee,
+    Mechanism,
+    ParameterError,
+    Problem,
+    State,
+    delta_param,
+    epsilon_param,
+    param,
+)
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.mechanisms.tables.counting import finished
+from dpcore.mechanisms.tables.fourier import fourier_gaussian, fourier_laplace
+from dpcore.mechanisms.tables.kinds import MOST_NUMBERS
+from dpcore.mechanisms.tables.plan import ResidualPlan
+from dpcore.mechanisms.tables.release import (
+    ContrastsRelease,
+    ContrastState,
+    DirectRelease,
+    TableState,
+    asked,
+    contrast_state,
+    table_state,
+)
+from dpcore.mechanisms.tables.residual_planner import noisy_contrasts, worst_cell
+from dpcore.privacy.gaussian_vectors import calibrated
+from dpcore.randomness import Sampler
+
+NOISES = ("gaussian", "laplace")
+
+
+@lru_cache(maxsize=256)
+def direct_sigma(*, epsilon: float, delta: float, moves: int, numbers: int) -> float:
+    """Gaussian noise for so many numbers, of which a neighbour moves some by 1 each."""
+    arrays = {"counts": np.array([float(numbers)]), "squared_shifts": np.array([[float(moves)]])}
+    return float(calibrated(np.ones(1), epsilon=epsilon, delta=delta, **arrays)[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Classic(Mechanism):
+    """What both have in common."""
+
+    releases: ClassVar[str] = "answers"
+
+    epsilon: float = epsilon_param()
+    delta: float = delta_param(1e-9)
+    noise: str = param(
+        "gaussian", label="Noise", choices=NOISES,
+        help="Laplace noise needs no slack δ, and is wider where many numbers are released.",
+    )  # fmt: skip
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """(epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise; either relation."""
+        delta = self.delta if self.noise == "gaussian" else 0.0
+        return Guarantee(epsilon=self.epsilon, delta=delta, neighbours=problem.neighbours)
+
+    def _all_within(self, problem: Problem, rows: float, *, beta: float) -> Bound:
+        return Bound(
+            value=rows / problem.n,
+            kind=BoundKind.GUARANTEE,
+            statement=f"No cell of {asked(problem).count:,} is off by more than {rows:,.0f} rows, except with chance "
+            f"{beta:g}, before anything is fitted.",
+            reference="union bound",
+            beta=beta,
+            rows_needed=math.floor(rows) + 1,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectTables(_Classic):
+    """Every cell of every table plus noise."""
+
+    def moves(self, problem: Problem) -> int:
+        """Cells that a neighbour moves by 1 each: one of every table, or two where a row is replaced."""
+        return asked(problem).tables * len(problem.neighbours.histogram_shift)
+
+    def sigma(self, problem: Problem) -> float:
+        """Parameter of the Gaussian noise."""
+        return direct_sigma(
+            epsilon=self.epsilon, delta=self.delta, moves=self.moves(problem), numbers=asked(problem).count
+        )
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """A union bound over cells."""
+        if self.noise == "gaussian":
+            rows = self.sigma(problem) * math.sqrt(2 * math.log(2 * asked(problem).count / beta))
+        else:
+            rows = self.moves(problem) / self.epsilon * math.log(2 * asked(problem).count / beta)
+        return self._all_within(problem, rows, beta=beta)
+
+    def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, TableState]:
+        """Like prepare, and yields the share done."""
+        if asked(problem).count > MOST_NUMBERS:
+            raise ParameterError(f"These tables have {asked(problem).count:,} cells; at most {MOST_NUMBERS:,} fit.")
+        return table_state(dataset, problem)
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> TableState:
+        """The counts."""
+        return finished(self.counting(dataset, problem))
+
+    def run(self, state: TableState, sampler: Sampler, trials: int = 1) -> DirectRelease:
+        """One draw on all cells."""
+        problem, counts = state.problem, state.counts[None, :]
+        if self.noise == "laplace":
+            values = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem), trials=trials)
+        else:
+            shift = (1,) * self.moves(problem)
+            values = sampler.gaussian_counts(counts, sigma=self.sigma(problem), shift=shift, trials=trials)
+        return DirectRelease(**_published(self, state, sampler, trials), values=values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourierTables(_Classic):
+    """Every Fourier coefficient of at most k attributes plus the same noise."""
+
+    def plan(self, problem: Problem) -> ResidualPlan:
+        """The noise: public.
+
+        Raises:
+            ParameterError: an attribute has more than two cells.
+        """
+        return self._plan(problem)[0]
+
+    def _plan(self, problem: Problem) -> tuple[ResidualPlan, int]:
+        told: dict[str, Any] = {
+            "sizes": asked(problem).domain.sizes, "ways": asked(problem).ways, "neighbours": problem.neighbours,
+            "epsilon": self.epsilon,
+        }  # fmt: skip
+        if self.noise == "laplace":
+            return fourier_laplace(**told)
+        return fourier_gaussian(**told, delta=self.delta), 0
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Gaussian: a union bound over cells. Laplace: over coefficients; a cell is off by no more than their mean."""
+        plan, sensitivity = self._plan(problem)
+        if self.noise == "gaussian":
+            return worst_cell(problem, plan, beta=beta)
+        # A cell of a table of k attributes is 2^-k times a sum of 2^k coefficients, each plus or minus.
+        rows = sensitivity / self.epsilon * math.log(2 * plan.numbers / beta) + 1
+        return self._all_within(problem, rows, beta=beta)
+
+    def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, ContrastState]:
+        """Like prepare, and yields the share done."""
+        self._plan(problem)  # refuses attributes of more than two cells before anything is counted
+        return contrast_state(dataset, problem)
+
+    def prepare(self, dataset: Dataset, problem: Problem) -> ContrastState:
+        """The coefficients."""
+        return finished(self.counting(dataset, problem))
+
+    def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:
+        """One draw on all coefficients."""
+        plan, sensitivity = self._plan(state.problem)
+        if self.noise == "gaussian":
+            return noisy_contrasts(self, state, plan, sampler, trials=trials)
+        values = np.concatenate([state.contrasts[part.key] for part in plan.parts])[None, :]
+        noisy = sampler.noisy_counts(values, epsilon=self.epsilon, sensitivity=sensitivity, trials=trials)
+        return ContrastsRelease(**_published(self, state, sampler, trials), values=noisy, plan=plan)
+
+
+def _published(mechanism: Mechanism, state: State, sampler: Sampler, trials: int) -> dict[str, Any]:
+    return {
+        "problem": state.problem,
+        "guarantee": mechanism.guarantee(state.problem),
+        "sampler": sampler.name,
+        "refused": np.zeros(trials, dtype=np.bool_),
+    }
+
+
+_SHARED: dict[str, Any] = {
+    "domains": (Attributes,), "queries": (Marginals,), "references": ("Barak et al. (2007)",), "tiny": {"delta": 0.01},
+}  # fmt: skip
+
+ENTRIES = (
+    Entry(
+        key="direct-tables",
+        mechanism=DirectTables,
+        title="Direct tables",
+        story="Add noise to every cell of every table on its own: simple, and wide where there are many tables.",
+        **_SHARED,
+    ),
+    Entry(
+        key="fourier-tables",
+        mechanism=FourierTables,
+        title="Fourier tables",
+        story="For yes/no attributes: add noise to one number for each set of attributes and put tables together from "
+        "those.",
+        **_SHARED,
+    ),
+)

@@ -1,0 +1,1 @@
+"""What releases cost together: guarantees added up and converted, and exact Gaussian deltas."""

@@ -1,0 +1,170 @@
+"""Linear queries: every cell has a weight between 0 and 1, and a query adds up its rows' weights.
+
+A counting query is one whose weights are all 0 or 1. Weights are kept as whole numbers of thousandths, so that scores
+made of them are whole numbers too and releases can be drawn exactly. (Roth 2010, section 2.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import DataError, Domain, Floats, Integers, ParameterError, Queries
+from dpcore.data.domains import Categories, Line
+
+UNITS = 1000
+"""A weight of 1, in thousandths."""
+MOST_WEIGHTS = 1 << 20
+"""Queries times cells that may be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearQueries(Queries):
+    """Weights from a matrix: one row per query, one column per fitting cell; a row that does not fit weighs nothing.
+
+    Attributes:
+        name: where the weights come from.
+        code: Python that makes the class again, where ``dataset`` is the data.
+        packed: weights in thousandths, query by query, as bytes; made by of().
+    """
+
+    key: ClassVar[str] = "linear"
+    title: ClassVar[str] = "Linear: weights you choose"
+    one: ClassVar[str] = "weighted sum"
+    domains: ClassVar[tuple[type[Domain], ...]] = (Line, Categories)
+    domain: Domain
+    name: str = "weights"
+    code: str = ""
+    packed: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.packed or len(self.packed) % (2 * self.domain.ordered):
+            raise ParameterError(f"The weights need one column for each of {self.domain.ordered:,} cells.")
+
+    @classmethod
+    def of(cls, matrix: NDArray[Any], *, domain: Domain, name: str = "weights", code: str = "") -> Self:
+        """The class of these weights.
+
+        Args:
+            matrix: numbers in [0, 1], (queries, fitting cells); rounded to thousandths.
+            domain: what a record can be.
+            name: where the weights come from.
+            code: Python that makes the class again.
+
+        Raises:
+            DataError: another shape, too many weights, or one that is no number in [0, 1], named by row and column.
+        """
+        if matrix.ndim != 2 or matrix.shape[0] < 1 or matrix.shape[1] != domain.ordered:
+            shape = " by ".join(f"{length:,}" for length in matrix.shape)
+            raise DataError(
+                f"The weights must have one column for each of {domain.ordered:,} cells and at least one row; "
+                f"these are {shape or 'a single number'}."
+            )
+        if matrix.size > MOST_WEIGHTS:
+            raise DataError(f"At most {MOST_WEIGHTS:,} weights can be asked, these are {matrix.size:,}.")
+        numbers = np.asarray(matrix, dtype=np.float64)
+        wrong = np.argwhere(~((numbers >= 0) & (numbers <= 1)))
+        if len(wrong):
+            row, column = wrong[0] + 1
+            raise DataError(f"Weights must be numbers from 0 to 1; the one in row {row}, column {column} is not.")
+        return cls(domain=domain, name=name, code=code, packed=np.round(numbers * UNITS).astype(np.int16).tobytes())
+
+    @cached_property
+    def units(self) -> Integers:
+        """Weights in thousandths, (queries, fitting cells)."""
+        return np.frombuffer(self.packed, dtype=np.int16).reshape(-1, self.domain.ordered).astype(np.int64)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """Weights, (fitting cells, queries)."""
+        return np.ascontiguousarray(self.units.T / UNITS)
+
+    @cached_property
+    def square(self) -> float:
+        """The largest sum of squared weights of a query: how many cells' noise it gathers."""
+        return float((self._weights**2).sum(axis=0).max())
+
+    @property
+    def count(self) -> int:
+        """Rows of the matrix."""
+        return len(self.units)
+
+    @property
+    def vc_dimension(self) -> int:
+        """At most log2 of the number of queries; exact only for small classes (limits/attacks/shattering.py)."""
+        return int(math.log2(self.count))
+
+    def describe(self, index: int) -> str:
+        """The query's place in the matrix."""
+        return f"query {index + 1}"
+
+    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
+        """Weighted sums of the cells, shape (T, Q)."""
+        answers: Floats = histogram[:, : self.domain.ordered] @ self._weights[:, indices]
+        return answers
+
+    def max_error(self, difference: NDArray[Any]) -> Floats:
+        """Largest absolute answer, shape (T,)."""
+        answers = difference[:, : self.domain.ordered] @ self._weights
+        worst: Floats = np.maximum(answers.max(axis=1), -answers.min(axis=1)).astype(np.float64)
+        return worst
+
+    def batch(self, most: int) -> Integers:
+        """Evenly spread rows of the matrix."""
+        return np.linspace(0, self.count - 1, min(self.count, most)).round().astype(np.int64)
+
+
+def _bumps(random: np.random.Generator, queries: int, cells: int) -> Floats:
+    """Smooth bumps: how near is a row to a place?"""
+    centre, width = random.random((queries, 1)) * cells, np.exp(random.uniform(-3, -1, (queries, 1))) * cells
+    bumps: Floats = np.exp(-(((np.arange(cells) + 0.5 - centre) / width) ** 2) / 2)
+    return bumps
+
+
+def _subsets(random: np.random.Generator, queries: int, cells: int) -> Floats:
+    """Every cell in or out by a fair coin."""
+    return random.integers(0, 2, (queries, cells)).astype(np.float64)
+
+
+def _ramps(random: np.random.Generator, queries: int, cells: int) -> Floats:
+    """From 0 to 1 between two places: a threshold that is not sure."""
+    low, high = np.sort(random.random((2, queries, 1)) * cells, axis=0)
+    ramps: Floats = np.clip((np.arange(cells) + 0.5 - low) / (high - low + 1), 0, 1)
+    return ramps
+
+
+def _waves(random: np.random.Generator, queries: int, cells: int) -> Floats:
+    """Waves of many lengths, lifted to lie between 0 and 1."""
+    length, phase = np.exp(random.uniform(0, np.log(16), (queries, 1))), random.random((queries, 1))
+    waves: Floats = (1 + np.cos(2 * np.pi * (length * np.arange(cells) / cells + phase))) / 2
+    return waves
+
+
+GENERATED: dict[str, tuple[str, Callable[[np.random.Generator, int, int], Floats]]] = {
+    "bumps": ("smooth bumps", _bumps),
+    "ramps": ("ramps", _ramps),
+    "waves": ("waves", _waves),
+    "subsets": ("random subsets", _subsets),
+}
+"""Classes made by chance: what they are called, and weights from (generator, queries, cells)."""
+
+
+def generated(kind: str, *, queries: int, domain: Domain, seed: int) -> LinearQueries:
+    """A class of so many queries; the same for the same seed. Raises ParameterError for an unknown kind."""
+    if kind not in GENERATED:
+        raise ParameterError(f"The kind of weights must be one of {', '.join(GENERATED)}.")
+    if not 1 <= queries <= MOST_WEIGHTS // domain.ordered:
+        raise ParameterError(
+            f"On {domain.ordered:,} cells, 1 to {MOST_WEIGHTS // domain.ordered:,} queries can be asked."
+        )
+    name, weights = GENERATED[kind]
+    random = np.random.Generator(np.random.PCG64(seed))
+    code = f"generated({kind!r}, queries={queries}, domain=dataset.domain, seed={seed})"
+    matrix = weights(random, queries, domain.ordered)
+    return LinearQueries.of(matrix, domain=domain, name=f"{queries:,} {name}", code=code)

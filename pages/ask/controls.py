@@ -1,0 +1,131 @@
+"""What the Ask page asks of its reader: data, kind of question, mechanism, budget; and then each question."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Entry, Floats, Integers, Problem, Queries
+from dpcore.data.domains import Line
+from dpcore.data.sources import Source
+from dpcore.mechanisms import serving
+from dpcore.mechanisms.online.analysts import ANALYSTS
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.ranges import Intervals, Thresholds, classes_for
+from pages.data.picker import pick_source
+from pages.shell.controls import Value, choice, control, number
+from pages.shell.session import in_link
+
+FIRST = "earnings.earnings"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A data source, a query class on it, a mechanism with its parameters, who asks, and a seed."""
+
+    source: Source
+    queries: Queries
+    entry: Entry
+    values: dict[str, Value]
+    analyst: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """All that a conversation depends on: another key is another conversation."""
+        return f"{self.source.key}|{self.queries.key}|{self.entry.key}|{self.values}|{self.seed}"
+
+    def mechanism(self, entry: Entry | None = None) -> Interactive:
+        """The mechanism with these values, or another one with the same."""
+        made = (entry or self.entry).make(**self.values, analyst=self.analyst)
+        assert isinstance(made, Interactive)
+        return made
+
+    def problem(self, n: int) -> Problem:
+        """The public problem for so many rows."""
+        return Problem(domain=self.source.domain, queries=self.queries, n=n)
+
+    def badge(self) -> str:
+        """What the numbers are: drawn into every picture."""
+        return f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+
+
+def setting() -> Setting:
+    """Everything but the questions, from the link and the controls."""
+    data, machine, budget = st.columns(3)
+    with data:
+        source = pick_source(default=FIRST)
+        classes = {kind.key: kind for kind in classes_for(source.domain)}
+        chosen = choice("Questions", {key: kind.title for key, kind in classes.items()}, key="ask-questions-about")
+        queries = classes[chosen](domain=source.domain)
+    with machine:
+        entries = {each.key: each for each in serving(queries, releases="conversation")}
+        # The median mechanism is at its best on thresholds, where it needs no list of candidates.
+        usual = "median" if isinstance(queries, Thresholds) else "weights"
+        titles = {key: each.title for key, each in entries.items()}
+        entry = entries[choice("Mechanism", titles, key="ask", default=usual)]
+        st.caption(entry.story)
+    parameters, values = entry.controls(), dict[str, Value]()
+    with budget:
+        values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
+        st.caption("← more private · more accurate →")
+        values["alpha"] = control(entry, "alpha", parameters["alpha"])
+        # The same for both mechanisms, so that they can be compared: their names in the link are the page's.
+        values["updates"] = round(number(parameters["updates"], key="ask-updates", default=20.0))
+    with data, st.popover("More settings"):
+        values["questions"] = round(number(parameters["questions"], key="ask-questions", default=500.0))
+        analyst = choice(
+            "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
+            help_text=parameters["analyst"].help,
+        )  # fmt: skip
+        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=seed)
+
+
+def question(queries: Queries, *, key: str) -> int:
+    """The control that picks one question; its index."""
+    domain = queries.domain
+    if isinstance(domain, Line) and isinstance(queries, Thresholds):
+        unit = f" ({domain.unit})" if domain.unit else ""
+        last = st.slider(f"How many rows are at most …{unit}", *_edges(domain), value=_place(domain, 0.5), key=key,
+                         step=domain.width, format="%.5g")  # fmt: skip
+        return _cell(domain, last)
+    if isinstance(domain, Line) and isinstance(queries, Intervals):
+        unit = f" ({domain.unit})" if domain.unit else ""
+        low, high = st.slider(
+            f"How many rows lie between …{unit}", float(domain.low), float(domain.high),
+            (_place(domain, 0.25), _place(domain, 0.5)), key=key, step=domain.width, format="%.5g",
+        )  # fmt: skip
+        first = min(_cell(domain, low) + 1, domain.ordered - 1)
+        return queries.index(first, max(first, _cell(domain, high)))
+    cells = list(range(domain.ordered))
+    return int(st.selectbox("How many rows are in …", cells, key=key, format_func=domain.describe))
+
+
+def _edges(domain: Line) -> tuple[float, float]:
+    """The lowest and the highest threshold."""
+    return float(domain.low + domain.width), float(domain.high)
+
+
+def _place(domain: Line, share: float) -> float:
+    """An edge of a cell at this share of the way up."""
+    return float(domain.low) + max(1, math.floor(share * domain.ordered)) * domain.width
+
+
+def _cell(domain: Line, edge: float) -> int:
+    """The cell that ends at an edge; -1 at the lower bound."""
+    return int(np.clip(round((edge - domain.low) / domain.width) - 1, -1, domain.ordered - 1))
+
+
+def spread_questions(queries: Queries, most: int) -> tuple[Integers, list[str] | Floats]:
+    """Questions spread over a class, and where each stands: the shares up to a place on a line, or each label's."""
+    domain = queries.domain
+    if isinstance(domain, Line) and isinstance(queries, Thresholds | Intervals):
+        cells = np.unique(np.linspace(0, domain.ordered - 1, min(most, domain.ordered)).round().astype(np.int64))
+        edges = domain.low + (cells + 1).astype(np.float64) * domain.width
+        return cells, edges  # intervals from the first cell have these numbers too
+    cells = queries.batch(most)
+    return cells, [domain.describe(int(cell)) for cell in cells]

@@ -1,0 +1,80 @@
+"""The Ask page's possible / impossible map: whole conversations with the chosen analyst, promise and wall."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+
+import streamlit as st
+
+from dpcore.core import Dataset
+from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.mechanisms.online.whole import Conversations, whole_conversations
+from pages.ask.controls import Setting
+from pages.ask.figures import conversation_map, refusals, told
+from pages.ask.promise import BETA
+from pages.charts.component import draw, table
+from pages.shell.session import with_progress
+
+TRIALS = 50
+"""Conversations: a dot each."""
+PATIENCE = 20.0
+"""Seconds after which a simulation that nobody asked for stops: a small α makes every guess slow."""
+
+
+def whole(chosen: Setting, dataset: Dataset) -> None:
+    """The map, its wall in words, and refusals apart; long conversations only when wanted."""
+    problem, mechanism = chosen.problem(dataset.n), chosen.mechanism()
+    questions, setting = mechanism.questions, f"{chosen.key}|{chosen.analyst}"
+    st.header("Worst error: promised and observed")
+
+    def work() -> Generator[float, None, Conversations]:
+        return whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
+
+    label = f"Simulating {TRIALS} whole conversations."
+    found = with_progress(f"soon|{setting}", lambda: _for_a_while(work()), label=label)
+    if found is None:
+        if not st.toggle(
+            f"Simulate all {questions:,} questions {TRIALS} times",
+            key="ask_long",
+            help="Any control stops it. A larger α, or fewer questions, takes less time.",
+        ):
+            st.caption(f"{TRIALS} such conversations take longer than {PATIENCE:g} seconds: they wait for your word.")
+            return
+        found = with_progress(f"whole|{setting}", work, label=label)
+    guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
+    lower = lower_bound(problem, guarantee, beta=BETA, questions=questions)
+    picture = conversation_map(found, n=dataset.n, guarantee=guarantee, promised=promised, lower=lower)
+    draw(picture, key="ask_map_chart", badge=chosen.badge(), download=True)
+    if lower is None:
+        st.caption("No wall is known here: so large an ε does not hide a single row for sure.")
+    else:
+        may = (
+            f"Its {mechanism.updates:,} updates are enough to rule refusals out, so this mechanism is bound by it."
+            if mechanism.never_refuses(problem, BETA)
+            else f"Here refusals are not ruled out ({mechanism.updates:,} updates are too few), and the promise is "
+            "about answered questions only: so this mechanism is free to pass the wall."
+        )
+        st.caption(f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}")
+    table(picture, title="worst error of whole conversations", key="ask_map_numbers")
+    st.subheader("No answer (⊥)")
+    if found.broken:
+        apart = refusals(found)
+        draw(apart, key="ask_refusals_chart", badge=chosen.badge(), download=True)
+        table(apart, title="refusals", key="ask_refusals_numbers")
+    else:
+        st.caption(told(found))
+
+
+def _for_a_while(work: Generator[float, None, Conversations]) -> Generator[float, None, Conversations | None]:
+    """The same work, given up where it takes too long."""
+    start = time.monotonic()
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as done:
+            result: Conversations = done.value
+            return result
+        if time.monotonic() - start > PATIENCE:
+            return None
+        yield share

@@ -1,0 +1,90 @@
+"""What the Ask page's mechanisms promise, both of them side by side, and the code that asks like this."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Dataset
+from dpcore.mechanisms import serving
+from dpcore.mechanisms.online.whole import played
+from pages.ask.controls import Setting
+from pages.charts.words import percent
+from pages.shell.session import remembered
+from pages.shell.theorem import all_digits, promise
+
+BETA = 0.05
+"""Failure chance of the promise shown."""
+
+
+def promised(chosen: Setting, dataset: Dataset) -> None:
+    """The theorem."""
+    problem = chosen.problem(dataset.n)
+    bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
+    with st.container(border=True):
+        st.header("What is promised")
+        # A refused question has no answer that could err.
+        said = promise(bound, n=dataset.n).replace("no query errs", "no answer given errs")
+        st.markdown(f"{said} :orange-badge[theory]")
+        st.markdown(bound.statement)
+        if bound.rows_needed:
+            enough = "✓ enough" if dataset.n >= bound.rows_needed else "✗ **too few**"
+            st.markdown(
+                f"To promise α = {chosen.values['alpha']:g} it needs n = {bound.rows_needed:,} rows; here "
+                f"n = {dataset.n:,}: {enough}."
+            )
+        st.info(bound.note)
+        st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(chosen.entry.references)}.")
+        st.markdown(f"Privacy: {guarantee.sentence()}, for the whole conversation.", help=all_digits(guarantee))
+
+
+def both(chosen: Setting, dataset: Dataset) -> None:
+    """The same analyst with every mechanism: what was free, what was paid, what went wrong."""
+    place = st.expander("Both mechanisms, the same analyst", key="ask_both_open", on_change="rerun")
+    if not place.open:
+        return
+    problem = chosen.problem(dataset.n)
+    lines = ["| mechanism | free | paid | refused | worst error | promised |", "|---|---|---|---|---|---|"]
+    for entry in serving(chosen.queries, releases="conversation"):
+        mechanism = chosen.mechanism(entry)
+        transcript = remembered(
+            f"both|{chosen.key}|{chosen.analyst}|{entry.key}",
+            functools.partial(played, mechanism, dataset, problem, seed=chosen.seed),
+        )
+        errors = np.abs(transcript.errors(dataset.histogram))
+        worst = percent(float(np.nanmax(errors))) if (~transcript.declined).any() else "none"
+        lines.append(
+            f"| {entry.title} | {int(transcript.free.sum()):,} | {int(transcript.paid.sum()):,} | "
+            f"{int(transcript.declined.sum()):,} | {worst} | {percent(mechanism.accuracy(problem, BETA).value)} |"
+        )
+    place.markdown("\n".join(lines))
+    place.caption(
+        f"{int(chosen.values['questions']):,} questions of the {chosen.analyst} analyst to each, from the same seed. "
+        f"{chosen.badge()}."
+    )
+
+
+def code(chosen: Setting) -> None:
+    """The snippet, copyable."""
+    place = st.expander("The code that asks like this", key="ask_code_open", on_change="rerun")
+    if not place.open:
+        return
+    values = ", ".join(f"{name}={value!r}" for name, value in chosen.values.items())
+    lines = [
+        "import dpcore",
+        *chosen.source.code(),
+        "",
+        f"queries = dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
+        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)",
+        f"mechanism = dpcore.entry({chosen.entry.key!r}).make({values}, analyst={chosen.analyst!r})",
+        "state = mechanism.prepare(dataset, problem)",
+        f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
+        "answer = conversation.ask(queries.count // 2)",
+        'print(answer.value(problem.n), "paid" if answer.paid[0] else "free")',
+        f"transcript = mechanism.run(state, dpcore.Preview({chosen.seed}))  # or let the analyst ask",
+        'print(transcript.free.sum(), "free,", transcript.paid.sum(), "paid,", transcript.declined.sum(), "refused")',
+        "print(transcript.frame())",
+    ]
+    place.code("\n".join(lines), language="python")

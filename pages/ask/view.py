@@ -1,0 +1,187 @@
+"""The Ask page: one question at a time, what each cost, the conversation as a picture, and both mechanisms compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Dataset, rounded_up
+from dpcore.data.domains import Line
+from pages.ask.controls import Setting, question, setting, spread_questions
+from pages.ask.figures import belief, said, wrong
+from pages.ask.map import whole
+from pages.ask.promise import BETA, both, code, promised
+from pages.ask.talk import Talk, begin, talk_of
+from pages.charts.component import draw, table
+from pages.charts.picture import Picture
+from pages.charts.words import percent, verbatim
+from pages.shell.session import remembered
+
+SPREAD = 60
+"""Questions whose guesses show what is believed."""
+
+
+def ask() -> None:
+    """Read the controls, let the reader ask, then show what was said."""
+    st.markdown(
+        "Ask one question after another; each may depend on the answers so far. The mechanism **guesses** from what it "
+        "has said before, and checks privately whether the guess is near enough. If it is, the answer is **free**. If "
+        "not, the answer comes from the data and is **paid for** with one of a fixed number of updates. All of it, "
+        "however many questions, costs one ε."
+    )
+    chosen = setting()
+    if chosen.source.provenance.is_private:
+        st.info(
+            "These data are private, and a conversation about them spends their budget: that waits for a ledger that "
+            "records it. Talk about a public stand-in, bundled or generated data instead."
+        )
+        return
+    dataset = remembered(f"dataset|{chosen.source.key}", chosen.source.dataset)
+    talk = talk_of(chosen, dataset)
+    _ask_next(chosen, talk, dataset)
+    talk = st.session_state["talk"]
+    _standing(chosen, talk, dataset)
+    if talk.asked:
+        _pictures(chosen, talk, dataset)
+    else:
+        st.markdown("Nothing was asked yet. Choose a question and press *Ask*, or let an analyst ask.")
+    _believed(chosen, talk, dataset)
+    left, right = st.columns(2)
+    with right:
+        promised(chosen, dataset)
+    both(chosen, dataset)
+    code(chosen)
+    with left:  # last, because it may take a while
+        whole(chosen, dataset)
+
+
+def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+    """The next question, by the reader or by the analyst."""
+    st.header("Your question")
+    with st.form("ask_form", border=True):
+        index = question(chosen.queries, key=f"ask_at|{chosen.source.key}|{chosen.queries.key}")
+        asked = st.form_submit_button("Ask", type="primary", key="ask_one")
+    with st.container(horizontal=True):
+        few = st.button("Let an analyst ask 50", key="ask_50", help=_analyst_help(chosen))
+        many = st.button("Let an analyst ask 500", key="ask_500", help=_analyst_help(chosen))
+        again = st.button("Start over", key="ask_again", help="Forget this conversation; the same seed begins another.")
+    if again:
+        begin(chosen, dataset, note="A new conversation began; with the same seed the noise is the same.")
+    elif asked:
+        talk.ask(index)
+    elif few or many:
+        talk.let_ask(500 if many else 50)
+
+
+def _analyst_help(chosen: Setting) -> str:
+    """Who it is."""
+    if chosen.analyst == "bisecting":
+        return "Looks for one quantile after another by bisection: each question depends on the last answer."
+    return "Asks evenly spread questions, whatever the answers."
+
+
+def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+    """What the last answer was, and what is left."""
+    if talk.note and not talk.asked:
+        st.info(talk.note)
+    epsilon, updates = float(chosen.values["epsilon"]), int(chosen.values["updates"])
+    paid = int(talk.conversation.transcript().paid.sum()) if talk.asked else 0
+    declined = int(talk.conversation.transcript().declined.sum()) if talk.asked else 0
+    places = st.columns(4)
+    for place, (label, value) in zip(
+        places,
+        (
+            ("Free answers", f"{talk.asked - paid - declined:,}"),
+            ("Paid answers", f"{paid:,} of {updates:,}"),
+            ("Refused", f"{declined:,}"),
+            ("Price of it all", f"ε = {rounded_up(epsilon)}"),
+        ),
+        strict=True,
+    ):
+        place.metric(label, value)
+    st.caption(
+        f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
+        "updates. Simulated on public data: nobody's privacy is spent."
+    )
+    if talk.asked > int(chosen.values["questions"]):
+        st.warning(
+            f"{talk.asked:,} questions were asked, and the promise of accuracy below is for the first "
+            f"{int(chosen.values['questions']):,}. Privacy does not depend on their number."
+        )
+    if talk.last is not None:
+        _last_answer(chosen, talk, dataset)
+
+
+def _last_answer(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+    """Guess, answer, free or paid, true; or the refusal."""
+    assert talk.last is not None
+    index, answer = talk.last
+    n, words = dataset.n, verbatim(chosen.queries.describe(index))
+    truth = float(chosen.queries.answer(dataset.histogram[None], np.array([index]))[0, 0]) / n
+    if answer.refused[0]:
+        st.error(
+            f"**Refused.** All {int(chosen.values['updates']):,} updates are used up, so question {talk.asked:,} "
+            f"({words}) gets no answer, nor does any later one: whether a guess is good enough could no longer be "
+            "checked without spending more. Start over, or begin with more updates."
+        )
+        return
+    guess, shown = percent(max(answer.guess[0] / n, 0.0)), percent(answer.rows[0] / n)
+    what = (
+        f"The guess was {guess}, too far off: the answer, **{shown}**, comes from the data with noise. "
+        ":orange-badge[paid]"
+        if answer.paid[0]
+        else f"The guess, **{shown}**, was near enough to be the answer. :green-badge[free]"
+    )
+    st.markdown(f"Question {talk.asked:,}, {words}: {what} True: {percent(truth)}. :gray-badge[true]")
+
+
+def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+    """What was said and how wrong it was; the table as a file."""
+    transcript = talk.conversation.transcript()
+    truth = transcript.truth(dataset.histogram)[0]
+    bound = chosen.mechanism().accuracy(transcript.problem, BETA)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("The conversation")
+        picture = said(transcript, truth=truth)
+        _show(chosen, picture, name="said", title="the conversation")
+        st.download_button(
+            "Download the conversation (CSV)",
+            data=lambda: picture.frame().to_csv(index=False),
+            file_name=f"conversation-{chosen.entry.key}-preview-seed-{chosen.seed}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            help="Every question with guess, answer, cost and true answer. Seeded, on public data: not a private "
+            "release.",
+        )
+    with right:
+        st.subheader("How wrong it was")
+        _show(chosen, wrong(transcript, truth=truth, promise=bound.value), name="wrong", title="how wrong it was")
+
+
+def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
+    """Guesses to questions spread over the class, beside the truth."""
+    learnt = b""
+    if talk.asked:
+        transcript = talk.conversation.transcript()
+        learnt = transcript.asked[transcript.paid].tobytes() + transcript.rows[transcript.paid].tobytes()
+    st.subheader("What is believed by now" if talk.asked else "What is believed before the first question")
+    domain = chosen.source.domain
+    indices, places = spread_questions(chosen.queries, SPREAD)
+    guesses = remembered(f"believed|{chosen.key}|{learnt!r}", lambda: talk.conversation.believed(indices)[0])
+    picture = belief(
+        places=places,
+        believed=guesses / dataset.n,
+        truth=chosen.queries.answer(dataset.histogram[None], indices)[0] / dataset.n,
+        far=chosen.mechanism().threshold(talk.conversation.problem) / dataset.n,
+        title=chosen.source.column,
+        unit=domain.unit if isinstance(domain, Line) else "",
+        n=dataset.n,
+    )
+    _show(chosen, picture, name="belief", title="what is believed")
+
+
+def _show(chosen: Setting, picture: Picture, *, name: str, title: str) -> None:
+    """A picture of a conversation, which is only ever about public data, and its numbers."""
+    draw(picture, key=f"ask_{name}_chart", badge=chosen.badge(), download=True)
+    table(picture, title=title, key=f"ask_{name}_numbers")

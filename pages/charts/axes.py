@@ -1,0 +1,203 @@
+"""Axes as Plotly wants them: how far they reach, where numbers stand, and a second one that counts whole rows."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats
+from pages.charts.picture import (
+    Area,
+    Axis,
+    Band,
+    Bars,
+    Curve,
+    Dots,
+    Heat,
+    Mark,
+    Outline,
+    Region,
+    Rule,
+    Wall,
+    Words,
+    numbers,
+)
+from pages.charts.roles import Palette
+from pages.charts.words import minus
+
+Layout = dict[str, Any]
+
+ABOUT = 5
+"""Numbers along an axis."""
+MARGIN = 0.04
+"""Of the picture's side left free beyond the outermost marks."""
+
+
+CLEAR = 0.09
+"""Share of the axis that a name keeps free of numbers on either side."""
+LETTERS = 20
+"""Letters of a label beside an axis; pointing at a mark says all of it."""
+MOST_ACROSS, MOST_FLAT = 24, 6
+"""Labels along a horizontal axis; so many stand upright."""
+
+
+def printed(text: str) -> str:
+    """Text that shows as it is, line by line: Plotly reads markup in words, and people's labels may hold some."""
+    return html.escape(text, quote=False).replace("\n", "<br>")
+
+
+def reach(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[float, float]:
+    """From where to where an axis goes: as declared, else as far as any mark does."""
+    if axis.labels:
+        return -0.5, len(axis.labels) - 0.5
+    ends = [values for mark in marks for values in _ends(mark, across=across)]
+    known = np.concatenate([*ends, []]) if ends else np.array([])
+    known = known[np.isfinite(known) & ((known > 0) | (not axis.log))]
+    low = axis.low if axis.low is not None else float(known.min()) if len(known) else (0.1 if axis.log else 0.0)
+    high = axis.high if axis.high is not None else float(known.max()) if len(known) else 1.0
+    if axis.log:
+        free = (high / low) ** MARGIN if high > low else 2.0
+        return low if axis.low is not None else low / free, high if axis.high is not None else high * free
+    free = MARGIN * (high - low) or max(abs(low) * MARGIN, 0.5)
+    # A bar or a share starts at 0: nothing lies below it.
+    below = axis.low is not None or low == 0
+    return low if below else low - free, high if axis.high is not None else high + free
+
+
+def _ends(mark: Mark, *, across: bool) -> list[Floats]:
+    """The values of a mark along one axis; what goes across the whole picture has none there."""
+    match mark:
+        case Curve() | Area():
+            return [numbers(mark.x if across else mark.y)]
+        case Band():
+            return [numbers(mark.x)] if across else [numbers(mark.low), numbers(mark.high)]
+        case Wall():
+            return [numbers(mark.x if across else mark.y)]
+        case Dots():
+            ends = [numbers(mark.x if across else mark.y)]
+            if mark.low is not None and mark.high is not None and mark.across == across:
+                ends += [numbers(mark.low), numbers(mark.high)]
+            return ends
+        case Bars():
+            along = mark.across != across
+            base = np.zeros(1) if mark.base is None else numbers(mark.base)
+            return [numbers(mark.start), numbers(mark.end)] if along else [numbers(mark.value), base]
+        case Heat():
+            return [numbers(mark.x if across else mark.y)]
+        case Outline() | Region():
+            side = mark.x if across else mark.y
+            return [] if side is None else [numbers(side)]
+        case Rule():
+            at = mark.x if across else mark.y
+            return [] if at is None else [numbers([at])]
+        case Words(inside=False):
+            return [numbers([mark.x if across else mark.y])]
+        case _:
+            return []
+
+
+def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, across: bool) -> Layout:
+    """One axis in Plotly's words."""
+    layout: Layout = {
+        "title": {"text": printed(axis.title), "standoff": 8},
+        "type": "log" if axis.log else "linear",
+        "range": [math.log10(end) for end in ends] if axis.log else list(ends),
+        "showgrid": axis.grid,
+        "zeroline": False,
+        "automargin": True,
+        "visible": axis.shown,
+        "ticks": "outside" if not axis.labels else "",
+        "nticks": ABOUT + 2,
+        "tickangle": 0,
+        "minexponent": 5,
+    }
+    if axis.form:
+        layout["tickformat"] = axis.form
+    elif axis.log:
+        layout |= {"tickformat": "~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
+    if axis.labels:
+        places = range(0, len(axis.labels), -(-len(axis.labels) // MOST_ACROSS) if across else 1)
+        cut = ["\n".join(map(_cut, text.split("\n"))) for text in axis.labels]
+        layout |= {"tickvals": list(places), "ticktext": [printed(cut[place]) for place in places]}
+        if not across:
+            layout["range"] = layout["range"][::-1]
+        elif len(places) > MOST_FLAT:
+            layout["tickangle"] = -40
+    elif axis.ticks or axis.named:
+        along = math.log10 if axis.log else float
+        clear = CLEAR * (along(ends[1]) - along(ends[0]))
+        free = [
+            place
+            for place in axis.ticks or (_powers(*ends) if axis.log else nice(*ends, whole=False))
+            if all(abs(along(place) - along(other)) >= clear for other in axis.named)
+        ]
+        layout["tickvals"] = [*free, *axis.named]
+        if axis.named:
+            layout["ticktext"] = [*(_number(place, axis) for place in free), *map(printed, axis.named.values())]
+    return layout
+
+
+def _number(place: float, axis: Axis) -> str:
+    """A number of an axis that has names too, which Plotly does not write itself."""
+    return minus(f"{100 * place:,.6g}%" if axis.form.endswith("p") else f"{place:,.6g}")
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """Powers of ten from low to high; twice and five times these too, where they are few."""
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(powers) <= 3 else (1,)
+    places = [float(f"{step}e{power}") for power in powers for step in steps]
+    return [place for place in places if low <= place <= high]
+
+
+def _cut(line: str) -> str:
+    """A line of a label as far as there is room."""
+    return line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…"
+
+
+def rows_layout(axis: Axis, ends: tuple[float, float], *, across: bool) -> Layout:
+    """A second axis beside one of shares, in whole rows; it moves with the first."""
+    base = "x" if across else "y"
+    counts = _whole(ends, axis.rows, log=axis.log)
+    return {
+        "title": {"text": "rows", "standoff": 6},
+        "type": "log" if axis.log else "linear",
+        "overlaying": base,
+        "matches": base,
+        "side": "top" if across else "right",
+        "showgrid": False,
+        "zeroline": False,
+        "automargin": True,
+        "ticks": "outside",
+        "tickvals": [count / axis.rows for count in counts],
+        "ticktext": [minus(f"{count:,}") for count in counts],
+    }
+
+
+def _whole(ends: tuple[float, float], n: int, *, log: bool) -> list[int]:
+    """Whole numbers of rows between two shares of n: powers of ten, or equal steps."""
+    low, high = ends[0] * n, ends[1] * n
+    if log:
+        first, last = math.ceil(math.log10(max(low, 1))), math.floor(math.log10(max(high, 1)))
+        if last - first >= 1:
+            every = max(1, math.ceil((last - first + 1) / (ABOUT + 2)))
+            return [10**power for power in range(first, last + 1, every)]
+        whole = [math.ceil(low), math.floor(high)]
+        return sorted({count for count in whole if low <= count <= high and count > 0})
+    return [int(place) for place in nice(low, high, whole=True)]
+
+
+def nice(low: float, high: float, *, whole: bool) -> list[float]:
+    """Round numbers from low to high: steps of 1, 2 or 5 times a power of ten."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / ABOUT
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * power for size in (1, 2, 5, 10) if size * power >= 0.8 * rough)
+    step = max(step, 1.0) if whole else step
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{place * step:.10g}") for place in range(first, last + 1)]

@@ -1,0 +1,277 @@
+// Draws a Plotly figure in place, plays its frames, and says what was clicked, brushed or dragged.
+// Python sends plain dictionaries (plotly.py); nothing here knows what a picture is about.
+
+const TICK = 600; // milliseconds a frame is shown while playing
+const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
+const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
+const charts = new WeakMap();
+let library;
+
+function plotly() {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL("plotly.min.js", import.meta.url);
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => reject(new Error("The chart library could not be loaded."));
+    document.head.append(script);
+  });
+  return library;
+}
+
+export async function draw(component) {
+  const { parentElement, data } = component;
+  const chart = charts.get(parentElement) ?? create(parentElement);
+  // The setters are new in every run.
+  chart.plot.dataset.waiting = "";
+  Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
+  const Plotly = await plotly();
+  if (chart.figure !== data) return; // a later run was faster
+  if (chart.frame >= data.frames.length) chart.frame = 0;
+  // Other data: a brush on the old ones means nothing on these.
+  const { uirevision } = data.layout;
+  if (chart.revision !== undefined && chart.revision !== uirevision && chart.brushed) brush(chart, null);
+  chart.revision = uirevision;
+  describe(chart);
+  const traces = data.data.map((trace) => ({ ...trace }));
+  const frame = data.frames[chart.frame];
+  frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
+  await Plotly.react(chart.plot, traces, sized(chart), CONFIG);
+  if (!chart.watched) watch(chart, Plotly);
+  // While the handle moves, an answer to an earlier place is late, and does not take it back there.
+  if (chart.moving) moveHandle(chart, chart.at);
+  else placeHandle(chart);
+  delete chart.plot.dataset.waiting;
+  chart.plot.dataset.drawn = String(Number(chart.plot.dataset.drawn ?? 0) + 1);
+}
+
+export function forget(parentElement) {
+  const chart = charts.get(parentElement);
+  if (!chart) return;
+  clearInterval(chart.timer);
+  chart.resize?.disconnect();
+  window.Plotly?.purge(chart.plot);
+  charts.delete(parentElement);
+}
+
+function create(parent) {
+  const find = (name) => parent.querySelector(`.dpscope-${name}`);
+  const chart = {
+    frame: 0, plot: find("plot"), caption: find("sentence"), player: find("player"), play: find("play"),
+    slider: find("frames"), shown: find("shown"), handle: find("handle"), files: find("files"),
+  };
+  chart.slider.oninput = () => { stop(chart); show(chart, Number(chart.slider.value)); };
+  chart.play.onclick = () => (chart.timer ? stop(chart) : start(chart));
+  chart.files.onclick = (event) => download(chart, event.target.dataset.kind);
+  drag(chart);
+  charts.set(parent, chart);
+  return chart;
+}
+
+function describe(chart) {
+  const { figure, frame } = chart, now = figure.frames[frame];
+  chart.plot.setAttribute("aria-label", figure.title);
+  chart.caption.textContent = now?.sentence ?? figure.sentence;
+  chart.player.hidden = figure.frames.length < 2;
+  chart.play.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  chart.slider.max = Math.max(0, figure.frames.length - 1);
+  chart.slider.value = frame;
+  chart.slider.setAttribute("aria-label", figure.playing);
+  chart.slider.setAttribute("aria-valuetext", now?.label ?? "");
+  chart.shown.textContent = now?.label ?? "";
+  chart.files.hidden = !figure.download;
+}
+
+// A legend of many names takes lines of its own, so that the picture keeps its height.
+function sized(chart) {
+  const { layout, data } = chart.figure, width = chart.plot.clientWidth || 600;
+  const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
+  const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
+  const lines = Math.ceil(names.length / Math.max(1, Math.floor((width - 24) / longest)));
+  const legend = names.length ? 8 + LEGEND_LINE * lines : 0;
+  const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
+  const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
+  return {
+    ...structuredClone(layout), ...(scene && { scene }), width, height: layout.height + legend,
+    margin: { ...layout.margin, b: layout.margin.b + legend }, dragmode: coarse ? false : layout.dragmode,
+  };
+}
+
+function watch(chart, Plotly) {
+  const { plot } = chart;
+  chart.watched = true;
+  // Plotly takes a swipe that scrolls the page for a click where it began.
+  let scrolled = false;
+  plot.addEventListener("pointerdown", () => { scrolled = false; }, true);
+  plot.addEventListener("pointercancel", () => { scrolled = true; }, true);
+  plot.on("plotly_click", ({ points = [], xvals, yvals }) => {
+    if (scrolled) return;
+    const picked = points.find((point) => point.id !== undefined);
+    if (picked) chart.trigger("picked", JSON.parse(picked.id));
+    else if (chart.figure.layout.clickanywhere) chart.trigger("picked", [xvals[0], yvals[0]]);
+  });
+  plot.on("plotly_selected", (event) => {
+    if (event?.range) brush(chart, { x: event.range.x, y: event.range.y });
+  });
+  plot.on("plotly_deselect", () => brush(chart, null));
+  plot.on("plotly_relayout", () => placeHandle(chart, chart.at));
+  let width = plot.clientWidth;
+  chart.resize = new ResizeObserver(() => {
+    if (plot.clientWidth === width || !plot.clientWidth) return;
+    width = plot.clientWidth;
+    const { height, margin } = sized(chart);
+    Plotly.relayout(plot, { width, height, "margin.b": margin.b });
+  });
+  chart.resize.observe(plot);
+}
+
+function brush(chart, range) {
+  chart.brushed = range !== null;
+  chart.send("brush", range);
+}
+
+function show(chart, place) {
+  chart.frame = place;
+  describe(chart);
+  const { traces, data } = chart.figure.frames[place];
+  if (traces.some((trace) => chart.figure.data[trace].type === "heatmap")) {
+    traces.forEach((trace, index) => {
+      const change = Object.fromEntries(Object.entries(data[index]).map(([name, value]) => [name, [value]]));
+      window.Plotly.restyle(chart.plot, change, [trace]);
+    });
+  } else {
+    // Not awaited: Plotly may never say that an animation has ended.
+    window.Plotly.animate(chart.plot, { data, traces }, {
+      mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false },
+    });
+  }
+}
+
+function start(chart) {
+  chart.timer = setInterval(() => show(chart, (chart.frame + 1) % chart.figure.frames.length), TICK);
+  chart.play.textContent = "Stop";
+}
+
+function stop(chart) {
+  clearInterval(chart.timer);
+  chart.timer = undefined;
+  chart.play.textContent = "Play";
+}
+
+// --- a place that can be dragged
+
+function axes(chart) {
+  const { xaxis, yaxis } = chart.plot._fullLayout;
+  return { xaxis, yaxis };
+}
+
+function placeHandle(chart, at = chart.figure.handle) {
+  chart.handle.hidden = !at;
+  chart.at = at && { x: at.x, y: at.y };
+  if (!at) return;
+  const { xaxis, yaxis } = axes(chart);
+  chart.handle.setAttribute("aria-label", chart.figure.handle.label);
+  chart.handle.textContent = chart.figure.handle.letter;
+  chart.handle.style.left = `${xaxis._offset + xaxis.d2p(at.x)}px`;
+  chart.handle.style.top = `${yaxis._offset + yaxis.d2p(at.y)}px`;
+}
+
+// Where a handle may be that is turned: as far from the origin as it was sent.
+function onRing({ handle }, { x, y }) {
+  if (!handle.turned) return { x, y };
+  const [left, low] = handle.origin, angle = Math.atan2(y - low, x - left);
+  const radius = Math.hypot(handle.x - left, handle.y - low);
+  return { x: left + radius * Math.cos(angle), y: low + radius * Math.sin(angle) };
+}
+
+function moveHandle(chart, to) {
+  const { figure } = chart, { handle } = figure, at = onRing(figure, to);
+  placeHandle(chart, at);
+  const changed = { x: [], y: [] }, places = [];
+  const change = (place, points) => {
+    places.push(place);
+    changed.x.push(points.map((point) => point[0]));
+    changed.y.push(points.map((point) => point[1]));
+  };
+  const [left, low] = handle.origin, sent = (place) => figure.data[place].x.map((x, k) => [x, figure.data[place].y[k]]);
+  if (handle.follows >= 0) change(handle.follows, [handle.origin, [at.x, at.y]]);
+  const turn = Math.atan2(at.y - low, at.x - left) - Math.atan2(handle.y - low, handle.x - left);
+  const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
+  for (const place of handle.turns) {
+    change(place, sent(place).map(([x, y]) => [
+      left + cos * (x - left) - sin * (y - low), low + sin * (x - left) + cos * (y - low),
+    ]));
+  }
+  const rows = handle.sides.flatMap(sent), ahead = ([x, y]) => (x - left) * (at.x - left) + (y - low) * (at.y - low) > 0;
+  handle.sides.forEach((place, other) => change(place, rows.filter((row) => ahead(row) === !other)));
+  if (places.length) window.Plotly.restyle(chart.plot, changed, places);
+}
+
+function drag(chart) {
+  const { handle } = chart;
+  const finish = () => {
+    chart.moving = false;
+    chart.trigger("moved", [chart.at.x, chart.at.y]);
+  };
+  handle.onpointerdown = (event) => {
+    handle.setPointerCapture(event.pointerId);
+    event.preventDefault();
+    handle.focus();
+  };
+  handle.onpointermove = (event) => {
+    if (!handle.hasPointerCapture(event.pointerId)) return;
+    const { xaxis, yaxis } = axes(chart), box = chart.plot.getBoundingClientRect();
+    chart.moving = true;
+    moveHandle(chart, {
+      x: xaxis.p2d(event.clientX - box.left - xaxis._offset), y: yaxis.p2d(event.clientY - box.top - yaxis._offset),
+    });
+  };
+  handle.onpointerup = (event) => {
+    if (handle.hasPointerCapture(event.pointerId)) finish();
+  };
+  handle.onpointercancel = () => { chart.moving = false; };
+  handle.onkeydown = (event) => {
+    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const { step, turned, origin } = chart.figure.handle, away = [chart.at.x - origin[0], chart.at.y - origin[1]];
+    const far = Math.hypot(...away), angle = Math.atan2(away[1], away[0]) + (step / far) * (move[0] + move[1]);
+    moveHandle(chart, turned
+      ? { x: origin[0] + far * Math.cos(angle), y: origin[1] + far * Math.sin(angle) }
+      : { x: chart.at.x + step * move[0], y: chart.at.y + step * move[1] });
+    chart.moving = true;
+    clearTimeout(chart.pause);
+    chart.pause = setTimeout(finish, 250); // several keys are one move
+  };
+}
+
+// --- files: made in the browser, of pictures that may be passed on
+
+async function download(chart, kind) {
+  if (!kind) return;
+  const Plotly = await plotly(), name = chart.figure.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+  const size = { width: chart.plot.clientWidth, height: chart.plot.clientHeight };
+  const figure = { data: chart.plot.data, layout: { ...chart.plot.layout, paper_bgcolor: paper } };
+  if (kind === "png") return save(await Plotly.toImage(figure, { format: "png", scale: 2, ...size }), `${name}.png`);
+  const code = await (await fetch(new URL("plotly.min.js", import.meta.url))).text();
+  const page = `<!doctype html><meta charset="utf-8"><title></title><p></p><div id="plot"></div>
+<script>${code}</script><script type="application/json" id="figure">${escaped(figure)}</script>
+<script>const figure = JSON.parse(document.getElementById("figure").textContent);
+document.title = figure.title; document.querySelector("p").textContent = figure.sentence;
+Plotly.newPlot("plot", figure.data, figure.layout, {responsive: true});</script>`;
+  const address = URL.createObjectURL(new Blob([page], { type: "text/html" }));
+  save(address, `${name}.html`);
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+
+  function escaped(content) {
+    const { title } = chart.figure;
+    return JSON.stringify({ ...content, title, sentence: chart.caption.textContent }).replaceAll("<", "\\u003c");
+  }
+}
+
+function save(address, name) {
+  const link = document.createElement("a");
+  Object.assign(link, { href: address, download: name });
+  link.click();
+}

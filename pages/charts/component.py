@@ -1,0 +1,118 @@
+"""Draws a picture: in place, so that zoom and brush survive; with its sentence; its numbers on demand."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.charts.picture import Handle, Picture
+from pages.charts.plotly import Drawn, render
+from pages.charts.script import MODULE
+
+HERE = Path(__file__).resolve().parent
+
+# The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
+_START = f"""
+const module = (async () => import(new URL("{MODULE}", document.baseURI)))();
+export default function (component) {{
+  module.then(({{ draw }}) => draw(component));
+  return () => module.then(({{ forget }}) => forget(component.parentElement));
+}}
+"""
+_chart = st.components.v2.component(
+    "dpscope.chart",
+    html=(HERE / "chart.html").read_text(encoding="utf-8"),
+    css=(HERE / "chart.css").read_text(encoding="utf-8"),
+    js=_START,
+    isolate_styles=False,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Touched:
+    """What the reader did to a picture.
+
+    Attributes:
+        brush: ends of the range or rectangle that is drawn, by axis; empty without one.
+    """
+
+    brush: dict[str, list[float]]
+
+
+def is_dark() -> bool:
+    """Whether the reader's theme is dark."""
+    return st.context.theme.type == "dark"
+
+
+def draw(
+    picture: Picture,
+    *,
+    key: str,
+    badge: str,
+    download: bool = False,
+    on_pick: Callable[[Any], None] | None = None,
+    on_move: Callable[[float, float], None] | None = None,
+) -> Touched:
+    """Draw a picture, or change the one that is there, and say what the reader did to it.
+
+    Args:
+        picture: what to draw.
+        key: of the chart on the page.
+        badge: provenance, drawn into the picture.
+        download: whether it may be kept as a file: never where private values are in it.
+        on_pick: called with what a clicked dot stands for, or with [x, y] of a click elsewhere, before the next run.
+        on_move: called with where the handle was let go, before the next run.
+    """
+    drawn = render(picture, badge=badge, dark=is_dark())
+
+    def picked() -> None:
+        value = st.session_state[key].picked
+        if on_pick is not None and value is not None:
+            on_pick(value)
+
+    def moved() -> None:
+        value = st.session_state[key].moved
+        if on_move is not None and value is not None:
+            on_move(float(value[0]), float(value[1]))
+
+    result = _chart(
+        key=key,
+        data={
+            "title": picture.title,
+            "sentence": picture.sentence,
+            "data": drawn.data,
+            "layout": drawn.layout,
+            "frames": drawn.frames,
+            "playing": picture.playing,
+            "download": download,
+            "handle": handle_of(picture.handle, drawn),
+        },
+        on_brush_change=lambda: None,
+        on_picked_change=picked,
+        on_moved_change=moved,
+    )
+    brush = result.get("brush") or {}
+    return Touched(brush={axis: [float(end) for end in ends] for axis, ends in brush.items() if ends})
+
+
+def handle_of(handle: Handle | None, drawn: Drawn) -> dict[str, Any] | None:
+    """The draggable place, and the numbers of the traces that go with it."""
+    if handle is None:
+        return None
+    return dataclasses.asdict(handle) | {
+        "follows": drawn.places[handle.follows][0] if handle.follows else -1,
+        "turns": [place for name in handle.turns for place in drawn.places[name]],
+        "sides": [drawn.places[name][0] for name in handle.sides],
+    }
+
+
+def table(picture: Picture, *, title: str, key: str) -> None:
+    """The picture's numbers, sent only when they are opened."""
+    place = st.expander(f"Numbers: {title}", key=key, on_change="rerun")
+    if place.open:
+        place.dataframe(picture.frame(), hide_index=True)

@@ -1,0 +1,282 @@
+"""How many rows lie where: the true bars, and releases over them that can be played."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Booleans, Domain, Floats, Integers
+from dpcore.data.domains import Grid, Line
+from dpcore.experiments.synthetic import clean_counts
+from pages.charts.axes import nice
+from pages.charts.labels import fullest, group_names, grouped
+from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
+from pages.charts.words import percent, rows, shortened, significant
+
+MOST_BARS = 64
+MOST_FRAMES = 20
+"""Releases that can be played."""
+DWARFED = 20
+"""Times the usual bar that one must have before shares of it are hard to see."""
+HALF = 0.5
+"""Where an axis of equal factors starts: it has no zero, and what is below half a row is drawn there."""
+ASIDE, WIDE = 0.05, 0.08
+"""Of the axis: the gap before the bar of missing values, and that bar."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Layout:
+    """Where bars stand: touching along a line, or one below the other beside their labels.
+
+    Attributes:
+        names: of the bars (K,).
+        start: ends along the axis of places (K,).
+        end: likewise.
+        apart: bars at the end that do not touch the others.
+        places: the axis.
+        grouped: rows per cell (F, size) to rows per bar (F, K).
+    """
+
+    names: list[str]
+    start: Floats
+    end: Floats
+    apart: int
+    places: Axis
+    grouped: Callable[[Floats], Floats]
+
+    @property
+    def across(self) -> bool:
+        """Whether bars lie."""
+        return bool(self.places.labels)
+
+
+def blocks_of(line: Line, most: int) -> tuple[Integers, Floats]:
+    """A line in at most so many runs of cells: their first cells (K,) and edges (K + 1,)."""
+    first = np.arange(0, line.ordered, -(-line.ordered // most))
+    return first, np.minimum(line.low + np.append(first, line.ordered) * line.width, line.high)
+
+
+def block_names(line: Line, most: int) -> list[str]:
+    """Where each of these runs starts and ends (K,), in words."""
+    first = blocks_of(line, most)[0].tolist()
+    last = [*(place - 1 for place in first[1:]), line.ordered - 1]
+    ends = (
+        (line.describe(a).split(" to ")[0], line.describe(b).split(" to ")[1]) for a, b in zip(first, last, strict=True)
+    )
+    return [f"{start} to {end}" for start, end in ends]
+
+
+def unit_of(line: Line, name: str = "value") -> str:
+    """The title of an axis of numbers."""
+    return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
+
+
+def _on_a_line(line: Line) -> Layout:
+    """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
+    (first, edges), names = blocks_of(line, MOST_BARS), block_names(line, MOST_BARS)
+    axis = Axis(title=unit_of(line), low=line.low, high=line.high)
+    start, end = edges[:-1], edges[1:]
+    if line.missing:
+        span = line.high - line.low
+        left, right = line.high + ASIDE * span, line.high + (ASIDE + WIDE) * span
+        names = [*names, line.describe(line.ordered)]
+        start, end = np.append(start, left), np.append(end, right)
+        # A phone has no room for a number beside the name.
+        ticks = tuple(nice(line.low, line.high - WIDE * span, whole=False))
+        axis = dataclasses.replace(axis, high=right, ticks=ticks, named={(left + right) / 2: "missing"})
+
+    def per_bar(counts: Floats) -> Floats:
+        bars = np.add.reduceat(counts[:, : line.ordered], first, axis=1)
+        return np.concatenate([bars, counts[:, line.ordered :]], axis=1)
+
+    return Layout(names=names, start=start, end=end, apart=int(line.missing), places=axis, grouped=per_bar)
+
+
+def _beside_labels(domain: Domain, truth: Floats) -> Layout:
+    """The fullest labels first, the others together, then what is missing or fits nowhere."""
+    kept = fullest(truth[: domain.ordered])
+    names = group_names(domain, kept)
+    at = np.arange(len(names), dtype=np.float64)
+    return Layout(
+        names=names,
+        start=at - 0.4,
+        end=at + 0.4,
+        apart=len(names),
+        places=Axis(labels=tuple(names)),
+        grouped=lambda counts: grouped(counts, domain, kept),
+    )
+
+
+def is_skewed(domain: Domain, truth: Integers) -> bool:
+    """Whether one bar dwarfs the rest, so that equal factors show more than equal steps."""
+    bars = _layout(domain, truth).grouped(truth[None, :].astype(np.float64))[0]
+    held = bars[bars > 0]
+    return bool(len(held) and held.max() > DWARFED * np.median(held))
+
+
+def _layout(domain: Domain, truth: Integers) -> Layout:
+    return _on_a_line(domain) if isinstance(domain, Line) else _beside_labels(domain, truth.astype(np.float64))
+
+
+def histogram(
+    *,
+    domain: Domain,
+    n: int,
+    truth: Integers,
+    frames: Floats | None = None,
+    brush: bool = False,
+    log: bool = False,
+) -> Picture:
+    """True rows in bars, and one release as a line over them; others can be stepped through or played.
+
+    Args:
+        domain: what the cells are.
+        n: rows, of which shares are.
+        truth: true rows per cell (size,); not private.
+        frames: released rows per cell (F, size), as shown_releases gives them; None where nothing is released.
+        brush: whether a range can be drawn on it.
+        log: equal factors instead of equal steps.
+    """
+    layout = _layout(domain, truth)
+    true = layout.grouped(truth[None, :].astype(np.float64))[0]
+    counts = Axis(
+        title=f"rows{'' if layout.across else ' in a bar'}{' (log)' if log else ''}",
+        form=",",
+        log=log,
+        low=HALF if log else None,
+        of=n,
+    )
+    marks: list[Mark] = [
+        Bars(
+            role="true",
+            name="true",
+            start=layout.start,
+            end=layout.end,
+            value=true,
+            across=layout.across,
+            hover=[
+                f"{name}: true {rows(bar / n, n)} ({percent(bar / n)})"
+                for name, bar in zip(layout.names, true, strict=True)
+            ],
+        )
+    ]
+    table: dict[str, list[object]] = {"rows where": [*layout.names], "true rows": true.astype(int).tolist()}
+    played: list[Frame] = []
+    sentence = _said_of(n, layout, true, domain=domain)
+    if frames is not None:
+        released = layout.grouped(frames)
+        bars = f"{_counted(n)} in {len(true)} {'bar' if len(true) == 1 else 'bars'}"
+        played, sentence = releases(
+            released, true, about=bars, where="bar", name="released", mark=lambda row: _line(layout, row, log=log)
+        )
+        marks += played[0].marks.values()
+        refused = np.isnan(released).any(axis=1)
+        if not refused.all():
+            table[f"release {int(np.argmin(refused)) + 1}"] = [*shortened(released[~refused][0])]
+    return Picture(
+        title="True and released data" if played else "Rows in each bar",
+        x=counts if layout.across else layout.places,
+        y=layout.places if layout.across else counts,
+        marks=marks,
+        sentence=sentence,
+        table=table,
+        height=80 + 20 * len(true) if layout.across else 300,
+        frames=played,
+        brush="x" if brush else "",
+        about=f"{extent(domain)}|{log}",
+    )
+
+
+def extent(domain: Domain) -> str:
+    """What tells one domain from another, for zoom and brush: its bounds and its number of cells, all public."""
+    lines = [domain] if isinstance(domain, Line) else [domain.first, domain.second] if isinstance(domain, Grid) else []
+    return "|".join([str(domain.size), *(f"{line.low} {line.high}" for line in lines)])
+
+
+def _line(layout: Layout, row: Floats, *, log: bool) -> Curve:
+    """One release: a step over each bar, and from bar to bar where they touch."""
+    # No comparison keeps what was refused, which is no number.
+    height = np.where(row < HALF, HALF, row) if log else row
+    touching = len(row) - layout.apart
+    along = [*layout.start[:touching], *layout.end[touching - 1 : touching]]
+    up = [*height[:touching], *height[touching - 1 : touching]]
+    for start, end, value in zip(layout.start[touching:], layout.end[touching:], height[touching:], strict=True):
+        along += [np.nan, start, end]
+        up += [np.nan, value, value]
+    x, y = (up, along) if layout.across else (along, up)
+    return Curve(role="released", name="released", x=x, y=y, step=not layout.across)
+
+
+def shown_releases(frames: Floats, *, n: int, clean: bool, most: int = MOST_FRAMES) -> Floats:
+    """The releases that can be played, post-processed to whole counts that add up to n where asked: (F, size)."""
+    shown = frames[:most].astype(np.float64)
+    refused = ~np.isfinite(shown).all(axis=1)
+    shown[refused] = np.nan
+    if clean and not refused.all():
+        shown[~refused] = clean_counts(shown[~refused], total=n)
+    return shown
+
+
+def releases(
+    released: Floats,
+    true: Floats,
+    *,
+    about: str,
+    where: str,
+    name: str,
+    mark: Callable[[Floats], Mark],
+    also: Callable[[int], str] = lambda _: "",
+) -> tuple[list[Frame], str]:
+    """A frame for each release (F, K) of rows per bar, its caption said beside it, and the sentence of all.
+
+    Args:
+        released: rows per bar; NaN where refused.
+        true: true rows per bar (K,).
+        about: rows and bars, in words.
+        where: what a bar is called.
+        name: of the mark.
+        mark: draws one release.
+        also: more to say of the release of a number.
+    """
+    refused: Booleans = np.asarray(np.isnan(released).any(axis=1))
+    off = np.abs(released - true).max(axis=1)
+    everything = "No release to show: every previewed run refused to answer."
+    if not refused.all():
+        everything = f"{about}: in its worst {where}, {_off_by(off[~refused])}"
+        everything += f"; {refused.sum()} of {len(refused)} shown refused to answer." if refused.any() else "."
+    frames = []
+    for place, row in enumerate(released):
+        label = f"release {place + 1} of {len(released)}"
+        far = significant(float(off[place]))
+        said = "refused to answer" if refused[place] else f"at most {_counted(far)} off{also(place)}"
+        # What holds of one release alone is said with it; the rest holds of all.
+        sentence = everything if refused.all() else f"{label.capitalize()}: {said}. {everything}"
+        frames.append(Frame(label=label, sentence=sentence, marks={name: mark(row)}))
+    return frames, everything
+
+
+def _off_by(off: Floats) -> str:
+    """By how many rows the releases that can be shown are off."""
+    low, high = significant(float(off.min())), significant(float(off.max()))
+    if len(off) == 1:
+        return f"the release shown is off by {_counted(high)}"
+    return f"each of the {len(off)} releases is off by {_counted(high if low == high else f'{low} to {high}')}"
+
+
+def _counted(count: int | str) -> str:
+    """A number in print, and its noun."""
+    text = f"{count:,}" if isinstance(count, int) else count
+    return f"{text} {'row' if text == '1' else 'rows'}"
+
+
+def _said_of(n: int, layout: Layout, true: Floats, *, domain: Domain) -> str:
+    """Where most rows are, and how many bars have none."""
+    held, missing = (true[:-1], int(true[-1])) if domain.missing else (true, 0)
+    most, empty = int(held.argmax()), int((held == 0).sum())
+    bars = "1 bar" if len(held) == 1 else f"{len(held)} bars"
+    text = f"{_counted(n)} in {bars}: the fullest, {layout.names[most]}, has {held[most]:,.0f}"
+    rest = "1 row is missing or fits nowhere" if missing == 1 else f"{missing:,} rows are missing or fit nowhere"
+    return f"{text}; {empty} {'is' if empty == 1 else 'are'} empty; {rest}."

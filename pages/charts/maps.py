@@ -1,0 +1,156 @@
+"""Two numbers of each row as maps: how many rows lie where, in the true data and in what is released."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Floats, Integers
+from dpcore.data.domains import Grid, Line
+from pages.charts.histogram import block_names, blocks_of, extent, releases, unit_of
+from pages.charts.labels import drawable
+from pages.charts.picture import Axis, Frame, Heat, Mark, Outline, Picture
+from pages.charts.words import shortened, significant
+
+MOST_SIDE = 32
+"""Cells along a side of a map; finer grids are drawn in blocks."""
+MOST_FRAMES = 8
+"""Releases that can be played: each is a number for every cell."""
+HEIGHT = 360
+Asked = tuple[int, int, int, int]
+"""First and last cell across, and up, of a rectangle."""
+
+
+def blocks(counts: NDArray[Any], domain: Grid) -> Floats:
+    """Rows per block of cells, row by row, the reserved cell apart in a last column: (F, size) to (F, blocks + 1)."""
+    plane = counts[:, : domain.ordered].astype(np.float64).reshape(-1, *domain.shape)
+    for axis, line in enumerate((domain.first, domain.second), start=1):
+        plane = np.add.reduceat(plane, blocks_of(line, MOST_SIDE)[0], axis=axis)
+    rest = counts[:, domain.ordered :].sum(axis=1, keepdims=True)
+    return np.concatenate([plane.reshape(len(counts), -1), rest], axis=1)
+
+
+def most_rows(domain: Grid, truth: Integers, frames: Floats) -> float:
+    """Rows of the darkest shade of maps that can be compared: the fullest block of the truth or of any release."""
+    seen = blocks(np.concatenate([frames, truth[None, :]]), domain)[:, :-1]
+    return float(max(1.0, np.nanmax(seen)))
+
+
+def true_map(*, domain: Grid, truth: Integers, most: float | None = None, brush: bool = True) -> Picture:
+    """Rows in each block of cells.
+
+    Args:
+        domain: the grid.
+        truth: true rows per cell (size,); not private.
+        most: rows of the darkest shade, by default those of the fullest block.
+        brush: whether a rectangle can be drawn on it.
+    """
+    held = blocks(truth[None, :], domain)[0]
+    inside, missing = held[:-1].astype(int), int(held[-1])
+    half = int(np.searchsorted(np.cumsum(-np.sort(-inside)), inside.sum() / 2) + 1)
+    empty = int((inside == 0).sum())
+    sentence = (
+        f"{int(truth.sum()):,} rows in {_called(domain, len(inside))}: half of them lie in the {half:,} fullest, "
+        f"{empty:,} {'is' if empty == 1 else 'are'} empty"
+    )
+    sentence += f"; {missing:,} {'is' if missing == 1 else 'are'} missing or out of bounds." if domain.missing else "."
+    shades = _shades("true", domain, held, most=most if most is not None else float(max(1, inside.max())))
+    return _map(
+        "Map of the true data", domain, [shades], sentence, {"true rows": held.astype(int).tolist()}, brush=brush
+    )
+
+
+def released_map(*, domain: Grid, n: int, truth: Integers, frames: Floats, asked: Asked | None = None) -> Picture:
+    """Released rows in each block of cells; other releases can be stepped through or played.
+
+    Args:
+        domain: the grid.
+        n: rows.
+        truth: true rows per cell (size,); not private.
+        frames: released rows per cell (F, size), as shown_releases gives them; NaN where refused.
+        asked: a rectangle to be outlined.
+    """
+    held, most = blocks(frames, domain), most_rows(domain, truth, frames)
+    inside = held[:, :-1]
+    played, sentence = releases(
+        inside,
+        blocks(truth[None, :], domain)[0, :-1],
+        about=f"{n:,} rows in {_called(domain, inside.shape[1])}",
+        where="one",
+        name="released",
+        mark=lambda row: _shades("released", domain, row, most=most),
+        also=lambda place: f" · {significant(float(held[place, -1]))} missing" if domain.missing else "",
+    )
+    refused = np.isnan(inside).any(axis=1)
+    first = int(np.argmin(refused))
+    columns = {} if refused.all() else {f"release {first + 1}": [*shortened(held[first])]}
+    marks: list[Mark] = [*played[0].marks.values()]
+    if asked is not None:
+        left, right, low, high = asked
+        marks.append(Outline(role="theory", x=_ends(domain.first, left, right), y=_ends(domain.second, low, high)))
+    return _map("Map of released data", domain, marks, sentence, columns, frames=played)
+
+
+def _map(
+    title: str,
+    domain: Grid,
+    marks: list[Mark],
+    sentence: str,
+    columns: dict[str, list[Any]],
+    *,
+    frames: list[Frame] | None = None,
+    brush: bool = False,
+) -> Picture:
+    """A picture over both units, and where each block lies beside its numbers."""
+    x, y = (
+        Axis(title=unit_of(line, name), low=line.low, high=line.high)
+        for line, name in zip((domain.first, domain.second), drawable(domain.names), strict=True)
+    )
+    names = (block_names(line, MOST_SIDE) for line in (domain.first, domain.second))
+    places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing
+    across, up = zip(*places, strict=True)
+    return Picture(
+        title=title,
+        x=x,
+        y=y,
+        marks=marks,
+        sentence=sentence,
+        table={"across": across, "up": up, **{name: values[: len(places)] for name, values in columns.items()}}
+        if columns
+        else {"outcome": ["refused"]},
+        height=HEIGHT,
+        frames=frames or (),
+        brush="xy" if brush else "",
+        about=extent(domain),
+    )
+
+
+def _shades(role: str, domain: Grid, row: Floats, *, most: float) -> Heat:
+    """Rows of each block (blocks, or one more) as shades; noise below no rows is as light as none."""
+    edges = [blocks_of(line, MOST_SIDE)[1] for line in (domain.first, domain.second)]
+    plane = row[: (len(edges[0]) - 1) * (len(edges[1]) - 1)].reshape(len(edges[0]) - 1, len(edges[1]) - 1)
+    return Heat(
+        role=role,
+        name=role,
+        x=edges[0],
+        y=edges[1],
+        value=plane.T,
+        low=0,
+        high=most,
+        unit="rows in a square",
+        form=",.4~r",
+        root=True,
+    )
+
+
+def _ends(line: Line, first: int, last: int) -> tuple[float, float]:
+    """Where a run of cells starts and ends, in the data's unit."""
+    return line.low + first * line.width, line.low + (last + 1) * line.width
+
+
+def _called(domain: Grid, count: int) -> str:
+    """So many cells, or blocks of them where a grid is too fine to be drawn."""
+    return f"{count:,} cells" if count == domain.ordered else f"{count:,} blocks of {domain.ordered // count} cells"

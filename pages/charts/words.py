@@ -1,0 +1,69 @@
+"""Numbers in print: three significant digits, minus signs, shares of n and rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_COUNTED = 2.0**53
+"""Whole numbers from here on are no counts."""
+
+
+def shortened(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> list[float | None]:
+    """Numbers with four significant digits, whole ones (counts) with all of theirs; null where there is none.
+
+    Where ``step`` is positive, as many digits more as tell places apart that are a step from each other.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(array)
+    held = np.where(finite, array, 0.0)
+    size = np.where(held != 0, np.abs(held), 1.0)
+    # One of the two is 1 and the other a whole power of ten: the division rounds as reading the decimal number would.
+    digits = 3 - np.floor(np.log10(size))
+    if step > 0:
+        digits = np.maximum(digits, -math.floor(math.log10(step)))
+    up, down = 10.0 ** np.clip(digits, 0, 300), 10.0 ** np.clip(-digits, 0, 300)
+    short = np.rint(held * up / down) * down / up
+    # A count is often a share times n, and then off by its last bit.
+    whole = np.rint(held)
+    count = (np.abs(held - whole) <= 1e-12 * size) & (size < MOST_COUNTED)
+    short = np.where(count, whole, short)
+    return [number if known else None for number, known in zip(short.tolist(), finite.tolist(), strict=True)]
+
+
+def minus(text: str) -> str:
+    """A number in print, its hyphens made minus signs."""
+    return text.replace("-", "−")
+
+
+def significant(value: float) -> str:
+    """A number with three significant digits, written out: 1,230 and 0.0000123."""
+    if not math.isfinite(value):
+        return "no value" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    places = 2 - math.floor(math.log10(abs(value)))
+    if not -13 < places < 10:
+        return minus(f"{value:.2e}")
+    text = f"{round(value, places):,.{max(0, places)}f}"
+    return minus(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
+def percent(value: float) -> str:
+    """A fraction of n with three significant digits; beyond all rows, how many times n."""
+    return f"{significant(value)} times n" if abs(value) > 1 else f"{significant(100 * value)}%"
+
+
+def rows(value: float, n: int) -> str:
+    """A fraction of n as a number of rows."""
+    count = minus(f"{value * n:,.0f}")
+    return f"{'0' if count == '−0' else count} {'' if abs(value) > 1 else f'of {n:,} '}rows"
+
+
+def verbatim(text: str) -> str:
+    """Somebody's words inside Markdown: as code, where nothing is obeyed."""
+    return "`" + "".join(letter if letter.isprintable() and letter != "`" else "'" for letter in text) + "`"

@@ -1,0 +1,224 @@
+"""The possible/impossible map: what is impossible, observed, promised and vacuous, on one axis; for every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Bound, BoundKind, Floats, Guarantee
+from dpcore.experiments.measure import ErrorReport
+from dpcore.limits.chance import binomial_interval
+from pages.charts.dotplot import COLUMNS, DOTS, Span, span_for, stacked
+from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
+from pages.charts.words import percent, rows, shortened, significant
+
+TITLE = "Worst error, promised and observed"
+HEADROOM = 1.7
+"""Height of the picture, in tallest stacks."""
+BELOW_WORDS = 0.91
+"""How far up the promise is drawn: above it stands how many releases err, and no word crosses a line."""
+INSIDE, WIDE = 205, 445
+"""Usual pixels inside the axes: dots on a narrower screen overlap before they vanish."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Called:
+    """What a page calls the things that err.
+
+    Attributes:
+        run: one of the trials: a release, a conversation.
+        query: one of the answers whose worst is drawn.
+        over: which answers these are.
+    """
+
+    run: str = "release"
+    query: str = "query"
+    over: str = "all queries"
+
+
+def worst_error(*, report: ErrorReport, lower: Bound | None) -> Picture:
+    """The map of releases of a table, from their report."""
+    return worst_map(
+        worst=report.worst, n=report.problem.n, guarantee=report.guarantee, promised=report.bound, lower=lower
+    )
+
+
+def typical_failure(answered: Floats) -> tuple[float, float]:
+    """An error that about 16 in 100 releases exceed, and how many in 100 do.
+
+    Sixteen is one side of a normal curve beyond one standard deviation. Where too many releases are equal, the
+    largest error that some exceed; where all are, the error and 0.
+    """
+    ordered = np.sort(answered)
+    level = float(ordered[len(ordered) - 1 - round(0.16 * len(ordered))])
+    smaller = ordered[ordered < ordered[-1]]
+    if len(smaller) and level == ordered[-1]:
+        level = float(smaller[-1])
+    return level, 100 * float((answered > level).mean())
+
+
+def _in_100(share: float) -> str:
+    """A percentage of releases: a whole number, unless it is less than one."""
+    return significant(share) if share < 1 else f"{share:.0f}"
+
+
+def _said(answered: Floats, *, run: str = "", on: str = "", n: int = 0) -> str:
+    """How many err by how much; where all beyond the level err alike, by exactly that. Empty where all releases do."""
+    level, beyond = typical_failure(answered)
+    if not beyond:
+        return ""
+    above = answered[answered > level]
+    alike = len(above) > 1 and bool((above == above[0]).all())
+    value = float(above[0]) if alike else level
+    size = f"{percent(value)} ({rows(value, n)})" if n else percent(value)
+    return f"about {_in_100(beyond)} in 100{run} err by {'' if alike else 'more than '}{size}{on}" + (
+        ", none by more" if alike else ""
+    )
+
+
+def worst_map(
+    *,
+    worst: Floats,
+    n: int,
+    guarantee: Guarantee,
+    promised: Bound,
+    lower: Bound | None,
+    called: Called = Called(),
+) -> Picture:
+    """Observed errors as dots, what was promised of them, what nobody can promise, and where a promise says nothing.
+
+    Args:
+        worst: largest error of each run (T,), as fractions of n; NaN where it refused to answer.
+        n: rows.
+        guarantee: of each run.
+        promised: the promised worst error.
+        lower: an error nobody can promise to stay below, None where no theorem speaks.
+        called: what the page calls all this.
+    """
+    answered = worst[~np.isnan(worst)]
+    if not len(answered):
+        return nothing(title=TITLE, said=f"Every previewed {called.run} refused to answer.")
+    wall = lower.value if lower is not None and lower.applies else 0.0
+    value = promised.value if 0 < promised.value < np.inf else 0.0
+    span = span_for(answered, [each for each in (value, wall) if each])
+    level, beyond = typical_failure(answered)
+    stacks = stacked(answered, span, threshold=level)
+    top = HEADROOM * max(stacks.tallest, 10)  # the upper third is for words
+    refused = len(worst) - len(answered)
+    marks: list[Mark] = []
+    if span.right > 1:
+        marks += [
+            Region(role="vacuous", x=(1.0, span.right)),
+            Words(role="vacuous", text="vacuous", x=1, y=0.7, inside=True, turned=True, shift=(-8, 0)),
+        ]
+    marks += _impossible(wall, span, top)
+    marks.append(
+        Dots(
+            role="released",
+            name=f"worst error of 2 in 100 {called.run}s",
+            legend=False,
+            x=stacks.x,
+            y=stacks.y,
+            shape="circle",
+            size=_diameter(top),
+            hollow=stacks.beyond.tolist(),
+            hover=[f"worst error {percent(float(error))} ({rows(float(error), n)})" for error in stacks.error],
+        )
+    )
+    if value:
+        marks.append(_promise(promised, on_the_left=_at(span, value) > 0.55))
+    if beyond:
+        text = f"○ {_said(answered)}"
+        marks.append(Words(role="released", text=text, x=1, y=1, inside=True, align="right", shift=(-2, -8), size=13))
+    if refused:
+        text = f"⊥ {refused:,} of {len(worst):,} refused"
+        marks.append(Words(role="ink", text=text, x=0, y=1, inside=True, align="left", shift=(4, -8)))
+    said = _observed(guarantee, answered, n=n, refused=refused, called=called)
+    if wall > 0:
+        said += f"; no mechanism can promise less than {percent(wall)}"
+        if answered.min() < wall:
+            said += " for all data, though one data set may do better, as here"
+    # What a dot is stands below the axis: within, the words would cross the promise or the dots on some data.
+    title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}; a dot is 2 in 100 {called.run}s"
+    return Picture(
+        title=TITLE,
+        x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
+        y=Axis(low=0, high=top, shown=False),
+        marks=marks,
+        sentence=_beside(said, promised, answered),
+        table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": shortened(stacks.error)},
+        height=315,
+    )
+
+
+def _at(span: Span, value: float) -> float:
+    """Where a value lies in the picture, 0 at the left and 1 at the right."""
+    return float(span.along(np.array([value]))[0])
+
+
+def _diameter(top: float) -> float:
+    """Of a dot, in pixels: as large as the tallest stack allows, and as fit side by side."""
+    return float(np.clip(0.94 * INSIDE / top, 5, 0.94 * WIDE / COLUMNS))
+
+
+def _impossible(wall: float, span: Span, top: float) -> list[Mark]:
+    """What nobody can promise: hatched, with its edge and its words."""
+    if wall <= 0:
+        return []
+    edge = min(wall, span.right)
+    inside = _at(span, wall) > 0.6
+    label = f"{'' if inside else '← '}impossible below {percent(wall)}"
+    hatched = Region(role="impossible", x=(span.left, edge), y=(0, top))
+    return [
+        hatched,
+        Rule(role="impossible", x=edge, label=label, side="left" if inside else "right", line=2, reach=BELOW_WORDS),
+    ]
+
+
+def _promise(promised: Bound, *, on_the_left: bool) -> Rule:
+    """The promised error: solid where it is a guarantee, dashed where it is not."""
+    only_order = promised.kind is BoundKind.ORDER_ONLY
+    sure = promised.applies and not only_order
+    name = "promised" if sure else "order only" if only_order else "would be promised"
+    return Rule(
+        role="theory",
+        name=name,
+        x=promised.value,
+        label=f"{name} {percent(promised.value)}",
+        width=3,
+        dash="solid" if sure else "dash",
+        side="left" if on_the_left else "right",
+        line=1,
+        reach=BELOW_WORDS,
+    )
+
+
+def _observed(guarantee: Guarantee, answered: Floats, *, n: int, refused: int, called: Called) -> str:
+    """What happened, and how often there was no answer."""
+    text = _said(answered, run=f" {called.run}s", on=f" on their worst {called.query}", n=n)
+    if not text:
+        alike = float(answered[0])
+        text = f"every {called.run} errs by {percent(alike)} ({rows(alike, n)}) on its worst {called.query}"
+    text = f"{guarantee.sentence()}: {text}"
+    if refused:
+        text += f"; {refused:,} of {len(answered) + refused:,} refused to answer and are not counted"
+    return text
+
+
+def _beside(text: str, promised: Bound, answered: Floats) -> str:
+    """What happened, and then how often the promise was broken."""
+    if not promised.value < np.inf:
+        return f"{text}; the theorem gives an order of size, no number."
+    if promised.vacuous:
+        needed = "" if promised.rows_needed is None else f": it would need n of at least {promised.rows_needed:,}"
+        return f"{text}; the promise, {percent(promised.value)}, is vacuous here{needed}."
+    broken = promised.broken_by(answered)
+    low, high = binomial_interval(broken, len(answered))
+    condition = "the promise" if promised.applies else "what would be promised if every assumption held"
+    if promised.kind is BoundKind.ORDER_ONLY:
+        condition = "the theorem's order of size"
+    return (
+        f"{text}; {condition}, {percent(promised.value)}, was exceeded in {broken:,} of {len(answered):,} "
+        f"({percent(float(low))} to {percent(float(high))} with 95% confidence; allowed {percent(promised.beta)})."
+    )

@@ -1,0 +1,45 @@
+"""The bundled real samples as cards: what each is, where it comes from, and its columns."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.data.samples import SAMPLES, Sample
+from pages.data.picker import bundled, pair_titles
+from pages.data.summary import explore_button, summary
+from pages.shell.session import in_link
+
+
+def sample_cards() -> None:
+    """One card per sample, two side by side where there is room."""
+    st.markdown("Real, public, and part of this project. Pick a column to see it. Previews on it cost no privacy.")
+    places = st.columns(2)
+    for index, each in enumerate(SAMPLES):
+        with places[index % 2].container(border=True):
+            _card(each, opened=index == 0)
+
+
+def _card(sample: Sample, *, opened: bool) -> None:
+    """A sample; its chosen column opens inside the card."""
+    st.header(sample.title)
+    st.markdown(sample.story)
+    st.caption(f"Source: {sample.attribution}. Licence: {sample.licence}.")
+    columns = {suggestion.column: suggestion.title for suggestion in sample.columns} | pair_titles(sample.key)
+    chosen = st.pills(
+        f"Columns of {sample.title}",
+        list(columns),
+        default=next(iter(columns)) if opened else None,
+        key=in_link(f"sample-{sample.key}"),
+        format_func=lambda column: columns[column],
+        label_visibility="collapsed",
+        bind="query-params",
+    )
+    if chosen in columns:
+        _column(sample, str(chosen))
+
+
+def _column(sample: Sample, column: str) -> None:
+    """The column's, or the pair of columns', numbers and picture."""
+    data = f"{sample.key}.{column}"
+    summary(bundled(data), key=f"sample-{sample.key}-summary")
+    explore_button(data, key=f"sample-{sample.key}-explore")

@@ -1,0 +1,28 @@
+"""One's own file, step by step: whose rows, the file, the declared domain, what is then known of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.data.declare import declare
+from pages.data.picker import OWN_FILE
+from pages.data.summary import explore_button, summary
+from pages.data.upload import bring_file
+from pages.shell.session import upload
+
+
+def own_file() -> None:
+    """The steps that can be taken now."""
+    held = bring_file()
+    if held is None:
+        return
+    st.header("What can a record be?")
+    st.markdown("Privacy needs bounds that do not depend on anybody's row, so you declare them.")
+    declare(held)
+    source = upload()
+    if source is None:
+        return
+    st.header("Ready to use")
+    st.markdown(f"Column{'s' * (len(source.columns) > 1)} **{' × '.join(source.columns)}** of {held.table.name}")
+    summary(source, key="file-summary", counted=held.counted)
+    explore_button(OWN_FILE, key="file-explore")

@@ -1,0 +1,31 @@
+"""Data: choose a real sample, generate rows, or bring a file and say what its records can be."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import DataError, ParameterError
+from pages.data.bundled import sample_cards
+from pages.data.own_file import own_file
+from pages.data.shapes import shape_gallery
+from pages.shell.controls import check_choice
+from pages.shell.session import in_link, require_gate
+
+WAYS = {"Real samples": sample_cards, "Generated": shape_gallery, "My own file": own_file}
+FIRST = next(iter(WAYS))
+
+require_gate()
+st.title("Data")
+check_choice("way", list(WAYS), label="kind of data")
+way = st.segmented_control(
+    "Where the rows come from", list(WAYS), default=FIRST, required=True, key=in_link("way"), bind="query-params"
+)
+try:
+    WAYS.get(str(way), WAYS[FIRST])()
+except (DataError, ParameterError) as problem:
+    st.error(str(problem))
+st.caption(
+    "Where neighbours differ in what one row says, n is public: no row is ever dropped. Where rows are added or "
+    "removed, n is private, and a round number is named instead. The unit of privacy is a row: a person with "
+    "several rows is protected less."
+)

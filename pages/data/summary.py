@@ -1,0 +1,91 @@
+"""What is known of a chosen data set: n, cells, what missing means; and its histogram, if it may be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpcore.core import Dataset, Domain, exactly
+from dpcore.data.domains import Grid, Line
+from dpcore.data.sources import Source
+from pages.charts.component import draw, table
+from pages.charts.histogram import histogram, is_skewed
+from pages.charts.maps import true_map
+from pages.charts.words import minus, significant
+from pages.shell.session import remembered
+from pages.shell.status import may_show
+
+
+def cells_sentence(domain: Domain) -> str:
+    """The cells, and what the last one is for."""
+    if isinstance(domain, Line):
+        unit = f" {domain.unit}" if domain.unit else ""
+        low, high = _bound(domain.low), _bound(domain.high)
+        text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
+        if not domain.missing:
+            return text
+        if domain.clamp:
+            return f"{text} Values out of bounds count as the nearest bound; one more cell holds missing values."
+        return f"{text} One more cell holds missing values and values out of bounds."
+    if isinstance(domain, Grid):
+        sides = " by ".join(f"{cells:,}" for cells in domain.shape)
+        text = f"{sides} cells: " + "; ".join(
+            f"{side} from {_bound(line.low)} to {_bound(line.high)}{f' {line.unit}' if line.unit else ''}, "
+            f"{significant(line.width)} wide"
+            for side, line in (("across", domain.first), ("up", domain.second))
+        )
+        return f"{text}. One more cell holds rows that lack either number." if domain.missing else f"{text}."
+    return (
+        f"{domain.ordered:,} label{'s' * (domain.ordered > 1)}. One more cell holds every other value and missing ones."
+    )
+
+
+def _bound(number: float) -> str:
+    """A declared bound, as it was typed."""
+    return minus(exactly(number))
+
+
+def summary(source: Source, *, key: str, counted: bool = True) -> None:
+    """Say what is public of the data, their number if it is, and draw them if they may be seen."""
+    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    rows = f"**n = {dataset.n:,} row{'' if dataset.n == 1 else 's'}.** " if counted else ""
+    st.markdown(f"{rows}{cells_sentence(source.domain)}")
+    if may_show(source):
+        _picture(dataset, key=key)
+    else:
+        st.success(f"{f'n = {dataset.n:,}, loaded' if counted else 'Loaded'}; nothing of it is shown.")
+
+
+def _picture(dataset: Dataset, *, key: str) -> None:
+    """The true histogram, its badge inside."""
+    badge = f"true: {dataset.provenance.kind}"
+    if dataset.provenance.is_private:
+        badge += " · not protected: shown to the data's steward"
+    if isinstance(dataset.domain, Grid):
+        picture = true_map(domain=dataset.domain, truth=dataset.histogram, brush=False)
+    else:
+        picture = histogram(
+            domain=dataset.domain, n=dataset.n, truth=dataset.histogram, log=log_scale(dataset, key=f"{key}_log")
+        )
+    draw(picture, key=f"{key}_chart", badge=badge, download=not dataset.provenance.is_private)
+    cells = "cell" if isinstance(dataset.domain, Grid) else "bar"
+    table(picture, title=f"rows in each {cells}", key=f"{key}_numbers")
+
+
+def log_scale(dataset: Dataset, *, key: str) -> bool:
+    """A switch to equal factors, where one bar dwarfs the rest."""
+    return is_skewed(dataset.domain, dataset.histogram) and st.toggle(
+        "Log scale", key=key, help="One bar dwarfs the rest: equal factors instead of equal steps show them all."
+    )
+
+
+def explore_button(data: str, *, key: str, sizes: Mapping[str, int] | None = None) -> None:
+    """Go to Explore with these data chosen there, and of generated data their sizes."""
+
+    def choose() -> None:
+        st.session_state.update({"data": data, **(sizes or {})})
+
+    if st.button("Explore this data", key=key, type="primary", on_click=choose):
+        # Without it, Streamlit refuses to leave a page whose controls are in the link.
+        st.switch_page("play/explore.py", query_params={})

@@ -1,0 +1,255 @@
+"""A file somebody brings: whose rows it holds comes first, then the file, then forgetting it.
+
+A file lives in one session alone: its table is in ``st.session_state``, nothing of it in a cache or in the link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from dpcore.core import DataError, Provenance, ProvenanceKind
+from dpcore.data.reading.intake import clean_name
+from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_table
+from pages.shell.session import end_steward, forget_all, has_file
+
+PRIVATE, STAND_IN = "private", "stand-in"
+QUESTION = {
+    PRIVATE: ("Private", "Rows about people. Nothing computed from them is shown, except to their steward."),
+    STAND_IN: ("A public stand-in", "Rows that are public or made up. Everything about them may be shown."),
+}
+DECLARE = "declare-"
+"""What the keys of all inputs about a file start with."""
+BADGES = {True: ":orange-badge[private]", False: ":gray-badge[public stand-in]"}
+LEAST_MEGABYTES = 48
+
+
+def session_limits(megabytes: str) -> Limits:
+    """Limits for a session that may hold so much of its file in memory; a third of it is DuckDB's.
+
+    Raises:
+        ValueError: it is no whole number, or too small.
+    """
+    if not megabytes.isdecimal() or int(megabytes) < LEAST_MEGABYTES:
+        raise ValueError(f"DPSCOPE_SESSION_MB must be a whole number of megabytes, {LEAST_MEGABYTES} or more.")
+    ceiling = int(megabytes) << 20
+    return Limits(session_bytes=ceiling, memory_bytes=ceiling // 3, file_bytes=ceiling // 3)
+
+
+LIMITS = session_limits(os.environ.get("DPSCOPE_SESSION_MB", "1536"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HeldFile:
+    """A file of this session and the answer it was brought with.
+
+    Attributes:
+        table: what was read.
+        private: whether nothing of it may be shown.
+        digest: of the file's bytes; tells files apart inside the session.
+        turn: which file of the session this is.
+    """
+
+    table: Table
+    private: bool
+    digest: str
+    turn: int
+
+    @property
+    def provenance(self) -> Provenance:
+        """Whose rows they are."""
+        kind = ProvenanceKind.PRIVATE if self.private else ProvenanceKind.STAND_IN
+        return Provenance(kind=kind, title=self.table.name)
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of the inputs about this file start with.
+
+        No later file has the same: a browser keeps what stands in an input of the same key, and sends it again.
+        """
+        return f"{DECLARE}{self.turn}-"
+
+    @property
+    def counted(self) -> bool:
+        """Whether the number of rows may be shown: of public rows, or where it was declared to be public."""
+        return not self.private or bool(st.session_state.get(f"{self.prefix}counted"))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WaitingFile:
+    """A file of which nobody has said yet what its first row holds. Nothing of it is read, shown or on disk."""
+
+    name: str
+    content: bytes
+    private: bool
+    columns: int
+
+    def forget(self) -> None:
+        """Let go of the bytes, whoever still holds this."""
+        self.content = b""
+
+
+def held_file() -> HeldFile | None:
+    """The file this session holds, if any."""
+    found: HeldFile | None = st.session_state.get("file")
+    return found
+
+
+def bring_file() -> HeldFile | None:
+    """Ask whose rows they are, take a file, and say which one is held."""
+    held = held_file()
+    waiting: WaitingFile | None = st.session_state.get("file_waiting")
+    answered = waiting or held
+    private = answered.private if answered else _ask_whose()
+    if waiting:
+        _ask_first_row(waiting)
+    elif held:
+        _card(held)
+    # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
+    # all that is wrong with a file is said in one place, on the server.
+    turn = int(st.session_state.get("file_turn", 0))
+    kind = "private" if private else "public"
+    received = st.file_uploader(
+        f"{'Replace it with another' if held else 'Your'} {kind} file: CSV, TSV or Parquet",
+        key=f"file-{turn}",
+        on_change=_withdraw_steward,
+        help="Also with .gz behind. The file is read on the machine this app runs on, for your session alone.",
+    )
+    if received is not None:
+        _take(received, private=private)
+    problem = st.session_state.get("file_problem")
+    if problem:
+        st.error(problem)
+    return None if waiting else held
+
+
+def _ask_whose() -> bool:
+    """The first question; anything but a clear "public" means private. Not in the link, which others could make."""
+    answer = st.radio(
+        "**Whose rows are in the file?**",
+        list(QUESTION),
+        format_func=lambda key: QUESTION[key][0],
+        captions=[caption for _, caption in QUESTION.values()],
+        key="whose",
+    )
+    return answer != STAND_IN
+
+
+def _card(held: HeldFile) -> None:
+    """What is held, in public facts, and the button that forgets it."""
+    table = held.table
+    with st.container(border=True):
+        facts, button = st.columns([4, 1], vertical_alignment="center")
+        if held.private:
+            st.checkbox(
+                "The number of rows is public", key=f"{held.prefix}counted", persist_state="session",
+                help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "
+                "it is not shown, and guarantees are for a round number that you name.",
+            )  # fmt: skip
+        rows = f"{table.row_count:,} rows, " if held.counted else ""
+        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{len(table.columns):,} columns")
+        button.button("Forget this file", on_click=_forget, width="stretch")
+        for note in table.notes:
+            st.caption(note)
+        st.caption(
+            f"{QUESTION[PRIVATE if held.private else STAND_IN][1]} To answer differently, forget the file first."
+        )
+
+
+def _ask_first_row(waiting: WaitingFile) -> None:
+    """What the first row holds, before anything in it is shown: it may be somebody's."""
+    with st.container(border=True):
+        st.markdown(f"**{clean_name(waiting.name) or 'Your file'}** {BADGES[waiting.private]}")
+        last = f" … column {waiting.columns:,}" if waiting.columns > 1 else ""
+        st.markdown(
+            f"**First row: names, or data?** It could be either. Until you say, its columns are column 1{last}."
+        )
+        names, data, forget = st.columns(3)
+        if names.button("Names of the columns", width="stretch"):
+            _answer(waiting, header=True)
+        if data.button("Data, like all rows", width="stretch"):
+            _answer(waiting, header=False)
+        forget.button("Forget this file", on_click=_stop_waiting, width="stretch")
+
+
+def _answer(waiting: WaitingFile, *, header: bool) -> None:
+    """Read the file as answered; one that cannot be read so waits no longer."""
+    _read(waiting.name, waiting.content, private=waiting.private, header=header)
+    if st.session_state.get("file_waiting") is waiting:
+        _stop_waiting()
+    st.rerun()
+
+
+def _stop_waiting() -> None:
+    """Let go of a file that nobody has answered for."""
+    waiting: WaitingFile | None = st.session_state.pop("file_waiting", None)
+    if waiting:
+        waiting.forget()
+
+
+def _withdraw_steward() -> None:
+    """Whoever was the steward of one file has not said so of the next. A callback: it runs before the switch."""
+    st.session_state["steward_choice"] = False
+
+
+def _forget() -> None:
+    """Drop the file, all that was declared and computed with it, and the steward's word."""
+    _withdraw_steward()
+    _let_go()
+
+
+def _let_go() -> None:
+    """Drop the held file and everything made of it, and delete its records, whoever still holds them."""
+    _stop_waiting()
+    held = held_file()
+    forget_all()
+    if held is not None:
+        held.table.forget()
+
+
+def _take(received: UploadedFile, *, private: bool) -> None:
+    """Read what arrived, and let go of it."""
+    _read(received.name, received.getvalue(), private=private, header=None)
+    _discard(received)
+    st.rerun()
+
+
+def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> None:
+    """Read the file, or wait for an answer; a bad one leaves a sentence, and the former file where it was."""
+    turn = int(st.session_state.get("file_turn", 0))
+    problem, held, waiting = "", None, None
+    with st.spinner("Reading the file.", show_time=True):
+        try:
+            # Of rows about people nobody but a person can tell whether the first is one.
+            table = read_table(content, name=name, header=header, ask=private, limits=LIMITS)
+            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}"
+            held = HeldFile(table=table, private=private, digest=digest, turn=turn)
+        except FirstRowUnclear as unclear:
+            waiting = WaitingFile(name=name, content=content, private=private, columns=unclear.columns)
+        except DataError as error:
+            problem = str(error)
+    # In this order: a run that is interrupted between two lines reads the file again.
+    if held:
+        _let_go()
+        end_steward()
+        st.session_state["file"] = held
+        has_file(held.table)
+    elif waiting:
+        _stop_waiting()
+        st.session_state["file_waiting"] = waiting
+        has_file(waiting)
+    st.session_state["file_problem"] = problem
+    st.session_state["file_turn"] = turn + 1
+
+
+def _discard(received: UploadedFile) -> None:
+    """Let go of the file's bytes, which Streamlit would keep until the session ends."""
+    context = get_script_run_ctx()
+    if context and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        context.uploaded_file_mgr.remove_file(session_id=context.session_id, file_id=received.file_id)

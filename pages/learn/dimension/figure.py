@@ -1,0 +1,151 @@
+"""A class of questions as a matrix with its shattered set, and the errors its dimension forbids and allows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpcore.core import Floats, Integers
+from dpcore.experiments.limits.class_worth import MOST_ROWS, Worth
+from dpcore.limits.attacks.shattering import Shattering
+from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
+from pages.charts.words import percent, significant
+from pages.learn.pictures import curves, lesson_picture, wall
+
+MOST_QUESTIONS, MOST_POINTS = 32, 32
+"""That are drawn."""
+NAMED_POINTS = 16
+"""Names of points that fit side by side on a phone."""
+FLOOR, TOP = 0.001, 10.0
+"""Ends of the axis of errors: beyond ten times n nothing is to be seen."""
+
+
+def matrix(*, weights: Floats, found: Shattering) -> Picture:
+    """Questions as rows, points as columns; what each subset's question does on the shattered points is marked.
+
+    Args:
+        weights: the class, (questions, points).
+        found: its shattered set.
+    """
+    points, queries = found.points.tolist(), found.queries.tolist()
+    rows = _drawn(len(weights), queries, MOST_QUESTIONS)
+    columns = sorted(_drawn(weights.shape[1], points, MOST_POINTS))
+    every = math.ceil(len(columns) / NAMED_POINTS)
+    names = [str(column + 1) if place % every == 0 else "" for place, column in enumerate(columns)]
+    marked = np.array(
+        [
+            (columns.index(point), rows.index(query), bool(subset >> bit & 1))
+            for subset, query in enumerate(queries)
+            for bit, point in enumerate(points)
+            if query in rows and point in columns
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 3)
+    hidden = len(weights) - len(rows)
+    said = [
+        f"question {row + 1}, point {column + 1}: weight {significant(float(weights[row, column]))}"
+        for row in rows
+        for column in columns
+    ]
+    return Picture(
+        title="The class, and the points it shatters",
+        x=Axis(title="point", labels=tuple(names)),
+        y=Axis(labels=tuple(f"question {row + 1}" for row in rows)),
+        marks=[
+            Heat(
+                role="true",
+                x=np.arange(len(columns) + 1) - 0.5,
+                y=np.arange(len(rows) + 1) - 0.5,
+                value=weights[np.ix_(rows, columns)],
+                low=0,
+                high=1,
+                unit="weight of the point",
+                gap=1,
+                hover=said,
+            ),
+            _marks(marked, "taken by its subset's question", said, len(columns), takes=True),
+            _marks(marked, "left by it", said, len(columns), takes=False),
+        ],
+        sentence=f"{found.sentence()} {_shattered(found)}"
+        + (f" {hidden:,} more questions are not drawn." if hidden else ""),
+        table={
+            "subset": [
+                ", ".join(str(point + 1) for bit, point in enumerate(points) if subset >> bit & 1) or "none"
+                for subset in range(len(queries))
+            ],
+            "question": [query + 1 for query in queries],
+            **{
+                f"weight of point {point + 1} (level {float(level):.6g})": weights[found.queries, point].tolist()
+                for point, level in zip(points, found.levels, strict=True)
+            },
+        },
+        height=120 + 22 * len(rows),
+    )
+
+
+def _marks(marked: Integers, name: str, said: list[str], width: int, *, takes: bool) -> Dots:
+    """Shattered points that are taken (filled) or left (hollow)."""
+    kept = marked[marked[:, 2] == takes]
+    texts = [f"{said[row * width + column]}: {'taken' if takes else 'left'}" for column, row, _ in kept.tolist()]
+    return Dots(
+        role="theory", name=name, x=kept[:, 0], y=kept[:, 1], hollow=[not takes] * len(kept), size=10, hover=texts
+    )
+
+
+def _shattered(found: Shattering) -> str:
+    """Which points are shattered, and how the picture shows it."""
+    names = [str(point + 1) for point in found.points]
+    if not names:
+        return "No question differs from another on any point: nothing is shattered."
+    if len(names) == 1:
+        return f"One question takes point {names[0]} (●) and one leaves it (○): it alone is shattered."
+    return (
+        f"Points {', '.join(names)} are shattered: of {len(found.queries):,} questions, one for each subset, each "
+        "takes (●) exactly its subset of them and leaves (○) the rest."
+    )
+
+
+def _drawn(number: int, first: list[int], most: int) -> list[int]:
+    """As many places of ``number`` as are drawn: the first ones named, then others."""
+    named = list(dict.fromkeys(first))[:most]
+    others = [place for place in range(number) if place not in set(named)][: most - len(named)]
+    return named + others
+
+
+def worst_errors(worth: Worth, *, dimension: int) -> Picture:
+    """Worst error against the rows: below the wall nobody can promise it, above the curves the net mechanism does.
+
+    Args:
+        worth: both, along a grid of rows.
+        dimension: of the class, at most.
+    """
+    rows, forbidden = worth.rows, worth.forbidden
+    enough = rows[worth.promised <= 0.1]
+    least = (
+        "Too few points are shattered to hide a half of them, so no error is forbidden here."
+        if forbidden is None
+        else f"With one row for each hidden point, n = {rows[0]:,}, nobody can promise less than "
+        f"{percent(float(forbidden[0]))} of n."
+    )
+    most = (
+        f"The net mechanism promises 10% from about n = {enough[0]:,}."
+        if len(enough)
+        else f"Up to n = {MOST_ROWS:,} the net mechanism promises no 10%."
+    )
+    known = {} if worth.by_dimension is None else {f"knowing its dimension alone, {dimension}": worth.by_dimension}
+    return lesson_picture(
+        title="What it costs, and what it buys",
+        x=Axis(title="rows n", log=True, low=int(rows[0]), high=int(rows[-1]), form="~s"),
+        y=Axis(
+            title="worst error, share of n", log=True, low=FLOOR, high=TOP, form="~p", ticks=(0.001, 0.01, 0.1, 1, 10)
+        ),
+        marks=[
+            Region(role="vacuous", y=(1.0, TOP), label="vacuous", corner="top right"),
+            *([] if forbidden is None else [wall(rows, forbidden, end=FLOOR, corner="bottom left")]),
+            Curve(role="theory", name=f"net mechanism, {worth.questions:,} questions", x=rows, y=worth.promised),
+            *curves(rows, known),
+        ],
+        sentence=f"{least} {most} Between the two nothing is settled here.",
+        height=320,
+    )

@@ -1,0 +1,192 @@
+"""Lesson: how rich a class of questions is, read off its matrix; and what that costs and buys."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import DataError, Floats, Neighbours, exactly
+from dpcore.experiments.limits.class_worth import worth_by_rows
+from dpcore.experiments.limits.reconstruction import BETA
+from dpcore.limits.attacks import worth
+from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_class
+from dpcore.limits.attacks.named_classes import NAMED
+from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
+from pages.learn.dimension import figure
+from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference, slider, stops
+from pages.shell.controls import choice
+from pages.shell.session import with_progress
+
+OWN = "own"
+CLASSES = {each.key: each for each in NAMED}
+LARGEST = 8
+"""Size of a named class: beyond, the picture would show only a corner of it."""
+SCALES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+EXAMPLE = """0.9, 0.2, 0.5, 0.1
+0.1, 0.8, 0.4, 0.3
+0.7, 0.9, 0.6, 0.2
+0.2, 0.1, 0.5, 0.4
+0.5, 0.5, 0.9, 0.9"""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asked:
+    """A class to look at.
+
+    Attributes:
+        title: of the class.
+        weights: its matrix, (questions, points).
+        known: its dimension by a closed form, None for somebody's own.
+        key: tells it from others in this session.
+        badge: whose it is.
+    """
+
+    title: str
+    weights: Floats
+    known: int | None
+    key: str
+    badge: str
+
+
+def lesson() -> None:
+    """Controls, the question, the matrix with its shattered set, what it is worth."""
+    st.markdown(
+        "Some points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
+        "points that a class of questions shatters is its **dimension**: how much it can ask. A rich class gives "
+        "secrets away when it is answered well; a poor one can be answered privately from few rows, unless there are "
+        "very many points."
+    )
+    left, right = st.columns(2)
+    with left:
+        titles = {key: f"“{each.title}”" for key, each in CLASSES.items()} | {OWN: "My own matrix"}
+        chosen = choice("Class of questions", titles, key="dimension-class", default="intervals")
+        asked = _own() if chosen == OWN else _named(chosen)
+    with right:
+        loss = epsilon("dimension", default=0.1)
+        weighed = asked is not None and not np.isin(asked.weights, (0.0, 1.0)).all()
+        scale = (
+            stops(
+                "Scale γ",
+                SCALES,
+                0.1,
+                key="dimension-scale",
+                help_text="A question takes a point if it weighs it γ or more above the point's level, and leaves it "
+                "if γ or more below.",
+            )
+            if weighed
+            else None
+        )
+    if asked is None:
+        return
+    questions, points = asked.weights.shape
+    guess = guess_number(
+        "dimension",
+        f"The class {asked.title} has {questions:,} questions here, on {points} points. How many points can it "
+        "shatter?",
+        label="Your guess, points",
+        low=0,
+        high=12,
+        default=3,
+    )
+    if guess is None:
+        return
+    found = with_progress(
+        f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
+    )
+    picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
+    right_guess = found.at_least <= guess <= found.at_most
+    st.markdown(
+        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {_told(asked, found, scale)} "
+        f"{THEORY}"
+    )
+    both = worth_by_rows(
+        weights=asked.weights,
+        found=found,
+        scale=scale,
+        epsilon=loss,
+        neighbours=Neighbours.REPLACE_ONE,
+        beta=BETA,
+    )
+    picture(
+        figure.worst_errors(both, dimension=found.at_most),
+        key="dimension_worth",
+        badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
+    )
+    bound = worth.hidden_half(found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA)
+    if bound is not None:
+        st.markdown(f"{bound.statement} {THEORY}")
+    reference(
+        "Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), Theorem 2, "
+        "for weights; Sauer (1972)."
+    )
+
+
+def _named(key: str) -> Asked:
+    """A class by name, at a size."""
+    named = CLASSES[key]
+    most = min(LARGEST, named.largest)
+    size = slider(named.size.capitalize(), 1, most, min(6, most), key=f"dimension-{key}")
+    return Asked(
+        title=f"“{named.title}”",
+        weights=named.example(size).astype(np.float64),
+        known=named.dimension(size),
+        key=f"{key}|{size}",
+        badge=f"{named.title}, size {size} · exact",
+    )
+
+
+def _own() -> Asked | None:
+    """A class that is written here or brought as a file; a sentence where it is none. It is in no link."""
+    written = st.text_area(
+        "A line for each question, a number from 0 to 1 for each point",
+        EXAMPLE,
+        height=150,
+        key="dimension-text",
+        help=f"Up to {MOST_QUESTIONS} questions on {MOST_POINTS} points. Zeros and ones are yes-or-no questions.",
+    )
+    brought = st.file_uploader(
+        "Or a text file with the same (it goes before the text)", key="dimension-file", max_upload_size=1
+    )
+    try:
+        weights = read_class(brought.getvalue() if brought is not None else written)
+    except DataError as problem:
+        st.error(str(problem))
+        return None
+    st.caption("A class of questions is not about anybody: nothing here costs privacy. It stays in this session.")
+    return Asked(
+        title="you wrote",
+        weights=weights,
+        known=None,
+        key=repr(hash((weights.shape, weights.tobytes()))),
+        badge="your matrix · exact",
+    )
+
+
+def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shattering]:
+    """The dimension; there is nothing to say in between."""
+    yield 0.0
+    return vc_dimension(weights) if scale is None else fat_shattering_dimension(weights, scale=scale)
+
+
+def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
+    """The dimension, its levels, and the numbers of questions it goes with."""
+    questions, points = worth.different(asked.weights), asked.weights.shape[1]
+    text = f"{found.sentence()} "
+    if asked.known is not None:
+        text += f"The closed form says {asked.known} for every such class. "
+    if scale is not None and len(found.points):
+        levels = ", ".join(
+            f"{float(level):.4g} for point {point + 1}"
+            for point, level in zip(found.points.tolist(), found.levels, strict=True)
+        )
+        text += f"The levels r that show it at γ = {scale:g}: {levels}. "
+    text += (
+        f"The class asks {questions:,} different questions, so it shatters {questions.bit_length() - 1} points at most"
+    )
+    if scale is None:
+        most = worth.most_questions(points=points, dimension=found.at_most)
+        text += f"; with this dimension no class on {points} points asks more than {most:,}"
+    return f"{text}."

@@ -1,0 +1,124 @@
+"""Fat-shattering: weights of one run, the share found against the scale, unavoidable errors against ε."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats, exactly
+from dpcore.experiments.limits.reconstruction import BETA, EPSILONS
+from dpcore.experiments.limits.weighted_halves import AttackedHalf, Unavoidable
+from dpcore.limits.attacks import fat_shattering
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import (
+    OTHERS,
+    blind,
+    crossed,
+    curves,
+    epsilon_axis,
+    error_dots,
+    floored,
+    here,
+    lesson_picture,
+    runs,
+    wall,
+)
+
+SHOWN = 32
+"""Points of one run that are drawn."""
+FLOOR = 0.01
+"""Errors in rows of 0 are drawn here or lower: a logarithmic axis has no zero."""
+
+
+def weights(seen: AttackedHalf, *, scale: float) -> Picture:
+    """What the secret half's own query weighs each point, from its level; wrong guesses are crossed."""
+    points = len(seen.truth)
+    weight = fat_shattering.weights(half=seen.truth, levels=seen.levels, scale=scale)
+    place = np.arange(min(points, SHOWN))
+    wrong = seen.chosen != seen.truth
+
+    def dots(role: str, name: str, shape: str, which: Booleans) -> Dots:
+        kept = place[which[: len(place)]]
+        at, level = weight[kept], seen.levels[kept]
+        ends = np.minimum(at, level), np.maximum(at, level)
+        return Dots(role=role, name=name, x=kept + 1, y=at, low=ends[0], high=ends[1], shape=shape)
+
+    part = f"; the first {SHOWN} of {points} are drawn" if points > SHOWN else ""
+    return Picture(
+        title="One question, one attack",
+        x=Axis(title="person", low=0, high=len(place) + 1),
+        y=Axis(title="weight", low=-0.02, high=1.02, ticks=(0, 0.25, 0.5, 0.75, 1)),
+        marks=[
+            dots("true", "secret half", "circle", seen.truth),
+            dots(OTHERS[0], "the others", "square", ~seen.truth),
+            crossed(dots("ink", "the attacker is wrong", "", wrong)),
+        ],
+        sentence=f"The secret half's own query weighs its {points // 2} people {significant(2 * scale)} more than the "
+        f"others, around levels that differ a little; the attack on one release was wrong about {int(wrong.sum())} of "
+        f"{points} (×){part}.",
+        table={
+            "person": list(range(1, points + 1)),
+            "level": seen.levels.tolist(),
+            "weight": weight.tolist(),
+            "secret": seen.truth.tolist(),
+            "guessed": seen.chosen.tolist(),
+        },
+        height=240,
+    )
+
+
+def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Picture:
+    """Share found against the scale, (S, R): the same releases, seen through weaker and weaker queries."""
+    first, last = (percent(float(mean)) for mean in shares.mean(axis=1)[[0, -1]])
+    return lesson_picture(
+        title="The share found, at every scale",
+        x=Axis(title="scale γ: half the weight between in and out", low=0, high=0.52),
+        y=Axis(title="share of the half found", high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        marks=[
+            runs("identity, attacked", np.array(scales), shares, role="mechanism:identity"),
+            blind(),
+            Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
+        ],
+        sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
+        f"weak weights hide nobody. Bars hold 90% of {shares.shape[1]} runs.",
+        height=240,
+    )
+
+
+def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, measured: Floats) -> Picture:
+    """Errors in rows that cannot be avoided, by three proofs, beside the error that 95% of identity releases keep.
+
+    Args:
+        forbidden: the three constants along an axis of ε.
+        points: d.
+        epsilon: where the reader stands.
+        measured: worst weighted errors in rows at each of EPSILONS, (E, R).
+    """
+    paper, corrected, proved = map(significant, forbidden.at(epsilon))
+    half, most = np.quantile(measured, (0.5, 1 - BETA), axis=1)
+    floor = floored(half, FLOOR)
+    return lesson_picture(
+        title="The error nobody can avoid",
+        x=epsilon_axis(epsilon),
+        y=Axis(title="worst error, rows", log=True, low=floor),
+        marks=[
+            wall(forbidden.epsilon, forbidden.best, end=floor, corner="bottom left"),
+            *curves(forbidden.epsilon, {"the paper's constant": forbidden.paper}),
+            Curve(role="theory", name="corrected constant", x=forbidden.epsilon, y=forbidden.corrected),
+            error_dots(
+                "identity, measured",
+                np.array(EPSILONS),
+                most=most,
+                half=half,
+                floor=floor,
+                role="mechanism:identity",
+                said=lambda error: f"{significant(error)} rows",
+            ),
+            here(epsilon),
+        ],
+        sentence=f"At ε = {exactly(epsilon)} the paper's constant says {paper} rows, the corrected one {corrected}, "
+        f"and following every step {proved} (for 95% of releases); of {points // 2} rows.",
+        height=320,
+    )

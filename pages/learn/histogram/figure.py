@@ -1,0 +1,74 @@
+"""The histogram's risk: what nobody can beat, what mechanisms have, against ε."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import Floats, exactly
+from dpcore.limits.bounds.minimax import Risks
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.words import significant
+from pages.learn.pictures import curves, epsilon_axis, guessed, here, lesson_picture, wall
+
+
+def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured: Floats) -> Picture:
+    """Expected total error against ε, on logarithmic axes; below the wall is nobody.
+
+    Args:
+        seen: the risks on a grid of ε with ``epsilon`` in it.
+        occupied: cells that hold rows at all.
+        epsilon: where the reader stands.
+        guess: by which factor the reader thinks the identity histogram can be beaten there.
+        measured: total errors of identity releases there, fractions of n, (T,).
+    """
+    at = int(np.argmin(np.abs(seen.epsilons - epsilon)))
+    error, best, mean = float(seen.identity[at]), float(seen.nobody[at]), float(measured.mean())
+    half = 1.96 * float(measured.std()) / np.sqrt(len(measured))
+    known = np.concatenate([seen.nobody, seen.identity, seen.spared, seen.whole, seen.printed, seen.laplace])
+    floor = min(float(known[known > 0].min()), error / guess) / 1.5
+    beside = curves(seen.epsilons, {"Laplace noise (exact)": seen.laplace, "paper, as printed": seen.printed})
+    full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
+    marks = [
+        wall(seen.epsilons, seen.nobody, end=floor, corner="bottom left"),
+        Curve(role="mechanism:identity", name="identity (exact)", x=seen.epsilons, y=seen.identity),
+        Curve(
+            role="mechanism:sparse_histogram",
+            name=f"random DP, {full} (exact)",
+            x=seen.epsilons,
+            y=seen.spared,
+            dash="dashdot",
+        ),
+        *beside,
+        Curve(role="theory", name="paper, whole rows", x=seen.epsilons, y=np.where(seen.whole > 0, seen.whole, np.nan)),
+        # Where no release errs, a logarithmic axis has no place for it: the sentence says so.
+        *([_dot(epsilon, mean, half, floor)] if mean else []),
+        here(epsilon),
+        guessed(y=error / guess),
+        Rule(role="quiet", y=2.0, label="2: nothing right"),
+    ]
+    ratio = f"{significant(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
+    exceeds = "" if seen.printed[at] <= error else " The printed form exceeds a mechanism that exists."
+    return lesson_picture(
+        title="Total error, and what nobody can beat",
+        x=epsilon_axis(epsilon),
+        # Room above the highest curve for the words at ε.
+        y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(seen.laplace.max()))),
+        marks=marks,
+        sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
+        f"({significant(mean)} in {len(measured):,} releases); on its worst data nobody is below {significant(best)}, "
+        f"so it is beaten there by {ratio} at the most (you guessed {guess:g}). With only {full} and the weaker random "
+        f"promise, where its condition holds, it is {significant(float(seen.spared[at]))}.{exceeds}",
+        height=360,
+    )
+
+
+def _dot(epsilon: float, mean: float, half: float, floor: float) -> Dots:
+    """The measured error with its 95% interval."""
+    return Dots(
+        role="mechanism:identity",
+        name="identity, measured",
+        x=[epsilon],
+        y=[mean],
+        low=[max(mean - half, floor)],
+        high=[mean + half],
+    )

@@ -1,0 +1,96 @@
+"""Lesson: noise in every bar is about the best there is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Floats, exactly
+from dpcore.experiments.limits.histogram_risk import total_errors
+from dpcore.limits.bounds import minimax
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from pages.charts.words import significant
+from pages.learn.histogram import figure
+from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_stop, picture, reference, seed, stops
+from pages.learn.pictures import epsilon_grid
+from pages.shell.session import remembered
+
+RELEASES = 200
+
+
+def lesson() -> None:
+    """Controls, the question, the risks against ε."""
+    st.markdown(
+        "A histogram is released with noise in every bar, so that one person's row cannot be told. The **total error** "
+        "is what all bars are off by together, as a share of n: 0 is perfect, 2 is as wrong as can be. The noise looks "
+        "wasteful. Is there a cleverer way?"
+    )
+    left, right = st.columns(2)
+    with left:
+        cells = int(stops("Bars k", (2, 8, 16, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
+        rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
+        loss = epsilon("histogram", default=0.5)
+    with right:
+        held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
+        occupied = min(int(held), cells)
+        drawn = seed()
+    guess = guess_stop(
+        "histogram",
+        f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "
+        "its worst data, beat plain noise in every bar?",
+        label="Your guess, a factor",
+        options=(1, 2, 5, 10, 20, 50, 100, 1000),
+        default=100,
+    )
+    if guess is None:
+        return
+
+    def errors(key: str, *, full: int) -> Floats:
+        return remembered(
+            f"limits-risk|{key}|{cells}|{full}|{rows}|{loss}|{drawn}",
+            lambda: total_errors(
+                key=key, cells=cells, occupied=full, rows=rows, epsilon=loss, seed=drawn, trials=RELEASES
+            ),
+        )
+
+    seen = remembered(
+        f"limits-risks|{cells}|{occupied}|{rows}|{loss}",
+        lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
+    )
+    measured = errors("identity", full=cells)
+    picture(
+        figure.risks(seen=seen, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
+        key="histogram_risks",
+        badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {drawn}",
+    )
+    bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
+    st.markdown(f"{bound.statement} {bound.note} {THEORY}")
+    projected = errors("projected_histogram", full=occupied)
+    st.markdown(what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected))
+    reference(f"{bound.reference}; their equation 5 for the random-DP histogram.")
+
+
+def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
+    """What does better on data with few full bars, though nothing does on all data, and at which price.
+
+    Args:
+        cells: k.
+        occupied: bars that hold rows.
+        rows: n.
+        epsilon: privacy loss.
+        projected: total errors of projected releases of such data, fractions of n, (T,).
+    """
+    plain, spared = (minimax.geometric_risk(cells=size, rows=rows, epsilon=epsilon) for size in (cells, occupied))
+    gamma = min(1.0, lone_row_chance(cells=cells, n=rows))
+    return (
+        f"That is about the worst data. Where only {occupied:,} of {cells:,} bars hold rows, two things help. The full "
+        "promise stays and the noisy bars are **projected** to the nearest histogram of n rows, which costs nothing: "
+        f"total error {significant(float(projected.mean()))} instead of {significant(plain)}, on average over "
+        f"{len(projected)} releases of rows spread evenly over these bars. {SIMULATED} Or the promise is weaker: "
+        "*random* differential privacy protects against data sets that the same population makes, not against all, and "
+        f"may leave empty bars alone: {significant(spared)}, before any projection. For {cells:,} bars and {rows:,} "
+        + (
+            f"rows it takes a promise that may fail for a share γ = {significant(gamma)} of the data sets. {THEORY}"
+            if gamma < 1
+            else f"rows no such promise is proved: there are too few rows. {THEORY}"
+        )
+    )

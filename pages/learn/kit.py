@@ -1,0 +1,114 @@
+"""What the lessons of the Limits page share: bound controls, predict-then-reveal, and the line that cites."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from dpcore.core import Neighbours, Parameter, exactly
+from dpcore.mechanisms import entry
+from pages.charts.component import draw, table
+from pages.charts.picture import Picture
+from pages.shell.controls import check_choice, check_link, choice, number
+from pages.shell.session import in_link
+
+SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
+
+
+def seed() -> int:
+    """The seed of every draw on this page: another number, another draw."""
+    return int(
+        st.number_input(
+            "Preview seed",
+            0,
+            999_999,
+            1,
+            key=in_link("limits-seed"),
+            bind="query-params",
+            help="Draws here are seeded, so that a link reopens the same picture. They are not private releases.",
+        )
+    )
+
+
+def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
+    """The lesson's own privacy loss."""
+    parameter = entry("identity").controls()["epsilon"]
+    low = 0.01
+    parameter = dataclasses.replace(parameter, low=low, high=high if high is not None else 10.0)
+    value = number(parameter, key=f"{lesson}-epsilon", default=default)
+    st.caption("← more private · more accurate →")
+    return value
+
+
+def slider(
+    label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
+) -> int:
+    """A whole number, bound to the link; a link out of range gets its sentence."""
+    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+    return int(st.slider(label, low, high, default, step=step, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
+    """Which data sets are neighbours, bound to the link."""
+    titles = {str(each): each.words for each in Neighbours}
+    key = f"{lesson}-neighbours"
+    return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
+
+
+def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
+    """One of several numbers, bound to the link."""
+    names = [exactly(option) for option in options]
+    check_choice(key, names, label=label)
+    first = names[list(options).index(default)]
+    chosen = st.select_slider(label, options=names, value=first, key=in_link(key), help=help_text, bind="query-params")
+    return float(chosen)
+
+
+def _reveal(lesson: str) -> bool:
+    return bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params"))
+
+
+def guess_number(
+    lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = ""
+) -> int | None:
+    """Ask for a number before anything is shown; the guess, or None as long as the reader has not asked to see."""
+    with st.container(border=True):
+        st.markdown(f"**Guess first.** {question}")
+        key = f"{lesson}-guess"
+        check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+        guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
+        return int(guess) if _reveal(lesson) else None
+
+
+def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float | None:
+    """The same on a scale of stops."""
+    with st.container(border=True):
+        st.markdown(f"**Guess first.** {question}")
+        guess = stops(label, options, default, key=f"{lesson}-guess")
+        return guess if _reveal(lesson) else None
+
+
+def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str | None:
+    """The same with answers to choose from; the link holds their keys."""
+    with st.container(border=True):
+        st.markdown(f"**Guess first.** {question}")
+        key = f"{lesson}-guess"
+        check_choice(key, list(answers), label=label)
+        guess = st.radio(
+            label, list(answers), key=in_link(key), format_func=lambda answer: answers[answer], bind="query-params"
+        )
+        return str(guess) if _reveal(lesson) else None
+
+
+def picture(shown: Picture, *, key: str, badge: str) -> None:
+    """Heading, chart, sentence, numbers on demand; and files, because all data of lessons are made up or public."""
+    st.subheader(shown.title)
+    draw(shown, key=f"{key}_chart", badge=badge, download=True)
+    table(shown, title=shown.title.lower(), key=f"{key}_numbers")
+
+
+def reference(text: str) -> None:
+    """Who proved it."""
+    st.caption(f"Reference: {text}")

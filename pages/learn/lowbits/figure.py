@@ -1,0 +1,60 @@
+"""The low-bits attack: how often it guesses right, against naive noise and against the secure sampler."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpcore.core import exactly
+from dpcore.limits.bounds.low_bits import Verdict
+from pages.charts.picture import Axis, Dots, Picture, Region, Words
+from pages.charts.words import percent
+from pages.learn.pictures import guessed, lesson_picture
+
+
+def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -> Picture:
+    """Success with exact intervals, wrong once in a million times; beyond what ε allows nothing private can be."""
+    samplers = {"naive floating point": naive, "secure sampler": secure}
+    told = list(samplers.values())
+    words = ["broken" if each.broken else "within ε" for each in told]
+    unsettled = "".join(
+        f" The bar of the {name} reaches into the hatching, but below the limit too: nothing is shown against it."
+        for name, each in samplers.items()
+        if not each.broken and each.interval[1] > each.allowed
+    )
+    shown = lesson_picture(
+        title="One release, one guess",
+        x=Axis(title="share of guesses that are right", low=min(0.4, guess), high=1, form=".0%"),
+        y=Axis(labels=tuple(samplers)),
+        marks=[
+            Region(role="impossible", x=(naive.allowed, 1.0), label="impossible", corner="bottom right"),
+            Dots(
+                role="released",
+                name="right guesses",
+                legend=False,
+                x=[each.success for each in told],
+                y=range(len(told)),
+                low=[each.interval[0] for each in told],
+                high=[each.interval[1] for each in told],
+                across=True,
+                size=11,
+                hover=[
+                    f"{name}, {word}: {percent(each.success)} of {each.trials:,} guesses are right, "
+                    f"{percent(each.interval[0])} to {percent(each.interval[1])}; allowed {percent(each.allowed)}"
+                    for (name, each), word in zip(samplers.items(), words, strict=True)
+                ],
+            ),
+            guessed(x=guess),
+            *(
+                Words(role="ink", text=word, x=each.success, y=place, shift=(0, 14), bold=True)
+                for place, (word, each) in enumerate(zip(words, told, strict=True))
+            ),
+        ],
+        sentence=f"From one naive release the attacker tells the two counts apart in {percent(naive.success)} of "
+        f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
+        f"{percent(naive.allowed)}, hatched beyond. Against the secure sampler the same attack gets "
+        f"{percent(secure.success)}.{unsettled}",
+        height=190,
+    )
+    ends = {end: [each.interval[place] for each in told] for place, end in enumerate(("from", "to"))}
+    right, allowed = [each.success for each in told], [each.allowed for each in told]
+    return replace(shown, table={"noise": list(samplers), "success": right, **ends, "allowed": allowed})

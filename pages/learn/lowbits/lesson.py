@@ -1,0 +1,91 @@
+"""Lesson: the lowest bits of a noisy number give the true count away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import exactly
+from dpcore.limits.bounds import low_bits, odds
+from pages.charts.words import percent
+from pages.learn.kit import SIMULATED, epsilon, guess_number, picture, reference, seed, stops
+from pages.learn.lowbits import figure
+from pages.shell.session import with_progress
+
+
+def lesson() -> None:
+    """Controls, the question, the two verdicts, some releases taken apart."""
+    st.markdown(
+        "Is there one person more in the table, or not? A count is released with Laplace noise, drawn as the textbook "
+        "says: `scale * log(uniform)`. On paper this is private. In a computer the noise is one of finitely many "
+        "numbers, and **adding it to another count rounds it differently**. So the attacker looks at the last bits."
+    )
+    left, right = st.columns(2)
+    with left:
+        loss = epsilon("low-bits", default=0.5, high=1.0)
+    with right:
+        low = int(
+            stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count")
+        )
+        drawn = seed()
+    allowed = float(odds.best_guess(0.5, epsilon=loss))
+    guess = guess_number(
+        "low-bits",
+        f"One release at ε = {exactly(loss)}; whatever the method, privacy allows at most {percent(allowed)} right "
+        f"guesses between {low} and {low + 1}. How often does the attacker guess right against textbook noise?",
+        label="Your guess, percent",
+        low=0,
+        high=100,
+        default=50,
+        unit="%%",
+    )
+    if guess is None:
+        return
+    found = with_progress(
+        f"limits-low-bits|{loss}|{low}|{drawn}",
+        lambda: low_bits.attack_both(low=low, epsilon=loss, seed=drawn),
+        label="Drawing and attacking 20,000 releases.",
+    )
+    picture(
+        figure.verdicts(naive=found.naive, secure=found.secure, epsilon=loss, guess=guess / 100),
+        key="lowbits_verdicts",
+        badge=f"simulated: naive noise with seed {drawn}, secure sampler from the system's entropy",
+    )
+    if found.naive.broken:
+        st.warning(
+            f"The naive noise cannot be ε-DP with ε = {exactly(loss)}: {percent(found.naive.success)} right guesses, "
+            f"at least {percent(found.naive.interval[0])} (exact interval, wrong once in a million times), where "
+            f"{percent(allowed)} are allowed."
+        )
+    else:
+        st.info(
+            "At this count and ε the few lost bits are not enough for a verdict; try smaller counts or a smaller ε."
+        )
+    _taken_apart(found)
+    st.markdown(
+        f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, whatever ε "
+        "was. The secure sampler draws whole-number noise exactly: every whole number can come out of every count. "
+        f"{SIMULATED}"
+    )
+    reference("Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.")
+
+
+def _taken_apart(found: low_bits.Attacked) -> None:
+    """Some naive releases, and which counts can have led to them."""
+    place = st.expander("Naive releases, taken apart", key="lowbits_open", on_change="rerun")
+    if not place.open:
+        return
+    low, number = found.low, len(found.outputs)
+    says = zip(found.guesses.high, found.guesses.certain, strict=True)
+    place.dataframe(
+        {
+            "released": [repr(float(value)) for value in found.outputs],
+            "last bits": [float(value).hex().split("p")[0][-4:] for value in found.outputs],
+            **{
+                f"can come from {low + more}": ["yes" if each else "no" for each in possible]
+                for more, possible in enumerate(found.possible)
+            },
+            "attacker says": [f"{low + int(high)}{', for certain' if sure else ''}" for high, sure in says],
+            "truth": [low] * (number // 2) + [low + 1] * (number - number // 2),
+        },
+        hide_index=True,
+    )

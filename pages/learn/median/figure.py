@@ -1,0 +1,165 @@
+"""The median's wall: chance of being right against the grid's length, and the walk behind the proof."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpcore.core import Floats, Integers, exactly
+from dpcore.experiments.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
+from dpcore.limits.bounds import median
+from dpcore.limits.bounds.walk import MeasuredWalk, Walk
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.words import minus, percent, significant
+from pages.learn.pictures import OTHERS, curves, guessed, lesson_picture, wall
+
+BITS = Axis(title="bits of the grid", log=True, low=0.9, high=11_000, ticks=(1, 10, 100, 1000, 10_000))
+SHARES = (0, 0.25, 0.5, 0.75, 1)
+NAMES = {
+    "exponential": "exponential mechanism",
+    "permute-and-flip": "permute-and-flip",
+    "refusing": "refuses unless sure",
+    "stable": "stable median",
+}
+"""Of each mechanism whose chances are exact."""
+SEARCH = "histogram + search, measured"
+MOST_STEPS = 240
+"""Data sets of a walk that are drawn; a longer walk is thinned."""
+
+
+def success(
+    *, chances: MedianChances, n: int, epsilon: float, delta: float, bits: float, guess: float, measured: MeasuredWalk
+) -> Picture:
+    """Chance that a median is right, against bits; the impossible region is above what any ε-private method reaches.
+
+    Args:
+        chances: of mechanisms, and the most there can be, along a grid of bits with the reader's in it.
+        n: rows, odd.
+        epsilon: privacy loss.
+        delta: slack of the stable median.
+        bits: where the reader stands.
+        guess: where the reader thinks the wall is.
+        measured: how often binary search in identity releases was right, at each of MEASURED_BITS.
+    """
+    here = int(np.argmin(np.abs(chances.bits - bits)))
+    logs = {
+        f"{NAMES[key]}, δ = {exactly(delta)}" if key == "stable" else NAMES[key]: each
+        for key, each in chances.mechanisms.items()
+    }
+    reached = ", ".join(f"{name} {log_chance(float(each[here]))}" for name, each in logs.items())
+    return lesson_picture(
+        title="Who finds the median?",
+        x=BITS,
+        y=Axis(title="chance of the right median", low=0, high=1.15, form=".0%", ticks=SHARES),
+        marks=[
+            # Its words are not at the top: there the stable median's line would strike them through.
+            wall(chances.bits, np.exp(chances.most), end=1.15, corner="bottom right", label="impossible for δ = 0"),
+            *curves(chances.bits, {name: np.exp(each) for name, each in logs.items()}),
+            _dots(MEASURED_BITS, measured),
+            Rule(role="ink", x=bits, label="your grid"),
+            guessed(x=guess),
+        ],
+        sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
+        f"2^{bits:,.0f} grid points the best chance of being right that privacy loss {exactly(epsilon)} leaves is "
+        f"{log_chance(float(chances.most[here]))}; {reached}.",
+        height=340,
+    )
+
+
+def _dots(x: Integers | tuple[int, ...], seen: MeasuredWalk) -> Dots:
+    """How often the search was right, with exact intervals."""
+    return Dots(role="released", name=SEARCH, x=x, y=seen.chance, low=seen.low, high=seen.high)
+
+
+def _moved(n: int) -> Axis:
+    return Axis(title="rows moved from 0 to v", low=0, high=n)
+
+
+def _thinned(length: int) -> Integers:
+    return np.unique(np.linspace(0, length - 1, min(length, MOST_STEPS)).round().astype(np.int64))
+
+
+def _line(key: str, x: Integers, y: Floats, name: str) -> Curve:
+    """A walk in the colour that its mechanism has among the others."""
+    return Curve(role=OTHERS[list(NAMES).index(key)], name=name, x=x, y=y)
+
+
+def climb(*, key: str, walk: Walk, bits: float) -> Picture:
+    """Chance of saying v on each data set of a mechanism's walk, as a power of ten; no line where it cannot happen."""
+    steps = _thinned(len(walk.log_chance))
+    tens = walk.log_chance[steps] / math.log(10)
+    start = log_chance(float(walk.log_chance[0])) if np.isfinite(tens[0]) else "exactly 0"
+    return lesson_picture(
+        title="The climb",
+        x=_moved(len(walk.log_chance) - 1),
+        y=Axis(title="chance of v, power of ten"),
+        marks=[_line(key, steps, np.where(np.isfinite(tens), tens, np.nan), walk.name)],
+        sentence=f"From all rows at 0 to all at v, one row a step: {walk.name} says v with chance {start} at the start "
+        f"and {log_chance(float(walk.log_chance[-1]))} at the end. All 2^{bits:,.0f} − 1 other grid points want as "
+        "much of the start.",
+        height=280,
+    )
+
+
+def factors(*, key: str, walk: Walk) -> Picture:
+    """By which factor each step multiplies the chance, as a power of e; a private step stays between -ε and ε."""
+    ratios, loss = walk.ratios, exactly(walk.epsilon)
+    finite = np.isfinite(ratios)
+    # A thinned picture must not lose the largest step.
+    largest = int(np.argmax(np.where(finite, np.abs(ratios), -1.0)))
+    steps = np.unique(np.append(_thinned(len(ratios)), largest))
+    steps = steps[finite[steps]]
+    text = (
+        f"Largest step: the chance is multiplied by e^{significant(float(ratios[largest]))}; privacy loss {loss} "
+        f"allows e^{loss} at most."
+    )
+    if walk.delta:
+        text = (
+            f"One step leaves 0, which no factor allows; there the chance grows by {significant(walk.excess)} more "
+            f"than e^ε explains, and the slack δ = {exactly(walk.delta)} covers it."
+        )
+    return lesson_picture(
+        title="Each step",
+        x=_moved(len(ratios)),
+        y=Axis(title="factor, power of e"),
+        marks=[
+            _line(key, steps + 1, ratios[steps], "each step"),
+            Rule(role="theory", y=walk.epsilon, label="e^ε: the most that ε allows"),
+            Rule(role="theory", y=-walk.epsilon, label="1/e^ε: the least", below=True),
+        ],
+        sentence=text,
+        height=280,
+    )
+
+
+def measured_climb(*, n: int, seen: MeasuredWalk) -> Picture:
+    """How often binary search in real releases ended at v, on some of the walk's data sets."""
+    moved = stops(n)
+    middle = int(np.argmin(np.abs(moved - n / 2)))
+    start, half, end = (chance(float(seen.chance[place])) for place in (0, middle, -1))
+    return lesson_picture(
+        title="The climb",
+        x=_moved(n),
+        y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
+        marks=[_dots(moved, seen)],
+        sentence=f"Binary search in released histograms of {2**WALK_BITS:,} cells never heard of medians, and still "
+        f"climbs: {start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
+        height=280,
+    )
+
+
+def chance(value: float) -> str:
+    """A chance in per cent; a hopeless one as a power of ten, a nearly sure one as over 99.9%."""
+    return log_chance(math.log(value)) if value > 0 else percent(0)
+
+
+def log_chance(log: float) -> str:
+    """The same of a chance by its logarithm: one that is too small for a float keeps its power of ten."""
+    value = math.exp(min(log, 0.0))
+    if value >= 0.001 or log == -math.inf:
+        return "over 99.9%" if 0.999 < value < 1 else percent(value)
+    power = math.floor(log / math.log(10))
+    digits = f"{math.exp(log - power * math.log(10)):.2g}"
+    power, digits = (power + 1, "1") if digits == "10" else (power, digits)
+    return f"{'' if digits == '1' else f'{digits}·'}10^{minus(str(power))}"

@@ -1,0 +1,58 @@
+"""What an ε means as odds: belief before and after, and the chance of guessing right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import exactly
+from dpcore.limits.bounds import odds
+from pages.charts.picture import Axis, Curve, Picture, Rule
+from pages.charts.words import percent
+from pages.learn.pictures import epsilon_axis, epsilon_grid, guessed, here, lesson_picture, wall
+
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Picture:
+    """Largest and smallest belief after a release, against the belief before (δ = 0)."""
+    grid = np.unique(np.append(np.linspace(1e-6, 1 - 1e-6, 101), prior))
+    low, high = odds.posterior_range(grid, epsilon=epsilon)
+    impossible = "impossible, except with chance δ" if delta else f"impossible at ε = {exactly(epsilon)}"
+    hole = f" Except in an event of chance about {exactly(delta)}, in which anything may come out." if delta else ""
+    return lesson_picture(
+        title="Belief, before and after",
+        x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=QUARTERS),
+        y=Axis(title="belief after it", low=0, high=1, form=".0%", ticks=QUARTERS),
+        marks=[
+            wall(grid, high, end=1.0, label=impossible, corner="top left"),
+            wall(grid, low, end=0.0, label=impossible, corner="bottom right"),
+            Curve(role="theory", name="at most", x=grid, y=high),
+            Curve(role="quiet", name="unchanged", x=grid, y=grid, dash="dot"),
+            Curve(role="theory", name="at least", x=grid, y=low, dash="dash"),
+            Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
+            guessed(y=guess),
+        ],
+        sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}.{hole}",
+        height=320,
+    )
+
+
+def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:
+    """Chance of guessing right against ε, for the best attacker there can be."""
+    grid = epsilon_grid(epsilon)
+    best = odds.best_guesses(prior, epsilons=grid, delta=delta)
+    allowed, before = float(odds.best_guess(prior, epsilon=epsilon, delta=delta)), max(prior, 1 - prior)
+    return lesson_picture(
+        title="Guessing right",
+        x=epsilon_axis(epsilon),
+        y=Axis(title="chance of guessing right", low=0.45, high=1, form=".0%"),
+        marks=[
+            wall(grid, best, end=1.0, label="impossible", corner="top left"),
+            Curve(role="theory", name="the best attacker", x=grid, y=best),
+            here(epsilon),
+            Rule(role="quiet", y=before, label="without the release", below=True),
+        ],
+        sentence=f"Whoever knows everything else guesses right {percent(before)} of the time without the release, and "
+        + (f"at most {percent(allowed)} with it." if allowed > before else "no more often with it."),
+        height=320,
+    )

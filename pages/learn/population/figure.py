@@ -1,0 +1,72 @@
+"""Distributional privacy: how clearly two samples of one population are told apart by a private count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpcore.core import Floats, rounded_up
+from dpcore.limits.bounds.distributional import Separation
+from dpcore.limits.bounds.net_samples import reaching
+from pages.charts.picture import Axis, Curve, Picture, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import guessed, lesson_picture
+
+LONG = 20.0
+"""Losses from here on need equal factors: else nothing could be seen at loss 1."""
+
+
+def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, guess: float) -> Picture:
+    """Chance that two samples are told apart with at least so much loss; one row alone never costs more than ε.
+
+    Args:
+        apart: the exact law.
+        net: losses of the net mechanism between pairs of samples, at least, (P,).
+        n: rows of each sample.
+        limit: what the chance at loss 1 tends to, where that is known.
+        guess: what the reader expects at loss 1.
+    """
+    losses = {"folded count": apart.chances(), "net mechanism, at least": reaching(net)}
+    roles = dict(zip(losses, ("theory", "mechanism:net"), strict=True))
+    furthest = max(2.0, *(float(reached.max()) for reached, _ in losses.values()))
+    x = Axis(
+        title="loss between two samples, at least",
+        log=furthest > LONG,
+        low=apart.epsilon / 2 if furthest > LONG else 0,
+        high=furthest * 1.05,
+    )
+    tends = f", which tends to {percent(limit)} for large n" if limit is not None else ""
+    shown = lesson_picture(
+        title="Two samples of one population",
+        x=x,
+        y=Axis(title="chance", low=-0.02, high=1.2, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        marks=[
+            *(
+                _steps(name, role=roles[name], x=x, losses=reached, chances=chances)
+                for name, (reached, chances) in losses.items()
+            ),
+            Rule(role="ink", x=apart.epsilon, label=f"one row: never above {rounded_up(apart.epsilon)}"),
+            Rule(role="quiet", x=1.0, label="loss 1"),
+            guessed(y=guess, label="your guess, at loss 1"),
+        ],
+        sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
+        f"{percent(apart.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
+        f"{rounded_up(apart.epsilon)} at most. The net mechanism tells half of {len(net)} pairs apart with at least "
+        f"{significant(float(np.median(net)))}.",
+        height=320,
+    )
+    table: dict[str, list[str] | list[float]] = {
+        "what": [name for name, (reached, _) in losses.items() for _ in reached],
+        x.title: [float(loss) for reached, _ in losses.values() for loss in reached],
+        "chance": [float(chance) for _, chances in losses.values() for chance in chances],
+    }
+    return replace(shown, table=table)
+
+
+def _steps(name: str, *, role: str, x: Axis, losses: Floats, chances: Floats) -> Curve:
+    """Chance to reach a loss, (K,) each: it holds up to the next loss that occurs, and falls just after it."""
+    placed = losses > 0 if x.log else losses >= 0
+    losses, chances = losses[placed], chances[placed]
+    told = [f"{name} {significant(loss)}: {percent(chance)}" for loss, chance in zip(losses, chances, strict=True)]
+    return Curve(role=role, name=name, x=[x.low or 0, *losses], y=[*chances, 0.0], step=True, hover=[told[0], *told])

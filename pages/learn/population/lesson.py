@@ -1,0 +1,96 @@
+"""Lesson: a mechanism that protects every person and betrays the population."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Floats, ParameterError, exactly
+from dpcore.limits.bounds import distributional, net_samples
+from pages.charts.words import significant
+from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, reference, stops
+from pages.learn.population import figure
+from pages.shell.session import remembered
+
+FAR = 4
+"""How many lengths of the ruler a count must wander before its folded place says next to nothing of it."""
+NET_POINTS, PAIRS = 8, 60
+"""Of the net mechanism, and how many pairs of samples it is asked to tell apart."""
+
+
+def lesson() -> None:
+    """Controls, the question, the chance that two samples are told apart."""
+    st.markdown(
+        "Two polls ask different people of the **same** population. Surely a private answer to the one looks like a "
+        "private answer to the other? Take the number of people who say yes, and fold it like a ruler: 0, 1, … up to "
+        "m − 1, then back to 0, and so on. One person moves it by 1 at most, so a little noise makes it private."
+    )
+    left, right = st.columns(2)
+    with left:
+        n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
+    with right:
+        losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+        loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    guess = guess_number(
+        "population",
+        f"ε = {exactly(loss)} hides every single row. How often are two samples of the same population told apart with "
+        f"a loss of **1 or more**{f', {significant(1 / loss)} times ε' if loss < 1 else ''}?",
+        label="Your guess, percent of all pairs",
+        low=0,
+        high=100,
+        default=0,
+        unit="%%",
+    )
+    if guess is None:
+        return
+    apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
+    net = remembered(
+        f"limits-net-samples|{n}",
+        lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1),
+    ).losses(loss)
+    try:
+        limit = distributional.limit_far(loss)
+    except ParameterError:
+        limit = None
+    picture(
+        figure.told_apart(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
+        key="population_apart",
+        badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
+    )
+    wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
+    if n**0.5 >= FAR * apart.modulus:
+        text = f"{wanders}, far more than the ruler's length {apart.modulus}: folded, they are as good as independent."
+    else:
+        text = (
+            f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
+        )
+    st.markdown(f"{text} {THEORY}")
+    st.markdown(distributional_words(apart, net, n=n))
+    reference("Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.")
+
+
+def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:
+    """What distributional privacy is, what follows from it, and that neither mechanism has it at its ε.
+
+    Args:
+        apart: the folded count.
+        net: losses of the net mechanism, at least, (P,).
+        n: rows of each sample.
+    """
+    least, middle = apart.beta(1.0), float(np.median(net))
+    broken = (
+        f"With the folded count it fails: (1, β)-distributional privacy needs a β of at least {significant(least)}, if "
+        "the population is large."
+        if least
+        else "At so large an ε, or on so few rows, the folded count does not break it."
+    )
+    return (
+        "Differential privacy protects rows. *Distributional* privacy is about the sample: two samples of n distinct "
+        "rows, each drawn without replacement from the same population, are to look alike except with chance β over "
+        f"the draw. With β below 1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies "
+        f"differential privacy; the reverse does not hold. {broken} {THEORY}\n\nNor do net mechanisms have it at the "
+        f"ε of their differential privacy: at ε = {exactly(apart.epsilon)} the net mechanism for thresholds, with "
+        f"{NET_POINTS} points, tells two samples of {n:,} of {2 * n:,} people apart with a loss of **at least "
+        f"{significant(middle)}** in half of all pairs, {significant(middle / apart.epsilon)} times ε. That grows like "
+        f"ε√n, so it takes an ε of about 1/√n = {significant(n**-0.5)} for a useful promise about samples. {SIMULATED}"
+    )

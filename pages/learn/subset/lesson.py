@@ -1,0 +1,107 @@
+"""Lesson: nobody's secret is published, only noisy group counts; and still the secrets come out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Booleans, exactly
+from dpcore.data.sources import Bundled
+from dpcore.experiments.limits import subset_sums
+from dpcore.limits.attacks import subset_sum
+from dpcore.randomness import Preview
+from pages.charts.words import percent
+from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_number, picture, reference, seed, slider, stops
+from pages.learn.subset import figure
+from pages.shell.controls import choice
+from pages.shell.session import remembered, with_progress
+
+SECRETS = {
+    "generated": "Generated: a fair coin each",
+    "adult.sex": "Adult census extract: sex",
+    "adult.income": "Adult census extract: income above 50,000",
+    "penguins.sex": "Palmer penguins: sex",
+}
+METHODS = {
+    "squares": "Least squares (at once)",
+    "largest": "Linear program: small largest residual",
+    "sum": "Linear program: small sum of residuals",
+}
+
+
+def lesson() -> None:
+    """Controls, the question, one attack, the share against noise and against questions."""
+    st.markdown(
+        "Everyone has one secret bit. Nobody's bit is ever published: only **how many in a random group have a 1**, "
+        "with some noise. An attacker looks for the bits that fit all these answers best."
+    )
+    left, right = st.columns(2)
+    with left:
+        secret = choice("Secret column", SECRETS, key="subset-secret", default="adult.sex")
+        people = int(stops("People n", (20, 50, 100, 200, 344, 500), 200, key="subset-people"))
+        questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
+    with right:
+        error = slider("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
+        method = choice("Attack", METHODS, key="subset-method")
+        drawn = seed()
+    loss = epsilon("subset", default=1.0)
+    truth, words = secret_bits(secret, people=people, seed=drawn)
+    people = len(truth)
+    guess = guess_number(
+        "subset",
+        f"{people} people, {questions:,} answers, each off by up to {error} people. What share of the secret bits does "
+        "the attack find?",
+        label="Your guess, percent",
+        low=0,
+        high=100,
+        default=60,
+        unit="%%",
+    )
+    if guess is None:
+        return
+    kind = "generated" if secret == "generated" else "bundled sample"
+    badge = f"true: {kind} · answers: simulated, preview sampler, seed {drawn}"
+    masks = subset_sum.random_groups(Preview(drawn + 1), people=people, groups=questions)
+    key = f"{secret}|{people}|{questions}|{drawn}"
+    found = with_progress(
+        f"limits-bits|{key}|{error}|{method}",
+        lambda: subset_sums.attack(masks, truth, error=error, method=method, seed=drawn + 2),
+        label="Solving, with more and more answers.",
+    )
+    picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
+    seen = with_progress(
+        f"limits-subset|{key}|{error}",
+        lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
+        label="Attacking.",
+    )
+    bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
+    blind = max(float(truth.mean()), 1 - float(truth.mean()))
+    noise = figure.by_noise(
+        seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
+    )
+    fewer = figure.by_questions(seen=seen, people=people, asked=questions)
+    left, right = st.columns(2)
+    with left:
+        picture(noise, key="subset_noise", badge=f"{badge} · least squares")
+    with right:
+        picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
+    st.markdown(f"{bound.statement} {THEORY}")
+    private = remembered(
+        f"limits-curator|{key}|{loss}",
+        lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
+    )
+    st.markdown(
+        f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
+        f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {SIMULATED} Least "
+        "squares is at its weakest where there are as many questions as people: every error is magnified."
+    )
+    reference(f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.")
+
+
+def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
+    """The bits (n,) and the words for 0 and 1; rows of a real sample that hold neither are left out."""
+    if secret == "generated":
+        return Preview(seed).integers(2, columns=people, trials=1)[0] == 1, ("0", "1")
+    source = Bundled(sample_key=secret.split(".")[0], column_name=secret.split(".")[1])
+    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    rows = dataset.records[dataset.records < 2][:people]
+    return rows == 1, (dataset.domain.describe(0), dataset.domain.describe(1))

@@ -1,0 +1,204 @@
+"""Reconstruction of a secret half: one attack point by point, many runs against ε, and the two worlds of a swap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats, exactly
+from dpcore.experiments.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
+from dpcore.limits.attacks.halves import TwoWorlds
+from dpcore.mechanisms import catalogue
+from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, nothing
+from pages.charts.words import percent, rows, significant
+from pages.learn.pictures import (
+    OTHERS,
+    blind,
+    crossed,
+    epsilon_axis,
+    error_dots,
+    floored,
+    guessed,
+    here,
+    lesson_picture,
+    runs,
+    wall,
+)
+
+SHOWN = 48
+"""Points of one run that are drawn."""
+FLOOR = 0.01
+"""Errors of 0 are drawn here or lower: a logarithmic axis has no zero."""
+
+
+def one_run(attack: Attack) -> Picture:
+    """The released rows of every point, which of them are in the secret half, and what the attacker says."""
+    title = "One release, one attack"
+    if attack.refused:
+        return nothing(title=title, said="The mechanism refused: there is nothing to reconstruct from.")
+    truth, released, chosen = attack.truth, attack.released, attack.chosen
+    points, found = len(truth), int((truth & chosen).sum())
+    said = [
+        f"person {point + 1}: {significant(float(count))} rows released; {'in' if secret else 'not in'} the secret "
+        f"half; the attacker says {'in' if yes else 'not in'}"
+        for point, (count, secret, yes) in enumerate(zip(released[:SHOWN], truth, chosen, strict=False))
+    ]
+
+    def dots(role: str, name: str, shape: str, which: Booleans) -> Dots:
+        kept = np.flatnonzero(which[: len(said)])
+        texts = [said[each] for each in kept]
+        return Dots(role=role, name=name, x=kept + 1, y=released[kept], shape=shape, hover=texts)
+
+    cut = (float(released[chosen].min()) + float(released[~chosen].max())) / 2
+    part = f"; the first {SHOWN} of {points:,} points are drawn" if points > SHOWN else ""
+    return Picture(
+        title=title,
+        x=Axis(title="person", low=0, high=len(said) + 1),
+        y=Axis(title="released rows"),
+        marks=[
+            dots("true", "in the secret half", "circle", truth),
+            dots(OTHERS[0], "not in it", "square", ~truth),
+            crossed(dots("ink", "the attacker is wrong", "", truth != chosen)),
+            Curve(
+                role="quiet",
+                name="the attacker takes what is above",
+                x=[0.5, len(said) + 0.5],
+                y=[cut, cut],
+                dash="dash",
+                width=1.5,
+            ),
+        ],
+        sentence=f"One release: the attacker finds {found:,} of the {points // 2:,} secret points "
+        f"({percent(2 * found / points)}; a blind guess finds half). × marks what is wrong{part}.",
+        table={
+            "point": list(range(1, points + 1)),
+            "secret": truth.tolist(),
+            "released rows": np.round(released, 3).tolist(),
+            "guessed": chosen.tolist(),
+        },
+        height=240,
+    )
+
+
+def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
+    """How often the point is found in both worlds, exact intervals, and what ε would allow."""
+    names = ("its row is in the data", "its row was swapped out")
+    shares = np.array([told.inside, told.outside])
+    low, high = np.array([told.inside_interval, told.outside_interval]).T
+    beyond = [Region(role="impossible", x=(told.allowed, 1.0), y=(-0.5, 0.5))] if told.allowed < 1 else []
+    verdict = (
+        f"a promise of ε = {exactly(epsilon)} allows {percent(told.allowed)} at most: this cannot be ε-DP"
+        if told.impossible
+        else f"ε = {exactly(epsilon)} allows up to {percent(told.allowed)}, hatched beyond: no contradiction"
+    )
+    return Picture(
+        title="Why: swap one person for another",
+        x=Axis(title="releases that name the point", low=-0.02, high=1.02, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis(labels=names),
+        marks=[
+            *beyond,
+            Dots(
+                role="released",
+                x=shares,
+                y=np.arange(2),
+                low=low,
+                high=high,
+                across=True,
+                size=10,
+                hover=[
+                    f"{name}: named in {percent(share)} of releases ({percent(start)} to {percent(end)})"
+                    for name, share, start, end in zip(names, shares, low, high, strict=True)
+                ],
+            ),
+        ],
+        sentence=f"The point is guessed in {percent(told.inside)} of releases with its row in the data and in "
+        f"{percent(told.outside)} without; {verdict}."
+        + ("" if claimed else " Publishing true counts is private at no ε at all."),
+        table={"world": names, "share": shares.tolist(), "from": low.tolist(), "to": high.tolist()},
+        height=130,
+    )
+
+
+def _role(key: str, place: int) -> str:
+    """Of a mechanism: its own colour if the catalogue has it."""
+    return f"mechanism:{key}" if key in {entry.key for entry in catalogue()} else OTHERS[place % len(OTHERS)]
+
+
+def _spread_out(place: int) -> Floats:
+    """The same ε for every mechanism, dodged a little so that dots do not hide each other."""
+    return np.array(EPSILONS) * 1.05 ** (place % 5 - 2)
+
+
+def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, guess: float) -> Picture:
+    """Mean share found against ε, dots with the middle 90% of the runs; above the curve no private method can be.
+
+    Args:
+        seen: attacks; the first mechanism is the reader's.
+        titles: of mechanisms, by key.
+        walls: what privacy forbids, along an axis of ε.
+        epsilon: where the reader stands.
+        guess: what the reader expects there, a share.
+    """
+    near = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
+    marks = [
+        runs(titles[key], _spread_out(place), seen.shares[place], role=_role(key, place))
+        for place, key in enumerate(seen.keys)
+    ]
+    return lesson_picture(
+        title="How much is found",
+        x=epsilon_axis(epsilon),
+        y=Axis(title="share of the half found", high=1.2, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        marks=[
+            wall(walls.epsilon, walls.share, end=1.2, corner="top left"),
+            *marks,
+            blind(),
+            guessed(y=guess),
+            here(epsilon),
+        ],
+        sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
+        f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
+        f"method lets no attack find more than {percent(walls.at(epsilon)[0])} on average at ε = {exactly(epsilon)}. "
+        f"Bars hold 90% of {seen.shares.shape[2]} runs.",
+        height=320,
+    )
+
+
+def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon: float, n: int) -> Picture:
+    """The error that 95% of the releases stay within, against ε; below the curve nobody can be at β = 5%.
+
+    Args:
+        seen: attacks; the first mechanism is the reader's.
+        titles: of mechanisms, by key.
+        walls: what privacy forbids, along an axis of ε.
+        epsilon: where the reader stands.
+        n: rows.
+    """
+    half, most = seen.within(0.5), seen.within(1 - BETA)
+    floor = floored(half, FLOOR)
+    marks = [
+        error_dots(
+            titles[key],
+            _spread_out(place),
+            most=most[place],
+            half=half[place],
+            floor=floor,
+            role=_role(key, place),
+            said=lambda error: f"{percent(error)} ({rows(error, n)})",
+        )
+        for place, key in enumerate(seen.keys)
+    ]
+    typical = float(most[0, EPSILONS.index(1.0)])
+    return lesson_picture(
+        title="How accurate it was",
+        x=epsilon_axis(epsilon),
+        y=Axis(title="worst error, share of n", log=True, low=floor, form="~p", rows=n),
+        marks=[
+            wall(walls.epsilon, walls.error, end=floor, corner="bottom left"),
+            *marks,
+            Rule(role="ink", y=0.5, label="releasing nothing: 50%"),
+        ],
+        sentence=f"At ε = 1, 95% of {titles[seen.keys[0]]}'s releases err by at most {percent(typical)} on their worst "
+        f"subset; no private method can promise less than {percent(walls.at(1.0)[1])}. Each bar ends at the median.",
+        height=320,
+    )

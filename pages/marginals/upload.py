@@ -1,0 +1,67 @@
+"""Columns of one's own file as yes/no attributes: predicates a person names, never read off private rows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import ParameterError
+from dpcore.data.cube import MOST_ATTRIBUTES, Predicate
+from dpcore.data.cubes import UploadedCube
+from pages.data.upload import HeldFile, held_file
+
+OWN_ROWS = "my-file"
+MOST_COLUMNS = 24
+HELP = (
+    "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
+    "“column at least 40”, “< 18” makes “column below 18”. A missing value has none of them, and its row stays in n."
+)
+
+
+def own_predicates() -> UploadedCube | None:
+    """The held file's predicates; None until two are named."""
+    held = held_file()
+    if held is None:
+        return None
+    columns = st.multiselect(
+        "Columns",
+        held.table.columns,
+        key=f"{held.prefix}cube-columns",
+        max_selections=MOST_COLUMNS,
+        persist_state="session",
+    )
+    predicates: list[Predicate] = []
+    for column in columns:
+        predicates += _named(held, column)
+    unique = {predicate.name: predicate for predicate in predicates}
+    if len(unique) < 2:
+        st.caption("Name at least two attributes.")
+        return None
+    if len(unique) > MOST_ATTRIBUTES:
+        raise ParameterError(f"At most {MOST_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
+    return UploadedCube(
+        table=held.table, predicates=tuple(unique.values()), private=held.private, digest=f"{held.digest}|{held.turn}"
+    )
+
+
+def _named(held: HeldFile, column: str) -> list[Predicate]:
+    """The attributes that one column's text names."""
+    text = st.text_input(
+        f"{column}: yes where it is",
+        value="1",
+        help=HELP,
+        persist_state="session",
+        max_chars=400,
+        key=f"{held.prefix}cube-{held.table.columns.index(column)}",
+    )
+    return [parsed(column, part.strip()) for part in str(text).split(",") if part.strip()]
+
+
+def parsed(column: str, part: str) -> Predicate:
+    """One predicate: “>= 40”, “< 18”, or a value."""
+    for sign, kind in ((">=", "at least"), ("<", "below")):
+        if part.startswith(sign):
+            try:
+                return Predicate(column=column, kind=kind, value=float(part.removeprefix(sign)))
+            except ValueError:
+                raise ParameterError(f"After “{sign}” a number is needed.") from None
+    return Predicate(column=column, value=part)

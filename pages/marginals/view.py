@@ -1,0 +1,199 @@
+"""The Marginals page: the polynomial, the noise of its levels, errors over many queries, one query, and who wins."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Neighbours
+from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
+from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
+from pages.charts.component import draw, table
+from pages.charts.picture import Picture
+from pages.charts.words import percent, rows
+from pages.charts.worst import Called
+from pages.marginals.controls import ask
+from pages.marginals.figures import answer_errors, level_bars, step_curve
+from pages.marginals.lists import college_story
+from pages.marginals.map import row_grid, winners_map
+from pages.marginals.previews import Shown, computed
+from pages.marginals.promise import Promised, beside
+from pages.marginals.query import one_query
+from pages.shell.status import may_show
+from pages.shell.theorem import all_digits
+
+PUBLIC = "theory: depends on public numbers only"
+MAP_WIDTHS = range(1, 13)
+ANSWERS_ONLY = (
+    "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "
+    "that is right on all two-way marginals, whatever the data (Ullman and Vadhan 2011): these are answers only. It is "
+    "a theorem about the worst data; on real tables rows may come close, see the other view. And if you need a short "
+    "list of queries, known in advance, release just those: noise for 10,000 of them is far smaller than for all."
+)
+
+
+def marginals() -> None:
+    """Read the controls, then show what they do."""
+    st.markdown(
+        "What share of rows has **any**, **all** or **some** of these attributes? There are too many such questions to "
+        "answer each with noise of its own. But a row's answer depends only on *how many* of the attributes it has, "
+        "and a polynomial in that number needs only marginals of few attributes (Thaler, Ullman and Vadhan 2012)."
+    )
+    asked = ask()
+    if asked is None:
+        return
+    if not may_show(asked.source):
+        st.info(
+            "These data are private, so nothing is computed from them here. Preview on a public stand-in or on "
+            "generated rows of the same size, or, if you are their steward, say so above."
+        )
+        return
+    shown = computed(asked)
+    _headline(shown)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("A polynomial bent toward a step")
+        _polynomial(shown)
+    with right:
+        st.subheader("Where the privacy budget goes")
+        _levels(shown)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Errors over many queries")
+        _errors(shown)
+    with right:
+        st.subheader("Which method wins where")
+        _map(shown)
+    one_query(asked.source.domain.names, shown.answers, shown.packed)
+    place = st.container()
+    private = asked.source.provenance.is_private
+    college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
+    _code(shown)
+    with place:  # last, because many releases take longer than one
+        _promise(shown)
+
+
+def _headline(shown: Shown) -> None:
+    """What the chosen method does, and what it is."""
+    answers = shown.answers
+    direct = answers.plan.polynomial is None
+    other = answers.by_polynomial if direct else answers.directly
+    error, compared, between, constant = (
+        percent(float(np.quantile(np.abs(each - answers.truth), 0.95)))
+        for each in (answers.chosen, other, answers.between, np.full(len(answers.truth), 0.5))
+    )
+    guarantee = answers.mechanism.guarantee(answers.problem)
+    st.header(f"95 in 100 answers are off by at most {error}")
+    st.markdown(
+        f"{answers.queries.count:,} queries about {shown.asked.words}, answered from **{answers.plan.words}**. "
+        f":blue-badge[simulated] :gray-badge[true]\n\n{'By the polynomial' if direct else 'Directly'} it would be "
+        f"{compared}; saying ½ to all, {constant}. The polynomial's release also bounds each answer, for free; "
+        f"halfway between the bounds it is **{between}**. Privacy: {guarantee.sentence()}, for all queries together.",
+        help=all_digits(guarantee),
+    )
+
+
+def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:
+    """A picture and its numbers; beside private rows nothing is offered as a file."""
+    download = not shown.asked.source.provenance.is_private
+    draw(picture, key=f"marginals_{name}_chart", badge=badge, download=download)
+    table(picture, title=title, key=f"marginals_{name}_numbers")
+
+
+def _polynomial(shown: Shown) -> None:
+    polynomial = shown.answers.release.plan.polynomial
+    assert polynomial is not None
+    used = shown.answers.plan.polynomial is not None
+    picture = step_curve(polynomial=polynomial, key=shown.asked.entry.key, used=used)
+    _draw(shown, picture, name="step", badge=PUBLIC, title="the polynomial")
+
+
+def _levels(shown: Shown) -> None:
+    plan = shown.answers.plan
+    picture = level_bars(plan=plan, counts=released_counts(plan, shown.answers.queries), key=_colour(shown))
+    _draw(shown, picture, name="levels", badge=PUBLIC, title="noise of each level")
+
+
+def _colour(shown: Shown) -> str:
+    """Whose colour the chosen method has."""
+    return "marginals-direct" if shown.answers.plan.polynomial is None else shown.asked.entry.key
+
+
+def _errors(shown: Shown) -> None:
+    asked = shown.asked
+    picture = answer_errors(shown.answers, key=asked.entry.key)
+    _draw(shown, picture, name="errors", badge=asked.badge(), title="errors")
+
+
+def _map(shown: Shown) -> None:
+    problem, mechanism = shown.answers.problem, shown.answers.mechanism
+    widths = [width for width in MAP_WIDTHS if width <= shown.asked.source.domain.attributes]
+    budget, degree = mechanism.budget, mechanism.degree
+    places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=degree)
+    here, _ = best_along(problem, budget, rows=np.array([problem.n]), degree=degree)
+    picture = winners_map(places=places, n=problem.n, width=shown.asked.width, here=here[0], key=shown.asked.entry.key)
+    _draw(
+        shown, picture, name="map", badge="theory: least predicted error, minimax polynomials", title="who wins where"
+    )
+
+
+def _promise(shown: Shown) -> None:
+    """What the theorem promises for every query at once, beside the worst errors of many releases."""
+    asked, answers = shown.asked, shown.answers
+    plan, problem, queries = answers.plan, answers.problem, answers.queries
+    bound = answers.mechanism.accuracy(problem, BETA)
+    read = len(answers.looked_at)
+    partly = read < queries.count
+    noise = bound.value - plan.gamma
+    parts = [f"bias up to {percent(plan.gamma)}"] if plan.gamma else []
+    parts += [f"noise up to {percent(noise)} (≈ {rows(noise, problem.n)})"] if noise else []
+    looked_at = f"{read:,} of the {queries.count:,} queries, drawn at random" if partly else f"all {read:,} queries"
+    dots = "Answers are moved into 0 to 1, which brings none further from the truth."
+    if partly:
+        dots += " The promise is about all queries: the worst of those not drawn may be a little larger."
+    beside(
+        Promised(
+            problem=problem,
+            guarantee=answers.mechanism.guarantee(problem),
+            bound=bound,
+            details=f"It is about all {queries.count:,} queries at once: {', '.join(parts)}.",
+            looked_at=looked_at,
+            dots=dots,
+            called=Called(over=f"{read:,} sampled queries" if partly else "all queries"),
+            badge=asked.badge(),
+            private=asked.source.provenance.is_private,
+            note=ANSWERS_ONLY,
+        ),
+        memory=f"{asked.source.key}|{answers.mechanism!r}|{queries.width}|{queries.least}|{queries.signed}|"
+        f"{problem.neighbours}|{asked.seed}",
+        work=answers.worst if plan.polynomial or direct_fits(queries) else None,
+        why_not=f"No release is previewed: it would hold {counts_at(queries, queries.width):,} counts, more than the "
+        f"{MOST_COUNTS:,} that fit. The promise beside is what it would be.",
+    )
+
+
+def _code(shown: Shown) -> None:
+    """The snippet, copyable."""
+    place = st.expander("The code that reproduces this release", key="marginals_code_open", on_change="rerun")
+    if not place.open:
+        return
+    asked = shown.asked
+    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
+    rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
+    lines = [
+        "import dpcore",
+        "from dpcore.queries.at_least import AtLeast",
+        *asked.source.code(),
+        "",
+        f"queries = AtLeast(domain=dataset.domain, width={asked.width}, least={asked.least}, signed={asked.signed})",
+        f"problem = dpcore.Problem(domain=dataset.domain, queries=queries, n={rows},",
+        f"                         neighbours=dpcore.Neighbours.{asked.neighbours.name})",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
+        "state = mechanism.prepare(dataset, problem)",
+        f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
+        "sets, negated = queries.sets(queries.batch(5))",
+        "for index, answer in zip(queries.batch(5).tolist(), release.answers(sets, negated, clip=True)[0].tolist()):",
+        '    print(f"{queries.describe(index)}: {answer:.3f}")',
+        "print(mechanism.guarantee(problem).sentence())",
+    ]
+    place.code("\n".join(lines), language="python")

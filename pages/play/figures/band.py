@@ -1,0 +1,164 @@
+"""Errors of every query over the releases: a band along a line or by size, or a bar for each label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats
+from dpcore.data.domains import Grid, Line
+from dpcore.experiments.measure import ErrorReport
+from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import Intervals, Rectangles
+from pages.charts.histogram import extent, unit_of
+from pages.charts.labels import drawable, fullest
+from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
+from pages.charts.words import percent, rows, shortened
+from pages.play.figures.interval_map import interval_map
+
+TITLE = "Error of every query"
+MOST_POINTS = 128
+"""Queries of a band: more would not be seen."""
+THIN, THICK = 3.0, 9.0
+"""Widths of a label's bars that hold 90 and 50 in 100 releases."""
+
+
+def error_band(report: ErrorReport) -> Picture:
+    """Error of each query over the trials: a 90% and a 50% band, or a map over both ends of an interval."""
+    if not len(report.answered):
+        return nothing(title=TITLE, said="Every previewed release refused to answer.")
+    domain, queries = report.problem.domain, report.problem.queries
+    if isinstance(queries, Intervals) and isinstance(domain, Line):
+        return interval_map(report, queries, domain)
+    if isinstance(queries, Rectangles):
+        return _by_size(report, queries)
+    described = [queries.describe(int(index)) for index in report.indices]
+    # A category's name is what somebody typed: a sentence does without.
+    which = described if isinstance(domain, Line | Grid) else None
+    if isinstance(domain, Line) and not isinstance(queries, LinearQueries):
+        places = np.linspace(0, len(report.indices) - 1, min(len(report.indices), MOST_POINTS))
+        shown = np.unique(places.round()).astype(np.int64)
+        # A threshold is at its cell's upper end, a cell at its middle.
+        offset = 0.5 if queries.key == "cells" else 1.0
+        at = numbers(domain.low + (report.indices[shown] + offset) * domain.width)
+        axis = Axis(title=unit_of(domain, queries.one), low=domain.low, high=domain.high)
+        marks = _along(at, report.band[:, shown], [described[place] for place in shown], n=report.problem.n)
+        return _picture(report, axis, marks, described, which, band=report.band)
+    shown = fullest(report.truth)
+    names = drawable(described[place] for place in shown)
+    return _by_label(report, names, report.band[:, shown], described, which)
+
+
+def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
+    """Rectangles over their rank by number of cells."""
+    left, right, low, high = queries.ends(report.indices)
+    cells = (right - left + 1) * (high - low + 1)
+    order = np.argsort(cells, kind="stable")
+    # As queries.describe, each edge described once.
+    across, up = (
+        [line.describe(cell).split(" to ") for cell in range(line.ordered)]
+        for line in (queries.domain.first, queries.domain.second)
+    )
+    described = [
+        f"{across[a][0]} to {across[b][1]} × {up[c][0]} to {up[d][1]}"
+        for a, b, c, d in zip(left[order], right[order], low[order], high[order], strict=True)
+    ]
+    band = report.band[:, order]
+    axis = Axis(title="rectangles shown (fewest cells first)", low=1, high=max(2, len(order)))
+    marks = _along(np.arange(1.0, len(order) + 1), band, described, n=report.problem.n)
+    also = {"rectangle": described, "cells": cells[order].tolist()}
+    return _picture(report, axis, marks, described, described, band=band, order=order, also=also)
+
+
+def _along(at: Floats, band: Floats, described: Sequence[str], *, n: int) -> list[Mark]:
+    """Both bands and the median over places (K,); quantiles (5, K)."""
+    return [
+        Band(role="released", name="90 in 100 releases", x=at, low=band[0], high=band[-1]),
+        Band(role="released", name="50 in 100 releases", x=at, low=band[1], high=band[-2], opacity=0.38),
+        Curve(role="released", name="median", x=at, y=band[2], width=2, hover=_hover(band, described, n=n)),
+    ]
+
+
+def _by_label(
+    report: ErrorReport, names: list[str], band: Floats, described: list[str], which: list[str] | None
+) -> Picture:
+    """A thin and a thick bar for each label, and its median."""
+    at = np.arange(len(names), dtype=np.float64)
+    gap = np.full(len(names), np.nan)
+
+    def bar(low: Floats, high: Floats, *, name: str, width: float) -> Curve:
+        lying = np.stack([low, high, gap], axis=1).ravel()
+        return Curve(role="released", name=name, x=lying, y=np.stack([at, at, gap], axis=1).ravel(), width=width)
+
+    marks: list[Mark] = [
+        bar(band[0], band[-1], name="90 in 100 releases", width=THIN),
+        bar(band[1], band[-2], name="50 in 100 releases", width=THICK),
+        Dots(
+            role="released",
+            name="median",
+            x=band[2],
+            y=at,
+            shape="line-ns",
+            size=17,
+            hover=_hover(band, names, n=report.problem.n),
+        ),
+    ]
+    return _picture(report, Axis(labels=tuple(names)), marks, described, which, band=report.band)
+
+
+def _picture(
+    report: ErrorReport,
+    places: Axis,
+    marks: list[Mark],
+    described: list[str],
+    which: list[str] | None,
+    *,
+    band: Floats,
+    order: Any = slice(None),
+    also: dict[str, list[Any]] | None = None,
+) -> Picture:
+    """The picture of a band (5, Q), its hardest query and its table.
+
+    Args:
+        report: measured errors.
+        places: the axis of queries.
+        marks: of the band.
+        described: queries (Q,), as in the table.
+        which: their names that a sentence may say; None: none may.
+        band: quantiles of the errors (5, Q).
+        order: of the report's queries in the table.
+        also: first columns of the table.
+    """
+    n, one = report.problem.n, report.problem.queries.one
+    size = np.abs(band[[0, -1]]).max(axis=0)
+    widest = int(size.argmax())
+    reach = float(size[widest])
+    table: dict[str, list[Any]] = {**(also or {"query": described}), "true answer": shortened(report.truth[order])}
+    for name, level in zip(("5%", "25%", "median", "75%", "95%"), band, strict=True):
+        table[f"error, {name}"] = shortened(level)
+    table["rows, 95%"] = shortened(band[-1] * n)
+    errors = Axis(title="error, share of n", form=".3~p", rows=n, grid=True)
+    lying = bool(places.labels)
+    return Picture(
+        title=TITLE,
+        x=errors if lying else places,
+        y=places if lying else errors,
+        marks=marks,
+        sentence=f"In 90 of 100 releases, the hardest {one} shown{f' ({which[widest]})' if which else ''} errs by at "
+        f"most {percent(reach)} ({rows(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} releases, "
+        "the line is the median.",
+        table=table,
+        height=110 + 20 * len(places.labels) if lying else 300,
+        about=extent(report.problem.domain),
+    )
+
+
+def _hover(band: Floats, described: Sequence[str], *, n: int) -> list[str]:
+    """What pointing at a query says."""
+    within = np.abs(band[[0, -1]]).max(axis=0)
+    return [
+        f"{name}: error {percent(median)} in the median, 90 in 100 within {percent(most)} ({rows(most, n)})"
+        for name, median, most in zip(described, band[2].tolist(), within.tolist(), strict=True)
+    ]

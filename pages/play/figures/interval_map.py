@@ -1,0 +1,68 @@
+"""Where intervals err: a map over both ends of an interval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import Floats, Integers
+from dpcore.data.domains import Line
+from dpcore.experiments.measure import ErrorReport
+from dpcore.queries.ranges import Intervals
+from pages.charts.histogram import extent, unit_of
+from pages.charts.picture import Axis, Heat, Outline, Picture, numbers
+from pages.charts.words import percent, rows, shortened
+
+
+def interval_map(report: ErrorReport, queries: Intervals, domain: Line) -> Picture:
+    """Start against end; the shade is the error that 90 in 100 releases stay within (the larger of |5%| and |95%|)."""
+    n = report.problem.n
+    first, last = queries.ends(report.indices)
+    size = np.abs(report.band[[0, -1]]).max(axis=0)
+    start, end = numbers(domain.low + first * domain.width), numbers(domain.low + (last + 1) * domain.width)
+    x, column = _tiles(start, domain)
+    y, row = _tiles(end, domain)
+    value = np.full((len(y) - 1, len(x) - 1), np.nan)
+    value[row, column] = size
+    worst = int(np.argmax(size))
+    ring = (float(x[column[worst]]), float(x[column[worst] + 1])), (float(y[row[worst]]), float(y[row[worst] + 1]))
+    return Picture(
+        title="Error of every query",
+        x=Axis(title=unit_of(domain, "interval starts at"), low=domain.low, high=domain.high),
+        y=Axis(title=unit_of(domain, "and ends at"), low=domain.low, high=domain.high),
+        marks=[
+            Heat(
+                role="released",
+                name="interval, near these ends",
+                x=x,
+                y=y,
+                value=value,
+                low=0.0,
+                high=float(size.max()) or 1.0,
+                unit="90 in 100 releases err by at most",
+                form=".3~p",
+                rows=n,
+            ),
+            # Of two colours: one of them differs from every shade.
+            Outline(role="paper", x=ring[0], y=ring[1], width=6),
+            Outline(role="ink", x=ring[0], y=ring[1]),
+        ],
+        sentence=f"In 90 of 100 releases, the hardest interval shown ({queries.describe(int(report.indices[worst]))}, "
+        f"ringed) errs by at most {percent(float(size[worst]))} ({rows(float(size[worst]), n)}), and half of all "
+        f"intervals by at most {percent(float(np.median(size)))}; short intervals are at the diagonal.",
+        table={
+            "from": shortened(start, step=domain.width),
+            "to": shortened(end, step=domain.width),
+            "true answer": shortened(report.truth),
+            "90% of errors within": shortened(size),
+            "rows": shortened(size * n),
+        },
+        height=320,
+        about=extent(domain),
+    )
+
+
+def _tiles(places: Floats, domain: Line) -> tuple[Floats, Integers]:
+    """Edges of tiles that touch, one around each of the spread places, inside the domain; and the tile of each."""
+    middles, which = np.unique(places, return_inverse=True)
+    edges = np.concatenate([[domain.low], (middles[1:] + middles[:-1]) / 2, [domain.high]])
+    return edges, which

@@ -1,0 +1,193 @@
+"""Error against privacy loss, for every mechanism that serves the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats, exactly
+from dpcore.experiments.sweep import Sweep
+from pages.charts.labels import drawable
+from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
+from pages.charts.words import percent, rows, shortened
+
+TICKS = (0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
+
+
+def tradeoff(
+    *,
+    sweep: Sweep,
+    titles: dict[str, str],
+    weaker: dict[str, str],
+    chosen: str,
+    epsilon: float,
+    alpha: float | None,
+    impossible: tuple[Floats, Floats] | None = None,
+) -> Picture:
+    """Worst error of every mechanism; of the chosen one also a 90% band, the typical error and the promise.
+
+    A click on a point sends its entry's key and its epsilon; one in the legend hides a mechanism.
+
+    Args:
+        sweep: measured errors.
+        titles: name of each entry.
+        weaker: what an entry's guarantee has besides epsilon ("δ = 1e-6"), empty where nothing.
+        chosen: key of the mechanism on the page.
+        epsilon: where the page is now.
+        alpha: allowed error, drawn as a rule where given.
+        impossible: epsilons (I,), and the errors (I,) below which nobody with the chosen guarantee can promise to stay.
+    """
+    bottom, top = _reach(sweep)
+    called = [f"{titles[key]} ({weaker[key]})" if weaker[key] else titles[key] for key in sweep.keys]
+    # The chosen one leads the legend.
+    order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
+    names = dict(zip(order, drawable(called[row] for row in order), strict=True))
+    marks: list[Mark] = [Region(role="vacuous", y=(1.0, top), label="vacuous", corner="top right")] if top > 1 else []
+    marks += _wall(impossible, bottom=bottom, top=top) if impossible else []
+    for row, name in names.items():
+        marks += _mechanism(sweep, row, name, chosen=sweep.keys[row] == chosen, bottom=bottom)
+    has_promise = False
+    if chosen in sweep.keys:
+        promise = _promise(sweep, order[0], bottom=bottom, top=top)
+        marks, has_promise = marks + promise, bool(promise)
+    if alpha:
+        marks.append(Rule(role="ink", y=alpha, label=f"allowed error α = {exactly(alpha)}", dash="dot", width=1.5))
+    marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5))
+    return Picture(
+        title="Error against privacy loss for each mechanism",
+        x=Axis(title="← more private · privacy loss ε · more accurate →", log=True, form="~g", ticks=TICKS),
+        y=Axis(title="worst error, share of n", log=True, low=bottom, high=top, form=".3~p", rows=sweep.n),
+        marks=marks,
+        sentence=_sentence(sweep, called, [not weaker[key] for key in sweep.keys], epsilon=epsilon)
+        + (" Orange, dashed: what the chosen one promises." if has_promise else "")
+        + " Click a point to go to its mechanism and ε."
+        + (_wall_sentence(impossible, epsilon=epsilon) if impossible else ""),
+        table=_table(sweep, called, impossible),
+        height=400,
+        about=",".join(sweep.keys),
+    )
+
+
+def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float) -> list[Mark]:
+    """One mechanism's marks, in its own colour and of one name, so that the legend hides all of them."""
+    key = sweep.keys[row]
+    here = np.isfinite(sweep.worst[row]).all(axis=1)
+    epsilons = sweep.epsilons[here]
+    if not len(epsilons):
+        return []
+    low, middle, high = np.clip(sweep.worst[row, here], bottom, None).T
+    told: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
+
+    def said(what: str, errors: Floats) -> list[str]:
+        return [
+            f"{name}, {what} at ε = {at:g}: {percent(error)} ({rows(error, sweep.n)}), simulated"
+            for at, error in zip(epsilons.tolist(), errors.tolist(), strict=True)
+        ]
+
+    words = said("worst error, median", sweep.worst[row, here, 1])
+    pick = [{"key": key, "epsilon": at} for at in epsilons.tolist()]
+    marks: list[Mark] = [
+        Curve(**told, legend=False, x=epsilons, y=middle, width=3.5 if chosen else 1.8, hover=()),
+        Dots(**told, x=epsilons, y=middle, size=10 if chosen else 8, hover=words, pick=pick),
+    ]
+    if not chosen:
+        return marks
+    typical = np.clip(sweep.typical[row, here, 1], bottom, None)
+    words = said("typical error, median", sweep.typical[row, here, 1])
+    return [
+        *marks,
+        Band(**told, legend=False, x=epsilons, low=low, high=high),
+        Curve(**told, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
+        Words(role=told["role"], text="typical", x=epsilons[-1], y=typical[-1], align="right", shift=(0, -10)),
+    ]
+
+
+def _promise(sweep: Sweep, row: int, *, bottom: float, top: float) -> list[Mark]:
+    """What the chosen mechanism promises, and its name where it is first seen; what nobody promises has no point."""
+    promise = np.maximum(sweep.promised[row], bottom)
+    known = np.isfinite(promise)
+    at, promise = sweep.epsilons[known], promise[known]
+    if not len(at):
+        return []
+    curve = Curve(role="theory", name="promised", legend=False, x=at, y=promise, dash="longdash")
+    seen = np.flatnonzero(promise <= top)
+    if not len(seen):
+        return [curve]
+    x, y = float(at[seen[0]]), float(promise[seen[0]])
+    return [curve, Words(role="theory", text="promised", x=x, y=y, align="left", shift=(10, 0), bold=True)]
+
+
+def _reach(sweep: Sweep) -> tuple[float, float]:
+    """Ends of the error axis: all that was observed, and 100%.
+
+    A logarithmic axis has no zero: an error below half a row is drawn as half a row.
+    """
+    seen = sweep.worst[np.isfinite(sweep.worst)]
+    typical = sweep.typical[:, :, 1]
+    lowest = np.concatenate([seen, typical[np.isfinite(typical)], [1.0]]).min() / 1.5
+    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), float(f"{max(1.0, 1.1 * seen.max(initial=0)):.2g}")
+
+
+def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> list[Mark]:
+    """What nobody can promise, from the picture's floor, and its name at the first of it that is seen."""
+    known = impossible[1] > 0
+    epsilons, errors = impossible[0][known], impossible[1][known]
+    if not len(errors):
+        return []
+    # Below the floor the edge leaves the picture: along it, it would forbid the floor's error.
+    marks: list[Mark] = [Wall(x=epsilons, y=np.minimum(errors, top), end=bottom, label="")]
+    seen = np.flatnonzero(errors > bottom)
+    if len(seen):
+        at = float(epsilons[seen[0]])
+        text = "impossible to promise"
+        marks.append(Words(role="ink", text=text, x=at, y=bottom, align="left", shift=(6, 12), bold=True))
+    return marks
+
+
+def _wall_sentence(impossible: tuple[Floats, Floats], *, epsilon: float) -> str:
+    """What nobody can promise where the page is."""
+    epsilons, errors = impossible
+    place = int(np.argmin(np.abs(np.log(epsilons / epsilon))))
+    there = f"ε = {epsilons[place]:.3g}"
+    where = f"near {there}" if epsilons[0] <= epsilon <= epsilons[-1] else f"at {there}, where the curve ends,"
+    return (
+        f" Hatched: no mechanism with the chosen one's guarantee can promise so little; {where} less than "
+        f"{percent(float(errors[place]))}."
+    )
+
+
+def _table(sweep: Sweep, names: list[str], impossible: tuple[Floats, Floats] | None) -> dict[str, list[Any]]:
+    """All medians and promises, and what nobody can promise."""
+    table: dict[str, list[Any]] = {
+        "mechanism": [name for name in names for _ in sweep.epsilons],
+        "epsilon": sweep.epsilons.tolist() * len(sweep.keys),
+        "worst error": shortened(sweep.worst[:, :, 1].ravel()),
+        "typical error": shortened(sweep.typical[:, :, 1].ravel()),
+        "promised": shortened(sweep.promised.ravel()),
+    }
+    if impossible:
+        epsilons, errors = impossible
+        table["mechanism"] += ["(impossible to promise less)"] * len(epsilons)
+        table["epsilon"] += shortened(epsilons)
+        table["worst error"] += [None] * len(epsilons)
+        table["typical error"] += [None] * len(epsilons)
+        table["promised"] += shortened(errors)
+    return table
+
+
+def _sentence(sweep: Sweep, names: list[str], pure: list[bool], *, epsilon: float) -> str:
+    """Which mechanism errs least here, among those whose guarantee is epsilon alone."""
+    column = int(np.argmin(np.abs(np.log(sweep.epsilons / epsilon))))
+    worst = np.where(pure, sweep.worst[:, column, 1], np.nan)
+    if not np.isfinite(worst).any():
+        return "No mechanism with a pure ε guarantee answered here."
+    best = int(np.nanargmin(worst))
+    low, high = sweep.epsilons[[0, -1]]
+    within = low <= epsilon <= high
+    at = f"{sweep.epsilons[column]:g}"
+    return (
+        f"{f'Near ε = {at}' if within else f'The curves end at ε = {at}; there'}, {names[best]} has the smallest worst "
+        f"error of the {int(np.isfinite(worst).sum())} mechanisms that "
+        f"promise ε and nothing weaker: {percent(float(worst[best]))} in the median."
+    )

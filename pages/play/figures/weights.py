@@ -1,0 +1,104 @@
+"""What a class of weighted sums asks: a line for each query where they are few, else a row of shades."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import Domain, Floats, Integers
+from dpcore.data.domains import Line
+from dpcore.queries.linear import UNITS, LinearQueries
+from pages.charts.histogram import block_names, blocks_of, extent, unit_of
+from pages.charts.labels import drawable
+from pages.charts.picture import Axis, Curve, Heat, Mark, Picture
+from pages.charts.roles import DASHES
+from pages.charts.words import shortened, significant
+
+MOST_LINES = 8
+"""Queries that have a line each."""
+MOST_ROWS, MOST_COLUMNS = 50, 64
+"""Queries and cells of a map; more cells are drawn in blocks, more queries are spread."""
+LINES_HEIGHT, ROWS_HEIGHT = 220, 300
+
+
+def weights_asked(queries: LinearQueries) -> Picture:
+    """The weight of every cell in every query of a public class; lines for a few queries of numbers, else a map."""
+    domain, shown = queries.domain, queries.batch(MOST_ROWS)
+    starts = np.arange(0, domain.ordered, -(-domain.ordered // MOST_COLUMNS))
+    drawn = _means(queries.units[shown] / UNITS, starts)
+    few = queries.count <= MOST_LINES and isinstance(domain, Line)
+    names = [f"query {place + 1}" for place in shown.tolist()]
+    axis, edges, where = _across(domain, starts)
+    marks: list[Mark]
+    if few:
+        marks = [
+            Curve(
+                role=f"other-{place}",
+                name=name,
+                x=edges,
+                y=np.append(row, row[-1]),
+                dash=DASHES[place // 2 % len(DASHES)],
+                width=2,
+                step=True,
+            )
+            for place, (name, row) in enumerate(zip(names, drawn, strict=True))
+        ]
+    else:
+        number = shown + 1.0
+        between = np.concatenate([[0.5], (number[1:] + number[:-1]) / 2, [queries.count + 0.5]])
+        marks = [
+            Heat(
+                role="other-0",
+                name="weights",
+                x=edges,
+                y=between,
+                value=drawn,
+                low=0,
+                high=1,
+                unit="weight",
+                form=".3~f",
+            )
+        ]
+    return Picture(
+        title="Weights of the queries",
+        x=axis,
+        y=Axis(title="weight", low=0, high=1) if few else Axis(title="query", low=0.5, high=queries.count + 0.5),
+        marks=marks,
+        sentence=_sentence(queries, len(shown), len(starts)),
+        table={"cells": where, **{name: shortened(row) for name, row in zip(names, drawn, strict=True)}},
+        height=LINES_HEIGHT if few else ROWS_HEIGHT,
+        about=extent(domain),
+    )
+
+
+def _means(weights: Floats, starts: Integers) -> Floats:
+    """Mean weight over each block of cells, (queries, blocks)."""
+    sizes = np.diff(np.append(starts, weights.shape[1]))
+    means: Floats = np.add.reduceat(weights, starts, axis=1) / sizes
+    return means
+
+
+def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
+    """The axis of cells in the data's unit or by their labels, edges of the blocks, and what they are called."""
+    if isinstance(domain, Line):
+        names = block_names(domain, MOST_COLUMNS)
+        return Axis(title=unit_of(domain), low=domain.low, high=domain.high), blocks_of(domain, MOST_COLUMNS)[1], names
+    sizes = np.diff(np.append(starts, domain.ordered))
+    labels = drawable(
+        domain.describe(start) + (f" and {size - 1:,} more" if size > 1 else "")
+        for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+    )
+    return Axis(labels=tuple(labels)), np.arange(len(starts) + 1, dtype=np.float64) - 0.5, labels
+
+
+def _sentence(queries: LinearQueries, rows: int, columns: int) -> str:
+    """How many queries there are, how much they weigh, and what of them is drawn."""
+    cells, totals = queries.domain.ordered, queries.units.sum(axis=1) / UNITS
+    light, heavy = (significant(float(end) / cells) for end in (totals.min(), totals.max()))
+    text = f"{queries.count:,} weighted sums of {cells:,} cells. A query's mean weight is "
+    text += light if light == heavy else f"from {light} to {heavy}"
+    text += f", and {significant(100 * float((queries.units > 0).mean()))}% of all weights are above 0"
+    if rows < queries.count:
+        text += f"; {rows} of the queries are drawn"
+    if columns < cells:
+        text += f"; each place in the picture is the mean of up to {-(-cells // MOST_COLUMNS)} cells"
+    return f"{text}."

@@ -1,0 +1,78 @@
+"""Which weighted sums to ask: a class made by chance, or the reader's own matrix, which stays in the session."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import DataError, Domain, Parameter
+from dpcore.limits.attacks.given_class import read_class
+from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
+from pages.charts.component import draw, table
+from pages.play.figures.weights import weights_asked
+from pages.shell.controls import check_link, choice
+from pages.shell.session import in_link, remembered
+
+OWN = "matrix"
+MOST_BYTES = 1 << 23
+COUNT = Parameter(label="number of queries", low=2, high=200, integer=True)
+
+
+def ask_weights(domain: Domain) -> LinearQueries | None:
+    """The class asked for on this domain; None after a sentence about what is missing or wrong."""
+    kinds = {key: name.capitalize() for key, (name, _) in GENERATED.items()} | {OWN: "My own matrix"}
+    kind = choice(
+        "Weights", kinds, key="weights", default="bumps",
+        help_text="Every cell gets a weight from 0 to 1, and a query adds up the weights of its rows.",
+    )  # fmt: skip
+    if kind == OWN:
+        return _own(domain)
+    check_link("weight_queries", parameter=COUNT, default=50)
+    most = min(int(COUNT.high), MOST_WEIGHTS // domain.ordered)
+    count = st.slider(
+        "Number of queries", int(COUNT.low), int(COUNT.high), 50, key=in_link("weight_queries"), bind="query-params"
+    )
+    return generated(kind, queries=min(int(count), most), domain=domain, seed=1)
+
+
+def draw_weights(queries: LinearQueries, *, download: bool) -> None:
+    """A picture of what is asked; its axis is the domain, which may have been read from private rows."""
+    st.header("Weights of the queries")
+    picture = remembered(
+        f"weights_picture|{queries.name}|{queries.code}|{queries.domain!r}", lambda: weights_asked(queries)
+    )
+    draw(picture, key="weights_chart", badge=f"weights: {queries.name}", download=download)
+    table(picture, title="weights of the queries", key="weights_numbers")
+
+
+def _own(domain: Domain) -> LinearQueries | None:
+    """A matrix from a small text file."""
+    size = f"one column for each of {domain.ordered:,} cells"
+    file = st.file_uploader(
+        f"Matrix of weights from 0 to 1: a line for each query, {size}",
+        type=["csv", "txt"],
+        key="weights_file",
+        help="Numbers between commas, without names. Weights are questions, not data: they are not private.",
+        max_upload_size=MOST_BYTES >> 20,
+    )
+    if file is None:
+        st.info(f"Upload a matrix with {size}. A coarser grid has fewer cells.")
+        return None
+    content = file.getvalue()
+    digest = hashlib.sha256(content).hexdigest()[:8]
+
+    def made() -> LinearQueries | str:
+        try:
+            matrix = read_class(content, most_questions=MOST_WEIGHTS, most_points=domain.ordered, most_bytes=MOST_BYTES)
+            code = f"LinearQueries.of(np.loadtxt({file.name!r}, delimiter=',', ndmin=2), domain=dataset.domain)"
+            return LinearQueries.of(np.asarray(matrix), domain=domain, name=f"my matrix {digest}", code=code)
+        except DataError as problem:
+            return str(problem)
+
+    found = remembered(f"weights|{digest}|{domain!r}", made)
+    if isinstance(found, str):
+        st.error(found)
+        return None
+    return found

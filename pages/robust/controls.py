@@ -1,0 +1,164 @@
+"""What the Robust answers page asks: data, a question, its mechanism's parameters, and how runs are previewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
+from dpcore.data.domains import Categories, Grouped, Line
+from dpcore.data.sources import Bundled, Source
+from dpcore.data.two_columns import BundledGroups, group_columns
+from dpcore.mechanisms import entry
+from dpcore.queries.ranges import Cells, Thresholds
+from pages.charts.component import draw, table
+from pages.charts.picture import Picture
+from pages.data.picker import pick_source
+from pages.shell.controls import Value, check_choice, choice, control, link_key
+from pages.shell.session import in_link
+from pages.shell.status import may_show
+
+ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
+ON_LABELS = ("subsample_commonest", "subsample_larger")
+ON_GROUPS = ("subsample-groups",)
+GROUPS = ("first", "second")
+ABOUT_THE_QUESTION = ("quantile", "buckets", *GROUPS, "accounting")
+FIRST_DATA = "earnings.earnings"
+"""Data on which the first question is answered, and a smaller epsilon turns that into a refusal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A data source, an entry of the catalogue with its parameters, the relation, and a preview seed."""
+
+    source: Source
+    entry: Entry
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+    def problem(self, n: int) -> Problem:
+        """The public problem for so many rows; where rows come and go, for a public number of them."""
+        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
+            n = self.source.public_rows
+        domain = self.source.domain
+        queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
+        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
+
+    def badge(self, sampler: str = "preview") -> str:
+        """What the numbers are: drawn into every picture."""
+        text = f"true: {self.source.provenance.kind} · simulated, {sampler} sampler, seed {self.seed}"
+        return text + self._warning()
+
+    def exact_badge(self) -> str:
+        """The same for numbers computed from the true data without any draw."""
+        return f"true: {self.source.provenance.kind} · exact chances, nothing drawn{self._warning()}"
+
+    def _warning(self) -> str:
+        private = self.source.provenance.is_private
+        return " · not protected: made by the data's steward" if private else ""
+
+
+def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool = True) -> None:
+    """A picture of these data and its numbers; kept as a file only where anybody may have the data.
+
+    Args:
+        picture: what to show.
+        asked: what it was made of.
+        name: of the chart on this page.
+        title: of its numbers.
+        drawn: whether previews are in it, rather than exact chances alone.
+    """
+    badge = asked.badge() if drawn else asked.exact_badge()
+    draw(picture, key=f"robust_{name}_chart", badge=badge, download=not asked.source.provenance.is_private)
+    table(picture, title=title, key=f"robust_{name}_numbers")
+
+
+def ask() -> Asked:
+    """Everything that is asked, from the link and the controls."""
+    data, question, more = st.columns(3)
+    with data:
+        source = pick_source(default=FIRST_DATA)
+    with question:
+        entries = {key: entry(key) for key in questions(source)}
+        chosen = entries[choice("Question", {key: each.title for key, each in entries.items()}, key="robust")]
+        st.caption(chosen.story)
+        if chosen.key in ON_GROUPS:
+            source = _by_groups(source)
+    domain = source.domain
+    values: dict[str, Value] = {}
+    # The accounting first: it decides whether the number of subsamples is asked at all.
+    for name, parameter in sorted(chosen.controls().items(), key=lambda item: item[0] != "accounting"):
+        if name in GROUPS and not may_show(source):
+            continue  # labels are told no earlier than figures
+        if name != "epsilon":
+            with question if name in ABOUT_THE_QUESTION else more:
+                values[name] = _control(chosen, name, parameter, domain, values)
+    with more:
+        neighbours, seed = _settings(chosen)
+    values["epsilon"] = control(chosen, "epsilon", chosen.controls()["epsilon"])
+    st.caption("← more private · more accurate →")
+    values = {name: value for name, value in values.items() if name in chosen.controls()}
+    return Asked(source=source, entry=chosen, values=values, neighbours=neighbours, seed=seed)
+
+
+def questions(source: Source) -> tuple[str, ...]:
+    """What can be asked of a column: about groups only where the sample has a column that names them."""
+    if not isinstance(source.domain, Line):
+        return ON_LABELS if source.domain.ordered > 1 else ON_LABELS[:1]  # one label names no two groups
+    grouped = isinstance(source, Bundled) and group_columns(source.sample_key)
+    return ON_A_LINE + ON_GROUPS if grouped else ON_A_LINE
+
+
+def _by_groups(source: Source) -> BundledGroups:
+    """The same numbers with the groups they belong to."""
+    assert isinstance(source, Bundled)
+    titles = {each.column: each.title for each in group_columns(source.sample_key)}
+    group = choice("Groups", titles, key="groups", help_text="Another column of the same rows; its labels are groups.")
+    return BundledGroups(
+        sample_key=source.sample_key, column_name=source.column_name, group_name=group, bits=source.bits
+    )
+
+
+def _settings(chosen: Entry) -> tuple[Neighbours, int]:
+    """The relation, where the mechanism has a guarantee for both, and the seed."""
+    neighbours = Neighbours.REPLACE_ONE
+    with st.popover("More settings"):
+        if chosen.key == "stable_median":
+            neighbours = Neighbours(
+                st.radio(
+                    "Neighbours",
+                    [str(each) for each in Neighbours],
+                    key=in_link("neighbours"),
+                    bind="query-params",
+                    format_func=lambda each: Neighbours(each).words,
+                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
+                    "cannot be told.",
+                )
+            )
+        seed = st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params")
+    return neighbours, int(seed)
+
+
+def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, values: dict[str, Value]) -> Value:
+    """Groups by their labels, wide ranges of whole numbers by their stops, the rest as everywhere."""
+    default = getattr(chosen.mechanism, name)
+    key = link_key(chosen, name)
+    if name in GROUPS and isinstance(domain, Categories | Grouped):
+        titles = {str(place): label for place, label in enumerate(domain.labels)}
+        if name == "second":
+            titles.pop(str(values["first"]))
+        return int(choice(parameter.label, titles, key=key, default=str(default)))
+    if name == "subsamples" and values.get("accounting") == "paper":
+        return int(default)
+    if parameter.integer and parameter.log:
+        stops = [int(stop) for stop in parameter.stops]
+        label = f"{parameter.label} {parameter.symbol}".strip()
+        check_choice(key, [str(stop) for stop in stops], label=label)
+        return int(
+            st.select_slider(
+                label, stops, value=default, key=in_link(key), help=parameter.help or None, bind="query-params"
+            )
+        )
+    return control(chosen, name, parameter)

@@ -1,0 +1,160 @@
+"""The Robust answers page: the chance of an answer, what one person moves, what came out, and real salaries."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Dataset, Guarantee, Neighbours, Problem, rounded_up
+from dpcore.data.domains import Line
+from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
+from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from pages.charts.picture import Picture
+from pages.charts.words import percent
+from pages.robust.chance import Place, chance_curve, stability_axis
+from pages.robust.controls import Asked, ask, show
+from pages.robust.mean import mean_without_bounds
+from pages.robust.runs import answers, outcomes
+from pages.robust.salaries import real_salaries
+from pages.robust.subsamples import subsamples
+from pages.robust.words import in_100, nearly
+from pages.shell.session import remembered
+from pages.shell.status import may_show
+from pages.shell.theorem import all_digits
+
+
+def robust() -> None:
+    """Read the controls, then show what they do."""
+    st.markdown(
+        "Some answers no few people could move: those may be given **exactly**. For all other data the mechanism gives "
+        "**no answer at all**. A refusal is an outcome like any other, and what it gives away is bounded too."
+    )
+    asked = ask()
+    if not may_show(asked.source):
+        st.info(
+            "These data are private. Their stability would reveal them, so nothing is computed here. Preview on a "
+            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
+        )
+    else:
+        dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
+        problem = asked.problem(dataset.n)
+        mechanism, trials = asked.entry.make(**asked.values), TRIALS
+        if isinstance(mechanism, StableMedian):
+            _stable(asked, mechanism, dataset, problem)
+        elif isinstance(mechanism, SubsampleAggregate):
+            trials = subsamples(asked, mechanism, dataset, problem)
+        elif isinstance(mechanism, UnboundedMean):
+            mean_without_bounds(asked, mechanism, dataset, problem)
+        _code(asked, trials=trials)
+    real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
+
+
+def privacy(guarantee: Guarantee, *, text: str) -> None:
+    """The guarantee, rounded up; all its digits on demand."""
+    st.markdown(
+        f"Privacy: {guarantee.sentence()}, for each single answer. {text} :orange-badge[theory]",
+        help=all_digits(guarantee),
+    )
+
+
+def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Problem) -> None:
+    """The stable quantile."""
+    domain, threshold = problem.domain, mechanism.threshold
+    runs = stable_runs(mechanism, dataset, problem, seed=asked.seed)
+    what = "median" if mechanism.quantile == 0.5 else f"{mechanism.quantile:g}-quantile"
+    refusing = in_100(1 - runs.chance[runs.stable])
+    st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+    st.markdown(
+        f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
+        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**, noise included. "
+        f":gray-badge[true]\n\nWith a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
+        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer."
+    )
+    left, right = st.columns(2)
+    with left:
+        st.subheader("The chance of an answer")
+        show(_stability_curve(runs, threshold=threshold), asked, name="chance", title="chance of an answer")
+    with right:
+        st.subheader("What came out")
+        show(outcomes(refused=1 - runs.seen.share, wrong=0.0), asked, name="outcomes", title="outcomes")
+    left, right = st.columns(2)
+    with left:
+        st.subheader("When one person changes")
+        st.markdown(_neighbours_table(runs))
+        privacy(
+            mechanism.guarantee(problem),
+            text="δ is exact: it is the chance of an answer at the edge, where one person could change it, and no "
+            "smaller number would do.",
+        )
+    with right:
+        st.subheader("Where an answer would have been wrong")
+        st.markdown("An answer of the stable median never is. One that must always answer may err instead:")
+        if isinstance(domain, Line) and runs.cell < domain.ordered:
+            values = always_answering(
+                dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
+            )
+            wrong = answers(domain=domain, truth=runs.cell, values=values)
+            show(wrong, asked, name="wrong", title="answers of the exponential median")
+
+
+def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
+    """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
+    stable, seen, mine = runs.stable, runs.seen, runs.chance[runs.stable]
+    names = {
+        stable: "your data",
+        stable - 1: "one person changed, against it",
+        stable + 1: "one person changed, in its favour",
+    }
+    return chance_curve(
+        curves={"chance of an answer": runs.curve},
+        data=[Place(name=name, x=rows, chance=runs.chance[rows]) for rows, name in names.items() if rows >= 1],
+        x=stability_axis(runs.curve.x, threshold=threshold),
+        threshold=threshold,
+        seen=seen,
+        # The most that can be is 1 where its closed form says so: no rounding.
+        sentence=f"Data of stability {stable:,} get an answer with chance {nearly(mine)}; {seen.answered:,} of "
+        f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
+        "nobody who never gives a wrong answer can answer so often; on these data the most is "
+        f"{nearly(runs.most, certain=runs.most >= 1)}. "
+        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: your data with "
+        "one row changed.",
+    )
+
+
+def _neighbours_table(runs: StableRuns) -> str:
+    """Chances of an answer: the data, the worst neighbour, the edge."""
+    stable = runs.stable
+    lines = ["| data | stability | chance of an answer |", "|---|---|---|"]
+    lines.append(f"| yours | {stable:,} | {nearly(runs.chance[stable], digits=4)} |")
+    if stable > 1:
+        against = nearly(runs.chance[stable - 1], digits=4)
+        lines.append(f"| one person changed, against it | {stable - 1:,} | {against} |")
+    lines.append(f"| at the edge: one person can change the answer | 1 | {rounded_up(runs.edge)} = δ |")
+    return "\n".join(lines)
+
+
+def _code(asked: Asked, *, trials: int) -> None:
+    """The snippet, copyable."""
+    place = st.expander("The code that reproduces these runs", key="robust_code_open", on_change="rerun")
+    if not place.open:
+        return
+    queries = "Thresholds" if isinstance(asked.source.domain, Line) else "Cells"
+    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
+    # Where rows come and go their number is private, and a public one is named.
+    rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
+    lines = [
+        "import dpcore",
+        *asked.source.code(),
+        "",
+        "problem = dpcore.Problem(",
+        f"    domain=dataset.domain, queries=dpcore.{queries}(domain=dataset.domain), n={rows},",
+        f"    neighbours=dpcore.Neighbours.{asked.neighbours.name},",
+        ")",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
+        "state = mechanism.prepare(dataset, problem)",
+        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
+        'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
+        "print(release.frame())",
+    ]
+    place.code("\n".join(lines), language="python")

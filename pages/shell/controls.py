@@ -1,0 +1,221 @@
+"""Controls made from what a mechanism declares: each is bound to the link, and a bad link gets its sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Entry, Parameter, exactly
+from pages.shell.session import in_link, linked
+
+SHARED = ("epsilon", "delta", "alpha", "beta")
+"""Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
+Value = float | int | str | bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complaints:
+    """Where it says what is wrong with the link, and the names in it that were spoken of."""
+
+    place: DeltaGenerator
+    told: set[str] = field(default_factory=set)
+
+
+_complaints: ContextVar[Complaints] = ContextVar("complaints about the link, of this run")
+
+
+def with_complaints(page: Callable[[], None]) -> None:
+    """Run a page; what is wrong with its link stands above it, where a closed popover does not hide it.
+
+    Streamlit drops a value that a bound control does not take, or sets it right, without a word: whatever the page
+    itself has not spoken of is found by comparing the link with the controls that read it in this run.
+    """
+    found = Complaints(place=st.container())
+    _complaints.set(found)
+    asked = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
+    page()
+    for key, text in asked.items():
+        dropped = key in linked() and key in st.session_state and st.query_params.get(key) != text
+        if dropped and key not in found.told and not _is_meant(text, st.session_state[key]):
+            shown = st.session_state[key]
+            known = isinstance(shown, int | float) and not isinstance(shown, bool)
+            instead = exactly(shown) if known else "the usual one"
+            complain(key, f"In the link, “{key}” has a value its control does not take; showing {instead} instead.")
+
+
+def complain(key: str, sentence: str) -> None:
+    """Say what is wrong with a name in the link: once, above the page."""
+    found = _complaints.get()
+    found.told.add(key)
+    found.place.warning(sentence)
+
+
+def _is_meant(text: str, value: object) -> bool:
+    """Whether a link says a control's value, in whatever spelling: 1.0 for 1, TRUE for True."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    return text.lower() == str(value).lower()
+
+
+def link_key(entry: Entry, name: str) -> str:
+    """The parameter's name in the address."""
+    return name if name in SHARED else f"{entry.key}-{name}"
+
+
+def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
+    """Say so when the address asks for a value out of range: the control itself would drop it silently."""
+    asked = st.query_params.get(key)
+    if asked is None or parameter.boolean or parameter.choices:
+        return
+    try:
+        fits = parameter.low <= float(asked) <= parameter.high
+    except ValueError:
+        fits = False
+    if not fits:
+        shown = f"{parameter.label} {parameter.symbol}".strip()
+        complain(
+            key,
+            f"In the link, “{shown}” is not a number between {exactly(parameter.low)} and {exactly(parameter.high)}; "
+            f"showing the usual value instead.",
+        )
+
+
+def check_choice(key: str, options: Sequence[str], *, label: str) -> None:
+    """The same for a choice, by its label on the screen: the control falls back to its default silently."""
+    asked = st.query_params.get(key)
+    if asked is not None and asked not in options:
+        complain(key, f"In the link, “{key}” is not one of the choices of “{label}” here; showing the usual one.")
+
+
+def choice(
+    label: str, titles: Mapping[str, str], *, key: str, default: str | None = None, help_text: str | None = None
+) -> str:
+    """One of several keys, shown by title. The link holds the key: a bound select box would write its title there."""
+    first = default if default in titles else next(iter(titles))
+    in_link(key)
+    _complaints.get().told.add(key)  # not bound, and seen to here
+    if key not in st.session_state:
+        check_choice(key, list(titles), label=label)
+        asked = st.query_params.get(key)
+        st.session_state[key] = asked if asked in titles else first
+    elif st.session_state[key] not in titles:
+        st.session_state[key] = first
+    chosen = str(
+        st.selectbox(
+            label,
+            list(titles),
+            key=key,
+            format_func=lambda option: titles[option],
+            help=help_text,
+            persist_state="session",
+        )
+    )
+    if chosen != first:
+        if st.query_params.get(key) != chosen:
+            st.query_params[key] = chosen
+    elif key in st.query_params:
+        del st.query_params[key]
+    return chosen
+
+
+def log_stops(parameter: Parameter) -> list[float]:
+    """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade, as far as people use it."""
+    lowest, highest = (parameter.stops[0], parameter.stops[-1]) if parameter.stops else (parameter.low, parameter.high)
+    low, high = math.floor(math.log10(lowest)), math.ceil(math.log10(highest))
+    marks = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    values = [float(f"{mark * 10.0**power:.3g}") for power in range(low, high + 1) for mark in marks]
+    return [value for value in values if lowest <= value <= highest]
+
+
+def number(parameter: Parameter, *, key: str, default: float) -> float:
+    """A number on a log scale: an exact entry bound to the link is the truth, the slider mirrors it."""
+    stops = log_stops(parameter)
+    slider_key = f"{key}_slider"
+
+    def from_slider() -> None:
+        st.session_state[key] = st.session_state[slider_key]
+
+    check_link(key, parameter=parameter, default=default)
+    slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
+    label = f"{parameter.label} {parameter.symbol}".strip()
+    with entry_place:
+        value = float(
+            st.number_input(
+                f"Exact {parameter.symbol or parameter.label}",
+                value=default,
+                min_value=float(parameter.low),
+                max_value=float(parameter.high),
+                step=None,
+                format="%g",
+                key=in_link(key),
+                bind="query-params",
+            )
+        )
+    st.session_state[slider_key] = min(stops, key=lambda stop: abs(math.log(stop / value)))
+    with slider_place:
+        st.select_slider(
+            label,
+            options=stops,
+            key=slider_key,
+            format_func=lambda stop: f"{stop:g}",
+            on_change=from_slider,
+            help=parameter.help or None,
+        )
+    return value
+
+
+def control(entry: Entry, name: str, parameter: Parameter) -> Value:
+    """The control of one declared parameter, and its value."""
+    default: Value = getattr(entry.mechanism, name)  # a dataclass keeps its defaults as class attributes
+    key = link_key(entry, name)
+    label = f"{parameter.label} {parameter.symbol}".strip()
+    shown = parameter.help or None
+    if parameter.boolean:
+        return bool(st.toggle(label, value=bool(default), key=in_link(key), help=shown, bind="query-params"))
+    if parameter.choices:
+        titles = {option: option.replace("_", " ") for option in parameter.choices}
+        return choice(label, titles, key=key, default=str(default), help_text=shown)
+    if parameter.integer and not parameter.log:
+        check_link(key, parameter=parameter, default=default)
+        return int(
+            st.slider(
+                label,
+                int(parameter.low),
+                int(parameter.high),
+                int(default),
+                key=in_link(key),
+                help=shown,
+                bind="query-params",
+            )
+        )
+    if parameter.log and name == "delta":
+        return _power_of_ten(parameter, key=key, default=float(default), label=label)
+    if parameter.log:
+        value = number(parameter, key=key, default=float(default))
+        return round(value) if parameter.integer else value
+    check_link(key, parameter=parameter, default=default)
+    return float(
+        st.slider(
+            label, parameter.low, parameter.high, float(default), key=in_link(key), help=shown, bind="query-params"
+        )
+    )
+
+
+def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:
+    """delta: only its order of magnitude matters."""
+    options = [f"{stop:.0e}".replace("e-0", "e-") for stop in parameter.stops]
+    chosen = f"{default:.0e}".replace("e-0", "e-")
+    check_choice(key, options, label=label)
+    return float(
+        st.select_slider(
+            label, options=options, value=chosen, key=in_link(key), help=parameter.help or None, bind="query-params"
+        )
+    )

@@ -1,0 +1,70 @@
+"""Refuses requests and sockets of foreign hosts and origins before Streamlit sees them.
+
+Streamlit looks such a socket's origin up: it asks the internet for its own address, and everybody waits meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+
+HOST = re.compile(r"(\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]*[a-z0-9_-])\.?)(:\d{1,5})?")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+FOREIGN_HOST = "This app is not served under that name: a name of its own belongs into the setting server.allowedHosts."
+FOREIGN_ORIGIN = "This app answers no other site."
+POLICY_VIOLATION = 1008
+
+
+def is_own_host(host: str, allowed: Sequence[str]) -> bool:
+    """Whether a Host header names this machine or one of the allowed hosts, where ``*.`` stands for what comes before.
+
+    >>> [is_own_host(host, ["*.example.org"]) for host in ("localhost:8501", "[::1]", "a.example.org", "example.org")]
+    [True, True, True, False]
+    """
+    found = HOST.fullmatch(host.lower())
+    name = (found["name"] or found["six"]) if found else ""
+    patterns = [pattern.strip().lower().rstrip(".") for pattern in (*LOCAL_HOSTS, *allowed)]
+    return bool(name) and any(
+        name.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in ("*", name) for pattern in patterns
+    )
+
+
+def refusal(hosts: Sequence[str], origins: Sequence[str], allowed: Sequence[str]) -> str | None:
+    """Why a request with these headers is refused, if it is: one host, our own; and no origin, or the same host.
+
+    >>> refusal(["127.0.0.1:8501"], ["http://127.0.0.1:8501"], []), refusal(["127.0.0.1:8501"], ["null"], [])
+    (None, 'This app answers no other site.')
+    """
+    if len(hosts) != 1 or not is_own_host(hosts[0], allowed):
+        return FOREIGN_HOST
+    return (
+        None if all(origin in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins) else FOREIGN_ORIGIN
+    )
+
+
+class Doors:
+    """The middleware; of what reads a request it comes first."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the app's own requests through."""
+        if scope["type"] not in ("http", "websocket"):
+            return await self.app(scope, receive, send)
+        found = [(name, value.decode("latin-1")) for name, value in scope["headers"] if name in (b"host", b"origin")]
+        hosts = [value for name, value in found if name == b"host"]
+        origins = [value for name, value in found if name == b"origin"]
+        reason = refusal(hosts, origins, config.get_option("server.allowedHosts"))
+        if reason and scope["type"] == "websocket":
+            return await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason})
+        if reason:
+            return await PlainTextResponse(reason, status_code=403)(scope, receive, send)
+        if scope["type"] == "http":
+            # It says nothing more, and from the name of a proxy Streamlit would look it up as well.
+            scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"origin"]
+        await self.app(scope, receive, send)

@@ -1,0 +1,34 @@
+"""What may leave the page: released things of public data, and the recipe; never data."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import DataRelease, State
+from dpcore.experiments.recipe import Recipe
+from dpcore.experiments.synthetic import synthetic_csv
+from dpcore.randomness import Preview
+
+
+def synthetic_table(recipe: Recipe, state: State) -> None:
+    """The synthetic table where the data are generated, bundled or a public stand-in."""
+    if recipe.source.provenance.is_private:
+        st.caption(
+            "No download: a table made from private data here would be neither charged nor drawn by the secure sampler."
+        )
+        return
+
+    def table() -> str:
+        release = recipe.mechanism().run(state, Preview(recipe.seed), trials=1)
+        if not isinstance(release, DataRelease) or release.refused[0]:
+            return f"{','.join(recipe.source.columns)}\n"
+        return synthetic_csv(release, columns=recipe.source.columns)
+
+    st.download_button(
+        "Download a synthetic table (CSV)",
+        data=table,
+        file_name=f"synthetic-{recipe.entry_key}-preview-seed-{recipe.seed}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        help="One previewed release, cleaned up, as rows. Seeded: not a private release.",
+    )

@@ -1,0 +1,245 @@
+"""One person's session: the gate, what links carry, what was uploaded, and a small memory of computed things.
+
+Nothing derived from data goes into a cache that sessions share: everything here lives in ``st.session_state``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import weakref
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, Protocol, TypeVar
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dpcore.data.reading.tables import TooLarge
+from dpcore.data.sources import Uploaded
+
+Result = TypeVar("Result")
+Input = str | float | None
+OWN_NOTES = {"gate", "page", "carried", "linked", "file_turn", "steward_choice", "steward_ended"}
+"""What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
+
+REMEMBERED = 12
+"""Computed things kept a session; the oldest goes first."""
+GRACE, LOOK_EVERY = 60.0, 15.0
+"""Seconds that a session with a file may be without its browser, as when a connection is lost; and between looks."""
+
+
+class File(Protocol):
+    """What a session brought: a table, or what is to become one."""
+
+    def forget(self) -> None:
+        """Let go of it now."""
+
+
+_last_seen: dict[str, tuple[float, tuple[weakref.ref[File], ...]]] = {}
+"""Sessions that took a file: when each was last seen connected, and its files while they are there."""
+
+
+def open_gate() -> None:
+    """Called by the router alone, on every run; pages check it."""
+    st.session_state["gate"] = True
+
+
+def require_gate() -> None:
+    """Stop unless the router ran: a page entered any other way shows nothing."""
+    if not st.session_state.get("gate"):
+        st.error("This page must be opened through the app's own address.")
+        st.stop()
+
+
+def in_link(key: str) -> str:
+    """The key of a control that stands in the link: such controls alone are carried from page to page."""
+    linked().add(key)
+    return key
+
+
+def linked() -> set[str]:
+    """Keys of the controls that stood in this session's links."""
+    keys: set[str] = st.session_state.setdefault("linked", set())
+    return keys
+
+
+def carry_link(page: str) -> None:
+    """On a new page, give controls what the link said on the last: Streamlit drops what nobody has touched."""
+    if st.session_state.get("page") != page:
+        st.session_state["page"] = page
+        for key, value in st.session_state.get("carried", {}).items():
+            if key not in st.query_params:
+                st.session_state[key] = value
+
+
+def keep_link() -> None:
+    """Remember what the controls hold that now stand in the link; called after the page.
+
+    A link may name anything, the file itself for one, which must not outlive its being forgotten.
+    """
+    carried = st.session_state.setdefault("carried", {})
+    for key in linked() & set(st.session_state):
+        if key in st.query_params:
+            carried[key] = st.session_state[key]
+        else:
+            carried.pop(key, None)
+
+
+def upload() -> Uploaded | None:
+    """What this session uploaded and declared, if anything."""
+    found: Uploaded | None = st.session_state.get("upload")
+    return found
+
+
+def remember_upload(source: Uploaded | None) -> None:
+    """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
+    for key in ("upload", "memory"):
+        st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
+    st.session_state["upload"] = source
+
+
+def forget_all() -> None:
+    """Forget all that may have come of a file: everything but what links may hold and the session's own notes."""
+    keys = set(st.session_state) - linked() - OWN_NOTES
+    for key in (*(keys - {"file"}), "file"):  # the file last: until then, whoever is interrupted can ask again
+        st.session_state.pop(key, None)
+
+
+def has_file(file: File) -> None:
+    """Remember that this session took a file, so that its end is noticed."""
+    context = get_script_run_ctx()
+    if context is not None:
+        _, before = _last_seen.get(context.session_id, (0.0, ()))
+        alive = tuple(each for each in before if each() is not None)
+        _last_seen[context.session_id] = time.monotonic(), (*alive, weakref.ref(file))
+
+
+async def end_abandoned_sessions() -> None:
+    """For ever: end the sessions with a file whose tab was closed, and with them the file.
+
+    Streamlit keeps a closed tab's session until somebody else's visit makes it look. Runs in the server's own loop,
+    where its sessions may be closed.
+    """
+    while True:
+        await asyncio.sleep(LOOK_EVERY)
+        end_abandoned(time.monotonic())
+
+
+def end_abandoned(now: float) -> None:
+    """End the sessions that were last seen too long ago."""
+    server = runtime.get_instance()
+    for session_id, (seen, files) in list(_last_seen.items()):
+        if server.is_active_session(session_id):
+            _last_seen[session_id] = now, files
+        elif now - seen > GRACE:
+            del _last_seen[session_id]
+            server.close_session(session_id)
+            for each in files:
+                file = each()
+                if file is not None:  # the server's loop still holds the last session it served
+                    file.forget()
+
+
+def is_steward() -> bool:
+    """Whether the person said they may see true values of their private data."""
+    return bool(st.session_state.get("steward_choice"))
+
+
+def end_steward() -> None:
+    """Whoever was the steward of one file has not said so of the next: the switch is off in the next run.
+
+    Called before the new file is there. The switch itself may have been drawn already, and cannot be set then.
+    """
+    st.session_state["steward_ended"] = True
+
+
+def fill_in(found: Mapping[str, Input], *, usual: Mapping[str, Input], private: bool) -> None:
+    """Put what was read from a file into inputs, by key; from private data it stays only while the steward looks.
+
+    ``usual`` is what each input held before anything was asked.
+    """
+    if private:
+        filled = st.session_state.setdefault("filled", {})
+        filled.update({key: (value, usual[key]) for key, value in found.items()})
+    st.session_state.update(found)  # last: what is not recorded would never be taken back
+
+
+def still_filled(prefix: str) -> bool:
+    """Whether what was read from private data is still in an input whose key starts so, as a whole or in part."""
+    filled: dict[str, tuple[Input, Input]] = st.session_state.get("filled", {})
+    return any(
+        _holds(st.session_state.get(key), found)
+        for key, (found, usual) in filled.items()
+        if key.startswith(prefix) and not usual  # a choice, which is never empty, holds nothing of the data
+    )
+
+
+def _holds(now: object, found: Input) -> bool:
+    """Whether an input still holds the number that was read, or a line of the text."""
+    if isinstance(now, str) and isinstance(found, str):
+        return not {line.strip() for line in now.split("\n")}.isdisjoint(line.strip() for line in found.split("\n"))
+    return now == found
+
+
+def take_back() -> None:
+    """Called by the router alone, before every page: what only the steward may see goes when the switch does.
+
+    That is what was read from private data into inputs, the domain made of it, and all that is remembered.
+    """
+    if st.session_state.get("steward_ended"):
+        st.session_state["steward_choice"] = False
+        st.session_state.pop("steward_ended", None)
+    if is_steward():
+        st.session_state["steward_saw"] = True
+        return
+    for key, (found, usual) in st.session_state.get("filled", {}).items():
+        if _holds(st.session_state.get(key), found):
+            st.session_state.pop(key, None)
+            # Emptied, not only removed: the browser would keep, and send again, what it shows.
+            st.session_state[key] = usual
+    own = upload()
+    if own is not None and own.bounds_from_data:
+        remember_upload(None)
+    if st.session_state.get("steward_saw"):
+        for key in ("filled", "memory", "steward_saw"):  # in this order, should the run be interrupted
+            st.session_state.pop(key, None)
+
+
+def remembered(key: str, compute: Callable[[], Result]) -> Result:
+    """This session's value under a key, computed at most once while it is remembered."""
+    memory: dict[str, Any] = st.session_state.setdefault("memory", {})
+    if key not in memory:
+        try:
+            value = compute()
+        except TooLarge:
+            if not memory:
+                raise
+            memory.clear()  # what was computed before makes room
+            value = compute()
+        while len(memory) >= REMEMBERED:
+            memory.pop(next(iter(memory)))
+        memory[key] = value
+    else:
+        memory[key] = memory.pop(key)  # now the newest
+    result: Result = memory[key]
+    return result
+
+
+def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str) -> Result:
+    """Remembered work in blocks, with a progress bar; moving any control interrupts it between blocks."""
+    memory: dict[str, Any] = st.session_state.setdefault("memory", {})
+    slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
+    if key in memory:
+        found: Result = memory[key]
+        return remembered(key, lambda: found)
+    generator = work()
+    while True:
+        try:
+            share = next(generator)
+        except StopIteration as done:
+            result: Result = done.value
+            break
+        slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
+    slot.empty()
+    return remembered(key, lambda: result)

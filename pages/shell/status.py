@@ -1,0 +1,63 @@
+"""The line on top of every page, and the gate it tells of: whether what is made from these data may be shown."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Protocol
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Provenance
+from pages.data.upload import held_file
+from pages.shell.session import is_steward, upload
+
+SPENT = "Privacy spent: **ε = 0**. "
+_line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
+
+
+class Data(Protocol):
+    """Anything that says whether its rows are private: a source, a data set, a held file."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """What the rows are."""
+
+
+def status_line() -> None:
+    """The odometer and the steward switch, always in sight."""
+    private = any(each is not None and each.private for each in (held_file(), upload()))
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with right:
+        if private:
+            st.toggle(
+                "I am the data's steward",
+                key="steward_choice",
+                persist_state="session",
+                help="Shows true values and errors of your private data, on your screen only. Whoever sees them has "
+                "seen your data: no guarantee covers what you saw, and nothing made this way should be passed on.",
+            )
+    _line.set(left.empty())
+    if private:
+        _tell("Your private data are loaded; no value of theirs is shown.")
+    else:
+        _tell("Previews on generated, bundled or public data cost nothing.")
+
+
+def may_show(data: Data) -> bool:
+    """The one gate before figures, numbers and labels made from data: open for public data, and for the steward.
+
+    Where it opens for the steward, the line on top says so, and nothing on the page is offered as a file.
+    """
+    if not data.provenance.is_private:
+        return True
+    if not is_steward():
+        return False
+    _tell(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
+    # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
+    st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
+    return True
+
+
+def _tell(text: str) -> None:
+    _line.get().markdown(SPENT + text)

@@ -1,0 +1,16 @@
+"""Sparse histograms: a weaker promise, for data drawn at random, under which a few full cells do not drown."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import DataError, ParameterError
+from pages.shell.session import require_gate
+from pages.sparse.view import sparse
+
+require_gate()
+st.title("Sparse histograms")
+try:
+    sparse()
+except (DataError, ParameterError) as problem:
+    st.error(str(problem))

@@ -1,0 +1,83 @@
+"""Several releases of one data set: planned up front they add up; chosen after seeing one, random privacy refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.core import Guarantee, Integers, Neighbours, ParameterError
+from dpcore.mechanisms.histograms.sparse import LossFigure, lone_row_chance
+from dpcore.privacy.composition import compose
+from pages.charts.words import percent
+from pages.shell.session import in_link
+
+MOST_PLANNED = 6
+
+
+def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, gamma: float, condition: str) -> None:
+    """Plan, see, and ask for one more."""
+    st.header("More than one release")
+    st.markdown(
+        "Both histograms may be released more than once; each release costs. Fix how many before you see any: γ is a "
+        "share of all the data that could have been drawn, and shares of the same data add up."
+    )
+    n, relation = int(histogram.sum()), Neighbours.REPLACE_ONE
+    spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
+    one = Guarantee(epsilon=epsilon, gamma=gamma if spared else 0.0, neighbours=relation)
+    planned = st.slider("Releases planned", 1, MOST_PLANNED, 2, key=in_link("planned"), bind="query-params")
+    try:
+        together = compose([one] * planned)
+    except ParameterError as problem:
+        st.warning(f"{planned} releases at {one.sentence()} each: {problem}")
+        return
+    st.markdown(
+        f"**{planned}** random-private, fixed in advance: {one.sentence()} each, together **{_told(together)}**. "
+        ":orange-badge[theory]"
+    )
+    # A plan that changes is a new one; what is seen here are previews, so nothing has been spent.
+    fixed = f"{key}|{one!r}|{planned}"
+    if st.button("Draw the planned releases", key="sparse_draw"):
+        st.session_state["sparse_seen"] = fixed
+    if st.session_state.get("sparse_seen") != fixed:
+        st.session_state["sparse_more"] = None
+        return
+    lines = ["| release | cells shown with rows | L1 loss, share of n |", "|---|---|---|"]
+    for place in range(planned):
+        cells = int((found.random[place] > 0).sum())
+        lines.append(f"| {place + 1} | {cells:,} | {percent(float(found.random_loss[place]))} |")
+    st.markdown("\n".join(lines))
+    st.markdown("Seen. Would one more help? :blue-badge[simulated]")
+    if st.button("Choose one more, now that these are seen", key="sparse_again"):
+        st.session_state["sparse_more"] = fixed
+    if st.session_state.get("sparse_more") == fixed:
+        _one_more(one, planned=planned, epsilon=epsilon)
+
+
+def _one_more(one: Guarantee, *, planned: int, epsilon: float) -> None:
+    """A release chosen after seeing others: refused where gamma is at stake."""
+    try:
+        together = compose([one] * (planned + 1), fixed_in_advance=False)
+    except ParameterError as problem:
+        plain = Guarantee(epsilon=epsilon, neighbours=one.neighbours)
+        adding = compose([plain] * (planned + 1), fixed_in_advance=False)
+        st.error(
+            f"Refused. {problem} The proof counts, before anything is seen, the share γ of data without promise. What "
+            "you saw tells which data these are; a release chosen by it may be one that fails for just them, so no "
+            f"sum of γ holds. Plan {planned + 1} releases from the start instead."
+        )
+        st.caption(
+            f"A differentially private histogram may be chosen after seeing others of its kind: its {plain.sentence()} "
+            f"holds for all data, so {planned + 1} of them add up to {_told(adding)} in any order."
+        )
+    else:
+        st.success(
+            f"Allowed: every cell gets noise here, so there is no γ, and ε adds up even for releases chosen after "
+            f"seeing others: {_told(together)}."
+        )
+
+
+def _told(guarantee: Guarantee) -> str:
+    """A sum in words, without the last digits that adding decimals in binary leaves."""
+    epsilon, gamma = (float(f"{sum_:.12g}") for sum_ in (guarantee.epsilon, guarantee.gamma))
+    return replace(guarantee, epsilon=epsilon, gamma=gamma).sentence()

@@ -1,0 +1,56 @@
+"""The paper's own warning: the person alone in a cell, shown on real pets."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from dpcore.data.samples import load_sample
+from dpcore.data.sources import Bundled
+from dpcore.experiments.sparse import lone_row, shown_chances
+from pages.charts.component import draw, table
+from pages.shell.session import remembered
+from pages.sparse.cells import alone
+
+PETS = Bundled(sample_key="pets", column_name="zip_code")
+TRIALS = 500
+
+
+@cache  # of a public sample
+def pet_names() -> tuple[int, int]:
+    """How many different names pets have, and how many of these one pet alone has."""
+    counts = np.bincount(load_sample("pets").codes("animal_name"))
+    return int((counts > 0).sum()), int((counts == 1).sum())
+
+
+def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
+    """Tell it, then show it."""
+    st.header("The warning: someone alone in a cell")
+    names, unique = pet_names()
+    dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
+    cell, _ = lone_row(dataset.histogram)
+    place = dataset.domain.describe(cell)
+    left, right = st.columns(2)
+    with left:
+        st.markdown(
+            "The paper says it: whoever **knows all rows but one**, and finds that one alone in its cell, learns "
+            "it for certain. Random privacy promises nothing for such data; it only says that data drawn at random are "
+            "rarely such. Yours may be."
+        )
+        st.markdown(
+            f"Real data often are. Of the {names:,} names of Seattle's {dataset.n:,} licensed pets, **{unique:,}** "
+            f"belong to one pet alone. And one single licence is in zip code **{place}**: its owner is the person the "
+            "picture is about. :gray-badge[true]"
+        )
+    with right:
+        shown = remembered(
+            f"alone|{epsilon}|{gamma}|{condition}|{seed}",
+            lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
+        )
+        badge = f"true: {PETS.provenance.kind} · simulated, preview sampler, seed {seed}"
+        picture = alone(shown)
+        draw(picture, key="sparse_alone_chart", badge=badge, download=True)  # a public sample
+        table(picture, title="someone alone", key="sparse_alone_numbers")
+    st.caption(f"{TRIALS} releases each. Source: {PETS.sample.attribution}.")

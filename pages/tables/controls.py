@@ -1,0 +1,145 @@
+"""What the second view of the Marginals page asks: attributes, k, the mechanism, and what is done to its tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.core import Entry, Mechanism, Neighbours, Problem
+from dpcore.data.attributes import Marginals
+from dpcore.data.surveys import Survey
+from dpcore.mechanisms import entry
+from pages.shell.controls import Value, check_choice, choice, control
+from pages.shell.session import in_link
+
+SURVEYS = {
+    "adult": "Adult: categories and numbers cut to ranges",
+    "census": "American Community Survey: categories and ranges",
+    "penguins": "Palmer penguins: 344 rows, few for tables",
+    "adult-yes-no": "Adult: yes/no attributes",
+    "census-yes-no": "American Community Survey: yes/no attributes",
+}
+YES_NO = "-yes-no"
+METHODS = {"residual-planner": "Residual planner", "direct-tables": "Direct", "fourier-tables": "Fourier"}
+FITS = {
+    "consistent": "Consistent: no negative counts, and tables agree",
+    "simplex": "Simplex: no negative counts, each table on its own",
+    "unbiased": "Unbiased: as measured",
+}
+MOST_WAYS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that is asked."""
+
+    survey: Survey
+    ways: int
+    entry: Entry
+    fit: str
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+    def problem(self, n: int) -> Problem:
+        """The public problem; bundled rows are public, and so is their number."""
+        domain = self.survey.domain
+        return Problem(domain=domain, queries=Marginals(domain=domain, ways=self.ways), n=n, neighbours=self.neighbours)
+
+    @property
+    def methods(self) -> dict[str, Mechanism]:
+        """All that serve these attributes at this setting, the chosen one first."""
+        yes_no = set(self.survey.domain.sizes) == {2}
+        keys = [key for key in METHODS if key != self.entry.key and (yes_no or key != "fourier-tables")]
+        shared = {name: self.values[name] for name in ("epsilon", "delta")}
+        others = {key: entry(key).make(**shared) for key in keys}
+        return {self.entry.key: self.entry.make(**self.values), **others}
+
+    @property
+    def badge(self) -> str:
+        """What the numbers are: drawn into every picture."""
+        return f"true: {self.survey.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+
+
+def ask() -> Asked | None:
+    """Everything that is asked, from the link and the controls; None while too few attributes are picked."""
+    data, machine = st.columns(2)
+    with data:
+        key = choice(
+            "Rows of several attributes",
+            SURVEYS,
+            key="tables-of",
+            help_text="Bundled samples are public: previews on them cost nothing.",
+        )
+        sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
+        every = Survey(sample_key=sample_key, yes_no=yes_no)
+        check_choice("tables-k", [str(ways) for ways in range(1, MOST_WAYS + 1)], label="number of attributes")
+        ways = int(
+            st.segmented_control(
+                "Attributes of a table k",
+                range(1, MOST_WAYS + 1),
+                default=2,
+                required=True,
+                key=in_link("tables-k"),
+                bind="query-params",
+            )
+        )
+        st.caption(
+            f"{every.sample.story} Source: {every.sample.attribution}. Licence: {every.sample.licence}. Files of your "
+            "own are not offered in this view."
+        )
+    with machine:
+        method = choice(
+            "Method",
+            {name: title for name, title in METHODS.items() if yes_no or name != "fourier-tables"},
+            key="tables-method",
+            help_text="Fourier tables need yes/no attributes.",
+        )
+        # Tables with noise of their own each are not made to agree.
+        fits = {name: title for name, title in FITS.items() if method != "direct-tables" or name != "consistent"}
+        fit = choice(
+            "What is done to the tables",
+            fits,
+            key=f"tables-fit-{method}",
+            help_text="Post-processing: it costs no privacy.",
+        )
+    chosen = entry(method)
+    parameters = chosen.controls()
+    values: dict[str, Value] = {}
+    with machine, st.popover("More settings"):
+        neighbours = Neighbours(
+            st.radio(
+                "Neighbours",
+                [str(each) for each in Neighbours],
+                key=in_link("neighbours"),
+                bind="query-params",
+                format_func=lambda each: Neighbours(each).words,
+            )
+        )
+        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+        for name in parameters:
+            if name not in ("epsilon", "delta"):
+                values[name] = control(chosen, name, parameters[name])
+    names = st.multiselect(
+        "Attributes", every.names, default=every.names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
+    )
+    left, right = st.columns(2)
+    with left:
+        values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
+        st.caption("← more private · more accurate →")
+    with right:
+        values["delta"] = control(chosen, "delta", parameters["delta"])
+    if len(names) <= ways:
+        st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
+        return None
+    kept = () if len(names) == len(every.names) else tuple(name for name in every.names if name in names)
+    return Asked(
+        survey=Survey(sample_key=sample_key, yes_no=yes_no, chosen=kept),
+        ways=ways,
+        entry=chosen,
+        fit=fit,
+        values=values,
+        neighbours=neighbours,
+        seed=seed,
+    )

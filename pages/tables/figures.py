@@ -1,0 +1,246 @@
+"""Distances of all tables, method beside method; the cells of one table, and their errors over predicted noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Floats
+from pages.charts.picture import Anchor, Axis, Band, Dots, Mark, Picture, Region, Words
+from pages.charts.words import minus, percent, rows, shortened, significant
+
+MOST_CELLS = 16
+"""Cells of a table that are drawn: the fullest; all others are in its numbers."""
+MOST_LINES = 100
+"""Tables whose previews are lines of their own; of more, the area from their closest to their furthest is shaded."""
+LINE, GAP = 13, 9
+"""Pixels for a line of a cell's name, and between cells."""
+LONGEST = 24
+"""Letters of a name that fit one line beside the picture on a phone; longer ones are broken at their commas."""
+ANCHORS: tuple[tuple[float, float, Anchor], ...] = ((11, -9, "left"), (-11, 9, "right"), (11, 12, "left"))
+"""Where a median's words stand: medians may be close to each other."""
+THIS, OTHERS = "this preview", "other previews"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Distances:
+    """How far some tables are from the true ones.
+
+    Attributes:
+        name: of the method, or of the kind of tables.
+        role: of its marks.
+        of: what each table is of.
+        far: half the differences as a share of n, (previews, tables), tables > 0.
+    """
+
+    name: str
+    role: str
+    of: Sequence[str]
+    far: Floats
+
+
+def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
+    """A dot for each table, closest to furthest; a line from its closest to its furthest preview; medians ringed.
+
+    Args:
+        series: the chosen method first.
+        noun: what the dots are, in the plural.
+        n: rows.
+    """
+    marks: list[Mark] = []
+    medians = [float(np.median(each.far.mean(axis=0))) for each in series]
+    columns: dict[str, list[Any]] = {"method": [], noun: [], "mean": [], "lowest": [], "highest": []}
+    for each in series:
+        mean = each.far.mean(axis=0)
+        order = np.argsort(mean, kind="stable")
+        middle, low, high = mean[order], each.far.min(axis=0)[order], each.far.max(axis=0)[order]
+        names = [each.of[place] for place in order]
+        x, many = (np.arange(len(order)) + 0.5) / len(order), len(order) > MOST_LINES
+        if many:  # so many lines would hide each other and the dots
+            marks.append(Band(role=each.role, name=each.name, legend=False, x=x, low=low, high=high))
+        marks.append(
+            Dots(
+                role=each.role,
+                name=each.name,
+                x=x,
+                y=middle,
+                low=None if many else low,
+                high=None if many else high,
+                size=4 if many else 6,
+                hover=[
+                    f"{of}\n{each.name}: {percent(away)} ({rows(away, n)}) in a wrong cell, mean of {len(each.far)}"
+                    "\nsimulated"
+                    for of, away in zip(names, middle.tolist(), strict=True)
+                ],
+            )
+        )
+        numbers = (shortened(values) for values in (middle, low, high))
+        for column, values in zip(columns, ([each.name] * len(order), names, *numbers), strict=True):
+            columns[column] += values
+    marks.append(Dots(role="ink", x=[0.5] * len(series), y=medians, shape="circle-open", size=15))
+    for each, median, (right, up, align) in zip(series, medians, ANCHORS, strict=False):
+        text = f"median {percent(median)}"
+        marks.append(
+            Words(role=each.role, text=text, x=0.5, y=median, align=align, shift=(right, up), size=11, bold=True)
+        )
+    return Picture(
+        title=f"Distances of all {noun}",
+        x=Axis(title=f"{noun}, closest to furthest", low=0, high=1, form="~p"),
+        y=Axis(title="rows in a wrong cell, share of n", low=0, form=".3~p", rows=n),
+        marks=marks,
+        sentence=_compared(series, noun),
+        table=columns,
+        height=320,
+    )
+
+
+def _compared(series: Sequence[Distances], noun: str) -> str:
+    """Median and mean of the first method, then the others beside it."""
+    first, *others = series
+    means, count = first.far.mean(axis=1), first.far.shape[1]
+    text = (
+        f"{first.name}: half of the {count:,} {noun} have at most {percent(float(np.median(first.far.mean(axis=0))))} "
+        f"of all rows in a wrong cell, {percent(float(means.mean()))} on average "
+    )
+    text += (
+        f"({percent(float(means.min()))} to {percent(float(means.max()))} from preview to preview of {len(means)})"
+        if len(means) > 1
+        else "in one preview"
+    )
+    return text + "".join(f"; {each.name}: {percent(float(each.far.mean()))} on average" for each in others) + "."
+
+
+def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) -> Picture:
+    """True and released rows of the fullest cells of one table.
+
+    Args:
+        cells: what each is, (C,).
+        truth: true rows, (C,); not private.
+        released: rows in one previewed release, (C,).
+    """
+    order, n = _fullest(truth), int(truth.sum())
+    places = np.arange(len(order))
+    errors = released - truth
+    worst = int(np.abs(errors).argmax())
+    # Marks of empty cells are whole: the axis begins before 0.
+    drawn = np.concatenate([truth[order], released[order]])
+    low = min(0.0, float(drawn.min())) - 0.03 * float(drawn.max())
+    return Picture(
+        title="Cells of one table",
+        x=Axis(title="rows in the cell", form=",.3~r", low=low),
+        y=_cell_axis(cells, order),
+        marks=[
+            Dots(
+                role=role,
+                name=role,
+                x=values[order],
+                y=places,
+                shape=shape,
+                size=9,
+                hover=[
+                    f"{cells[cell]}\n{role}: {minus(f'{values[cell]:,.{digits}f}')} rows ({percent(values[cell] / n)})"
+                    for cell in order
+                ],
+            )
+            for role, shape, values, digits in (
+                ("true", "square-open", truth.astype(np.float64), 0),
+                ("released", "cross-thin-open", released, 1),
+            )
+        ],
+        sentence=(
+            f"{_drawn(len(order), len(cells))}. In this preview the cell that is furthest off is {cells[worst]}: "
+            f"{int(truth[worst]):,} rows, released {minus(f'{released[worst]:,.1f}')}."
+        ),
+        table={
+            "cell": list(cells),
+            "true rows": truth.astype(int).tolist(),
+            "released rows": tenths(released),
+            "error in rows": tenths(errors),
+        },
+        height=_height(cells, order),
+    )
+
+
+def cell_errors(
+    *, cells: Sequence[str], truth: NDArray[Any], released: Floats, predicted: float, observed: float, trials: int
+) -> Picture:
+    """Errors in rows of the fullest cells in a few previews, over the noise predicted before anything was fitted.
+
+    Args:
+        cells: what each is, (C,).
+        truth: true rows, (C,); not private.
+        released: rows in some previewed releases, (previews, C).
+        predicted: standard deviation of a cell of the unbiased table, in rows.
+        observed: the same, observed.
+        trials: previews it was observed in.
+    """
+    order, errors = _fullest(truth), released - truth
+    marks: list[Mark] = [Region(role="theory", x=(-wide * predicted, wide * predicted)) for wide in (2, 1)]
+    for name, role, shape, found in (
+        (OTHERS, "quiet", "circle-open", errors[1:]),
+        (THIS, "released", "cross-thin-open", errors[:1]),
+    ):
+        marks.append(
+            Dots(
+                role=role,
+                name=name,
+                x=found[:, order].reshape(-1),
+                y=np.tile(np.arange(len(order)), len(found)),
+                shape=shape,
+                hover=[
+                    f"{cells[cell]}\n{name}: off by {minus(f'{each[cell]:+,.1f}')} rows"
+                    for each in found
+                    for cell in order
+                ],
+            )
+        )
+    return Picture(
+        title="Errors of one table's cells",
+        x=Axis(title="released less true rows", form=",.3~r"),
+        y=_cell_axis(cells, order),
+        marks=marks,
+        sentence=(
+            f"Predicted standard deviation of a cell before anything is fitted: {significant(predicted)} rows (orange: "
+            f"once and twice it); observed over {trials} previews: {significant(observed)}. As shown here, the "
+            f"cells' root mean square error is {significant(float(np.sqrt(np.mean(errors**2))))} rows."
+        ),
+        table={"cell": list(cells)}
+        | {f"error in preview {number}": tenths(each) for number, each in enumerate(errors, start=1)},
+        height=_height(cells, order),
+    )
+
+
+def tenths(counts: Floats) -> list[float]:
+    """Rows to a tenth: four digits would blur the cells of many rows."""
+    rounded: list[float] = (np.round(counts, 1) + 0.0).tolist()
+    return rounded
+
+
+def _fullest(truth: NDArray[Any]) -> list[int]:
+    """The cells that are drawn, fullest first."""
+    places: list[int] = np.argsort(-truth, kind="stable")[:MOST_CELLS].tolist()
+    return places
+
+
+def _lines(cells: Sequence[str]) -> int:
+    """Lines of the names: one, or one for each attribute."""
+    return 1 if max(map(len, cells)) <= LONGEST else cells[0].count(", ") + 1
+
+
+def _cell_axis(cells: Sequence[str], order: Sequence[int]) -> Axis:
+    names = [cells[place] for place in order]
+    if _lines(cells) > 1:
+        names = [name.replace(", ", "\n") for name in names]
+    return Axis(labels=tuple(names), grid=True)
+
+
+def _height(cells: Sequence[str], order: Sequence[int]) -> int:
+    return 130 + (LINE * _lines(cells) + GAP) * len(order)
+
+
+def _drawn(shown: int, every: int) -> str:
+    return f"The {shown} fullest of {every:,} cells" if shown < every else f"All {every} cells"

@@ -1,0 +1,185 @@
+"""The second view of the Marginals page: all tables of k attributes, one of them, and rows that follow a tree."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import streamlit as st
+
+from dpcore.data.attributes import Attributes, Set
+from dpcore.experiments.tables import PREVIEWS, TRIALS
+from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
+from pages.charts.component import draw, table
+from pages.charts.picture import Picture
+from pages.charts.words import percent, significant
+from pages.charts.worst import Called
+from pages.marginals.promise import Promised, beside
+from pages.shell.theorem import all_digits
+from pages.tables.controls import ask
+from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
+from pages.tables.previews import Shown, computed
+from pages.tables.rows import called, rows_section
+
+BETA = 0.05
+"""Failure chance of the promise shown."""
+
+
+def all_tables() -> None:
+    """Read the controls, then show what they do."""
+    st.markdown(
+        "Release **every table of k attributes at once**, as a statistical office does. The classics add noise to each "
+        "table, or to each Fourier coefficient; the residual planner counts once what each set of attributes adds to "
+        "smaller ones and gives every part the noise it deserves (Xiao, He, Zhang and Kifer 2023)."
+    )
+    asked = ask()
+    if asked is None:
+        return
+    shown = computed(asked)
+    _headline(shown)
+    st.subheader("How far all tables are from the true ones")
+    names = [called(shown.domain, table) for table in shown.truth]
+    series = [
+        Distances(name=shown.named(key), role=f"mechanism:{key}", of=names, far=each.distances)
+        for key, each in shown.methods.items()
+    ]
+    picture = sorted_dots(series, noun="tables", n=shown.problem.n)
+    _draw(picture, name="all", badge=asked.badge, title="all tables")
+    _one_table(shown)
+    rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
+    place = st.container()
+    _code(shown)
+    with place:  # last, because many releases take longer than a few
+        _promise(shown)
+
+
+def _draw(picture: Picture, *, name: str, badge: str, title: str) -> None:
+    """A picture and its numbers; bundled rows are public."""
+    draw(picture, key=f"tables_{name}_chart", badge=badge, download=True)
+    table(picture, title=title, key=f"tables_{name}_numbers")
+
+
+def _cells(domain: Attributes, table: Set) -> list[str]:
+    """Each cell of a table, the last attribute varying fastest."""
+    columns = [domain.columns[attribute] for attribute in table]
+    return [
+        ", ".join(column.describe(cell) for column, cell in zip(columns, cells, strict=True))
+        for cells in product(*(range(column.size) for column in columns))
+    ]
+
+
+def _headline(shown: Shown) -> None:
+    """What the chosen method does, beside the others."""
+    chosen, asked = shown.chosen, shown.asked
+    st.header(f"On average {percent(float(chosen.distances.mean()))} of the rows are in a wrong cell of a table")
+    others = ", ".join(
+        f"{shown.named(key)}: **{percent(float(each.distances.mean()))}**"
+        for key, each in shown.methods.items()
+        if each is not chosen
+    )
+    guarantee = chosen.mechanism.guarantee(shown.problem)
+    st.markdown(
+        f"{len(shown.truth):,} tables of {asked.ways} of {len(shown.domain.names)} attributes, "
+        f"{shown.problem.queries.count:,} cells, {shown.problem.n:,} rows; {shown.named(asked.entry.key)}. "
+        f":blue-badge[simulated] :gray-badge[true]\n\nAt the same privacy, {others}. "
+        f"Privacy: {guarantee.sentence()}, for all tables together.",
+        help=all_digits(guarantee),
+    )
+
+
+def _one_table(shown: Shown) -> None:
+    """A table of the reader's: its cells, true and released, and their errors."""
+    st.subheader("One of the tables")
+    asked, domain = shown.asked, shown.domain
+    key = f"tables-picked-{asked.survey.sample_key}-{asked.survey.yes_no}"
+    kept = [name for name in st.session_state.get(key, []) if name in domain.names][: asked.ways]
+    if key in st.session_state:
+        st.session_state[key] = kept
+    names = st.multiselect(
+        f"{asked.ways} of {len(domain.names)} attributes",
+        domain.names,
+        default=domain.names[: asked.ways],
+        key=key,
+        max_selections=asked.ways,
+        persist_state="session",
+    )
+    if len(names) < asked.ways:
+        st.caption(f"Pick {asked.ways} attributes.")
+        return
+    picked = tuple(sorted(domain.names.index(name) for name in names))
+    chosen, truth = shown.chosen, shown.truth[picked]
+    cells, flat = _cells(domain, picked), truth.reshape(-1)
+    released = np.array([each[picked].reshape(-1) for each in chosen.tables])
+    left, right = st.columns(2)
+    with left:
+        picture = cell_counts(cells=cells, truth=flat, released=released[0])
+        _draw(picture, name="cells", badge=asked.badge, title="cells")
+    with right:
+        picture = cell_errors(
+            cells=cells,
+            truth=flat,
+            released=released,
+            predicted=chosen.predicted_sigma(picked),
+            observed=observed_sigma(chosen.release, truth, picked),
+            trials=TRIALS,
+        )
+        _draw(picture, name="errors", badge=asked.badge, title="errors")
+
+
+def _promise(shown: Shown) -> None:
+    """What holds for every cell at once, beside the worst cell of many releases."""
+    asked, problem, chosen = shown.asked, shown.problem, shown.chosen
+    count = problem.queries.count
+    guarantee = chosen.mechanism.guarantee(problem)
+    fitted = [max(float(np.abs(each[s] - shown.truth[s]).max()) for s in shown.truth) for each in chosen.tables]
+    low, high = significant(min(fitted)), significant(max(fitted))
+    reach = f"{low if low == high else f'{low} to {high}'} row{'' if low == high == '1' else 's'}"
+    afterwards = ""
+    if asked.fit != "unbiased":
+        afterwards = (
+            f" No theorem here speaks of the tables after that ({shown.named(asked.entry.key)}): in the {PREVIEWS} "
+            f"previews shown above their worst cells are off by {reach}."
+        )
+    beside(
+        Promised(
+            problem=problem,
+            guarantee=guarantee,
+            bound=chosen.mechanism.accuracy(problem, BETA),
+            details=f"A query is one of the {count:,} cells of all {len(shown.truth):,} tables as measured, before "
+            "anything is done to them.",
+            looked_at=f"all {count:,} cells of all {len(shown.truth):,} tables",
+            dots="Tables are as measured, before anything is done to them: that is what the promise is about."
+            f"{afterwards}",
+            called=Called(query="cell", over="all cells, as measured"),
+            badge=asked.badge,
+        ),
+        memory=shown.memory,
+        work=lambda: chosen.worst_cells(shown.truth),
+    )
+
+
+def _code(shown: Shown) -> None:
+    """The snippet, copyable."""
+    place = st.expander("The code that reproduces this release", key="tables_code_open", on_change="rerun")
+    if not place.open:
+        return
+    asked, fit = shown.asked, fit_for(shown.chosen.release, shown.asked.fit)
+    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
+    lines = [
+        "import dpcore",
+        "from dpcore.data.attributes import Marginals",
+        *asked.survey.code(),
+        "",
+        f"queries = Marginals(domain=dataset.domain, ways={asked.ways})",
+        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n,",
+        f"                         neighbours=dpcore.Neighbours.{asked.neighbours.name})",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
+        "state = mechanism.prepare(dataset, problem)",
+        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",
+        f"tables = release.tables(trial=0, fit={fit!r})",
+        "table = next(queries.sets())",
+        'print(" × ".join(dataset.domain.names[a] for a in table))',
+        "print(tables[table].round(1))",
+        "print(mechanism.guarantee(problem).sentence())",
+    ]
+    place.code("\n".join(lines), language="python")

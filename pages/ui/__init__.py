@@ -1,1 +1,0 @@
-"""What pages share: session rules, controls made from declared parameters, badges, cards, charts."""

@@ -1,0 +1,83 @@
+"""Ask in a real browser: a question, an analyst with progress, a refusal; the link reopens it; nothing spills."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+
+CHARTS = ".dpscope-plot"
+METRICS = '[data-testid="stMetricValue"]'
+
+
+def opened(page: Page, server: Server, link: str) -> Page:
+    """The page at rest."""
+    page.goto(f"{server.url}/{link}")
+    settled(page)
+    expect(page.get_by_role("heading", name="Your question")).to_be_visible()
+    return page
+
+
+def press(page: Page, name: str) -> None:
+    """Press a button and wait for what it does."""
+    page.get_by_role("button", name=name, exact=True).click()
+    page.mouse.move(0, 0)  # or the button's own help stays open, outside every landmark: Streamlit's
+    settled(page)
+
+
+def metrics(page: Page) -> list[str]:
+    """Free, paid, refused, price."""
+    return [text.strip() for text in page.locator(METRICS).all_inner_texts()]
+
+
+def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Server) -> None:
+    opened(page, server, "ask?data=earnings.earnings&ask=weights&ask-updates=10")
+    assert metrics(page) == ["0", "0 of 10", "0", "ε = 1"]
+    slider = page.get_by_role("slider", name=re.compile("How many rows are at most"))
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    press(page, "Ask")
+    expect(page.get_by_text(re.compile("^Question 1, at most 49.7"))).to_be_visible()
+    press(page, "Let an analyst ask 500")
+    free, paid, declined, _ = metrics(page)
+    assert int(free) + int(paid.split(" of ")[0]) + int(declined) == 501
+    expect(page.locator(CHARTS)).to_have_count(4)
+    press(page, "Start over")
+    press(page, "Let an analyst ask 50")
+    before, link = metrics(page), page.url
+    assert "ask-updates=10" in link and "ask=weights" in link
+    page.goto("about:blank")
+    opened(page, server, link.removeprefix(f"{server.url}/"))
+    press(page, "Let an analyst ask 50")
+    assert metrics(page) == before, "the link brings back settings and seed, so the noise too"
+
+
+def test_another_epsilon_begins_anew(page: Page, server: Server) -> None:
+    opened(page, server, "ask")
+    press(page, "Let an analyst ask 50")
+    page.get_by_role("slider", name="Privacy loss ε").focus()
+    page.keyboard.press("ArrowLeft")
+    settled(page)
+    expect(page.get_by_text("The settings changed, so a new conversation began.")).to_be_visible()
+    assert metrics(page)[:3] == ["0", "0 of 20", "0"]
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+@pytest.mark.parametrize("link", ["ask", "ask?data=pets.species&ask=weights&ask-updates=1"])
+def test_every_state_is_accessible_and_fits(
+    page: Page, server: Server, link: str, viewport: ViewportSize, colour_scheme: str
+) -> None:
+    opened(page, server, link)
+    axe(page)
+    press(page, "Let an analyst ask 50")
+    expect(page.get_by_role("heading", name="How wrong it was")).to_be_visible()
+    expect(page.get_by_role("heading", name="Worst error: promised and observed")).to_be_visible()
+    assert int(metrics(page)[2]) > 0 or "pets" not in link, "a refusal is one of the states"
+    axe(page)
+    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
+    assert width <= viewport["width"], f"the page is {width} pixels wide"

@@ -1,0 +1,119 @@
+"""Limits in a real browser: a newcomer's way from Start, every lesson on three screens, a search stopped."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from pages.learn.view import LESSONS
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled, watched_page
+
+CHARTS = ".dpscope-plot"
+VC = ("vc_run", "vc_recovered", "vc_accuracy", "vc_worlds")
+DIMENSION = ("dimension_matrix", "dimension_worth")
+PROJECTOR = ViewportSize(width=1920, height=1080)
+
+
+def sentences(page: Page) -> str:
+    """What stands below the pictures."""
+    return "\n".join(page.locator(".dpscope-sentence").all_inner_texts())
+
+
+def expect_drawn(page: Page, *names: str) -> None:
+    """Wait for each of these pictures."""
+    for name in names:
+        expect(page.locator(f".st-key-{name}_chart .dpscope-plot[data-drawn]")).to_be_visible()
+
+
+def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    settled(page)
+    page.get_by_role("link", name="Limits", exact=True).last.click()
+    settled(page)
+    expect(page.get_by_text("Guess first.")).to_be_visible()
+    expect(page.locator(CHARTS)).to_have_count(0)
+    guess = page.get_by_role("slider", name="Your guess, in bits of the grid")
+    guess.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    settled(page)
+    page.get_by_text("Show what happens").click()
+    settled(page)
+    expect_drawn(page, "median_success", "median_climb", "median_steps")
+    told = sentences(page)
+    assert "(you guessed 300)" in told and "The wall is at 144.4 bits" in told
+    # The link reopens exactly this.
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    settled(page)
+    assert sentences(page) == told
+
+
+def test_changing_the_lesson_forgets_no_link(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/limits?lesson=odds&odds-shown=true&odds-prior=20")
+    settled(page)
+    assert "thinks it 20% likely" in sentences(page)
+    page.get_by_role("combobox", name=re.compile("Lesson")).click()
+    page.get_by_text("Protecting people, betraying the population").click()
+    settled(page)
+    assert "lesson=population" in page.url
+    expect(page.get_by_role("heading", name="Protecting people, betraying the population")).to_be_visible()
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize(
+    ("viewport", "colour_scheme"), [(DESKTOP, "light"), (PHONE, "dark"), (PROJECTOR, "light")], ids=str
+)
+def test_a_lesson_is_sound_and_accessible(
+    page: Page, server: Server, lesson: str, viewport: ViewportSize, colour_scheme: str
+) -> None:
+    page.goto(f"{server.url}/limits?lesson={lesson}&{lesson}-shown=true")
+    settled(page)
+    expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+    expect(page.locator(CHARTS).first).to_be_visible()
+    axe(page)
+    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
+    assert width <= viewport["width"], f"the page is {width} pixels wide"
+
+
+@pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
+def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism: str) -> None:
+    page.goto(f"{server.url}/limits?lesson=vc&vc-shown=true&vc-points=10000&vc-epsilon=10&vc-mechanism={mechanism}")
+    settled(page)
+    expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+    expect_drawn(page, *VC)
+    told = sentences(page)
+    assert re.search(r"the attacker finds [\d,]+ of the 5,000 secret points", told)
+    assert "the first 48 of 10,000 points are drawn" in told
+
+
+def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/limits?lesson=dimension&dimension-shown=true&dimension-class=own")
+    settled(page)
+    expect_drawn(page, *DIMENSION)
+    text = page.get_by_role("textbox", name=re.compile("A line for each question"))
+    text.fill("0,0\n0,1\n1,0\n1,1")
+    text.press("Control+Enter")
+    settled(page)
+    assert "Points 1, 2 are shattered" in sentences(page)
+    text.fill("0,0\n0,secret")
+    text.press("Control+Enter")
+    settled(page)
+    expect(page.get_by_text("Question 2, point 2: this is not a decimal number between 0 and 1.")).to_be_visible()
+    expect(page.locator(CHARTS)).to_have_count(0)
+    assert "secret" not in page.url
+
+
+def test_a_long_attack_shows_progress_and_can_be_stopped(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        link = "lesson=subset&subset-shown=true&subset-people=500&subset-questions=2000&subset-method=sum"
+        page.goto(f"{server.url}/limits?{link}")
+        expect(page.get_by_text("Solving, with more and more answers.")).to_be_visible()
+        page.get_by_role("combobox", name=re.compile("Attack")).click()
+        page.get_by_text("Least squares (at once)").last.click()
+        settled(page)
+        assert "One attack:" in sentences(page)
+        expect(page.get_by_text("Solving, with more and more answers.")).to_have_count(0)

@@ -1,0 +1,107 @@
+"""Robust answers and Sparse histograms in a real browser: sliders move pictures, links reopen them, nothing spills."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+
+CHARTS = ".dpscope-plot"
+
+
+def opened(page: Page, server: Server, link: str, *, charts: int) -> Page:
+    """A page at rest with so many charts."""
+    page.goto(f"{server.url}/{link}")
+    settled(page)
+    expect(page.locator(CHARTS)).to_have_count(charts)
+    return page
+
+
+def captions(page: Page) -> str:
+    """What stands below pictures and controls."""
+    places = page.locator('[data-testid="stCaptionContainer"], .dpscope-sentence')
+    return "\n".join(places.all_inner_texts())
+
+
+def press(page: Page, slider: str, key: str, times: int) -> None:
+    """Move a slider by its keys."""
+    page.get_by_role("slider", name=slider).focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+    settled(page)
+
+
+def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
+    opened(page, server, "robust?data=earnings.earnings", charts=6)
+    expect(page.get_by_role("heading", name="Fewer than 1 in 100 runs refuse")).to_be_visible()
+    press(page, "Privacy loss ε", "ArrowLeft", 8)
+    expect(page.get_by_role("heading", name=re.compile(r"(About|More than) \d+ in 100 runs refuse"))).to_be_visible()
+    after = captions(page)
+    link = page.url
+    assert "epsilon=" in link  # the data are the page's own, so the link need not name them
+    page.goto("about:blank")
+    page.goto(link)
+    settled(page)
+    assert captions(page) == after
+
+
+def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> None:
+    opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=6)
+    expect(page.get_by_text(re.compile(r"Calibration needs [\d,]+ times fewer"))).to_be_visible()
+    expect(page.get_by_text("Paper: k = ε(n/m)³")).to_be_visible()
+
+
+def test_the_second_figure_is_one_click_away(page: Page, server: Server) -> None:
+    opened(page, server, "sparse", charts=6)
+    before = captions(page)
+    page.get_by_role("combobox", name="What to release").click()
+    page.get_by_role("option", name=re.compile("Figure 2")).click()
+    settled(page)
+    assert "400 cells, 3,000 rows" in captions(page) and captions(page) != before
+    assert "sparse=figure-2" in page.url
+    press(page, "Share of data without promise γ", "ArrowLeft", 2)
+    expect(page.get_by_text("both mechanisms are one")).to_be_visible()
+
+
+def test_groups_are_compared_by_another_column(page: Page, server: Server) -> None:
+    opened(page, server, "robust?robust=subsample-groups&subsample-groups-rows=100", charts=6)
+    expect(page.locator("code", has_text="male: larger median")).to_be_visible()
+    page.get_by_role("combobox", name="Groups").click()
+    page.get_by_role("option", name="region").click()
+    settled(page)
+    expect(page.locator("code", has_text="Northeast: larger median")).to_be_visible()
+    assert "groups=region" in page.url
+
+
+def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Server) -> None:
+    opened(page, server, "sparse?planned=3", charts=6)
+    expect(page.get_by_text("ε = 3, γ = 0.3 (replace one row)")).to_be_visible()
+    page.get_by_role("button", name="Draw the planned releases").click()
+    page.get_by_role("button", name=re.compile("Choose one more")).click()
+    expect(page.get_by_text(re.compile("^Refused. .*fixed in advance"))).to_be_visible()
+    axe(settled(page))
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("link", "charts"),
+    [
+        ("robust", 6),
+        ("robust?data=bimodal&robust=subsample_median", 6),
+        ("robust?data=census.income&robust=subsample-groups", 6),
+        ("robust?data=medical.meddol&robust=unbounded_mean", 3),
+        ("sparse?sparse=figure-2", 6),
+        ("sparse?sparse=data&data=pets.zip_code", 6),
+    ],
+)
+def test_every_state_is_accessible_and_fits(
+    page: Page, server: Server, link: str, charts: int, viewport: ViewportSize, colour_scheme: str
+) -> None:
+    opened(page, server, link, charts=charts)
+    axe(page)
+    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
+    assert width <= viewport["width"], f"the page is {width} pixels wide"

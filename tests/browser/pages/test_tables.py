@@ -1,0 +1,62 @@
+"""All tables of k attributes in a real browser: epsilon moves the dots, links reopen them, nothing spills."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.pages.test_marginals import opened, press, sentences, within
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+
+VIEW = "marginals?view=All+tables+of+k+attributes"
+CHARTS = ["tables_all", "tables_cells", "tables_errors", "tables_rows", "marginals_worst"]
+DIRECT = [name for name in CHARTS if name != "tables_rows"]
+
+
+def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: Server) -> None:
+    opened(page, server, "marginals?cube-rows=1000&cube-attributes=8", charts=["marginals_map"])
+    page.get_by_role("radio", name="All tables of k attributes").click()
+    settled(page)
+    expect(page.get_by_role("heading", name="How far all tables are from the true ones")).to_be_visible()
+    before = sentences(page)
+    press(page, "Privacy loss ε", "ArrowRight", 4)
+    after = sentences(page)
+    assert after != before
+    link = page.url
+    assert "view=" in link and "epsilon=" in link
+    page.goto("about:blank")
+    page.goto(link)
+    settled(page)
+    assert sentences(page) == after
+
+
+def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_path: Path) -> None:
+    opened(page, server, f"{VIEW}&tables-of=penguins&tables-k=3", charts=CHARTS)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download 344 simulated rows (CSV)").click()
+    assert waiting.value.suggested_filename == "simulated-rows-residual-planner-preview-seed-1-not-a-release.csv"
+    waiting.value.save_as(tmp_path / "rows.csv")
+    rows = list(csv.reader((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["flipper length (mm)", "body mass (g)", "species", "island", "sex"] and len(rows) == 345
+
+
+@pytest.mark.parametrize(
+    ("viewport", "colour_scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
+)
+@pytest.mark.parametrize(
+    ("link", "charts"),
+    [
+        (VIEW, CHARTS),
+        (f"{VIEW}&tables-of=adult-yes-no&tables-k=3", CHARTS),
+        (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
+    ],
+)
+def test_every_state_is_accessible_and_fits(
+    page: Page, server: Server, link: str, charts: list[str], viewport: ViewportSize, colour_scheme: str
+) -> None:
+    opened(page, server, link, charts=charts)
+    axe(page)
+    within(page, viewport)

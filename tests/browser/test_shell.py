@@ -1,0 +1,256 @@
+"""The app as a process among others: ended, killed and started again, framed, knocked at, and failing in a page."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, Page, expect
+
+from dpcore.data.reading.scratch import PREFIX
+from run import HERE, LOCALHOST, free_port, stop, wait_for_health
+from tests.kit.browser import PAGES, PATIENCE, Server, settled, watched_page
+
+RECORDS = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
+LONG_NAME = "people" * 800 + ".csv"
+# Writes down every address that the process asks for or connects to.
+WATCH = """
+import os, sys
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        with open(os.environ["WATCHED"], "a") as file:
+            file.write(f"{event} {arguments[1] if event in ('socket.connect', 'socket.sendto') else arguments[0]}\\n")
+sys.addaudithook(watch)
+"""
+KNOCK = (
+    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+)
+KNOCK += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+
+
+@contextmanager
+def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The app in a process with variables of its own."""
+    options = [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(app), *options], cwd=app.parent,
+            env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        assert wait_for_health(process, port=port), log.read_text()
+        yield process
+    finally:
+        stop(process)
+
+
+def comes_true(condition: Callable[[], bool], page: Page, *, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    return condition()
+
+
+def bring(page: Page, file: FilePayload) -> None:
+    page.locator('input[type="file"]').set_input_files(file)
+    names = page.get_by_role("button", name="Names of the columns")
+    names.click()
+    expect(names).to_be_hidden()
+    expect(page.get_by_text("Forget this file")).to_be_visible()
+
+
+def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Browser, tmp_path: Path) -> None:
+    port, log = free_port(preferred=0), tmp_path / "server.log"
+
+    def records() -> list[Path]:
+        return list(tmp_path.glob(f"{PREFIX}*/records.parquet"))
+
+    context = browser.new_context()
+    page = context.new_page()
+    with process_of(HERE / "app.py", port=port, log=log, TMPDIR=str(tmp_path)) as process:
+        page.goto(f"http://{LOCALHOST}:{port}/data?way=My+own+file")
+        settled(page)
+        bring(page, RECORDS)
+        assert len(records()) == 1
+        process.kill()
+        process.wait()
+    assert len(records()) == 1  # nobody was left to delete them
+    with process_of(HERE / "app.py", port=port, log=log, TMPDIR=str(tmp_path)) as process:
+        assert not records()
+        # Nobody clicks: the page notices that its file is gone, and can take another one.
+        expect(page.get_by_text("Forget this file")).to_have_count(0, timeout=PATIENCE * 1000)
+        settled(page)
+        bring(page, {**RECORDS, "name": LONG_NAME})
+        assert len(records()) == 1
+        with socket.create_connection((LOCALHOST, port)) as stalled:  # the server waits for a request under way
+            stalled.sendall(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\nx")
+            page.wait_for_timeout(500)
+            process.send_signal(signal.SIGTERM)
+            assert comes_true(lambda: not records(), page, seconds=5)
+        assert process.wait(timeout=PATIENCE) is not None
+    assert not list(tmp_path.glob(f"{PREFIX}*"))
+    context.close()
+
+
+@pytest.mark.slow
+def test_foreign_sockets_hold_nobody_up_and_nothing_leaves_the_machine(browser: Browser, tmp_path: Path) -> None:
+    port, watched = free_port(preferred=0), tmp_path / "watched"
+    (tmp_path / "sitecustomize.py").write_text(WATCH)
+    name = "app.example.org"
+    variables = {
+        "PYTHONPATH": str(tmp_path),
+        "WATCHED": str(watched),
+        "STREAMLIT_SERVER_ALLOWED_HOSTS": f"{name} {LOCALHOST}",
+    }
+    control = "import socket; socket.socket(type=socket.SOCK_DGRAM).connect(('192.0.2.1', 9))"  # sends nothing
+    subprocess.run([sys.executable, "-c", control], env={**os.environ, **variables}, check=True)
+    assert watched.read_text() == "socket.connect ('192.0.2.1', 9)\n"
+    watched.write_text("")
+
+    def knock(host: str, origin: str) -> bytes:
+        with socket.create_connection((LOCALHOST, port), timeout=60) as foreign:
+            foreign.sendall(KNOCK.format(host=host, origin=origin).encode())
+            return foreign.recv(12)
+
+    def seconds_to_get(path: str, **headers: str) -> float:
+        start = time.perf_counter()
+        with closing(http.client.HTTPConnection(LOCALHOST, port, timeout=60)) as connection:
+            connection.request("GET", path, headers=headers)
+            assert connection.getresponse().status == 200
+        return time.perf_counter() - start
+
+    own = f"{LOCALHOST}:{port}"
+    knocks = [(own, "http://evil.example"), ("evil.example", "http://evil.example"), (own, "null")] * 17
+    with process_of(HERE / "app.py", port=port, log=tmp_path / "server.log", **variables):
+        with ThreadPoolExecutor(len(knocks)) as pool:
+            answers = [pool.submit(knock, *each) for each in knocks]
+            seconds = [seconds_to_get("/_stcore/health") for _ in range(20)]
+            assert {answer.result() for answer in answers} == {b"HTTP/1.1 403"}
+        assert max(seconds) < 0.5
+        assert knock(own, f"http://{own}") == knock(name, f"https://{name}") == b"HTTP/1.1 101"
+        seconds_to_get(
+            "/_stcore/host-config", Host=name, Origin=f"https://{name}"
+        )  # the doors open, and it is not looked up
+        with watched_page(browser) as page:
+            for path in PAGES.values():
+                page.goto(f"http://{own}/{path}")
+                settled(page, idle=0.15)
+        asked = [line for line in watched.read_text().splitlines() if LOCALHOST not in line and "localhost" not in line]
+        assert not asked
+
+
+def copy_with(start: str, folder: Path) -> Path:
+    """The app with another first page."""
+    for name in ("pages", ".streamlit"):
+        shutil.copytree(HERE / name, folder / name)
+    for name in ("dpcore", "assets"):
+        (folder / name).symlink_to(HERE / name)
+    (folder / "pages/play/start.py").write_text(start)
+    return Path(shutil.copy(HERE / "app.py", folder))
+
+
+def test_an_exception_of_a_page_is_logged_without_its_text(browser: Browser, tmp_path: Path) -> None:
+    port, log = free_port(preferred=0), tmp_path / "server.log"
+    start = "try:\n    raise KeyError('Ada, 41, 1000')\nexcept KeyError:\n    raise ValueError('Ada' + ', 41, 1000')\n"
+    with process_of(copy_with(start, tmp_path), port=port, log=log):
+        page = browser.new_page()
+        page.goto(f"http://{LOCALHOST}:{port}/")
+        settled(page)
+        assert page.locator('[data-testid="stException"]').count() == 1
+        assert "Ada" not in page.content()
+        page.close()
+    logged = log.read_text()
+    assert "builtins.ValueError" in logged and "builtins.KeyError" in logged and "start.py:4 <module>" in logged
+    assert "Ada" not in logged
+
+
+EVERYTHING = """
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+edited = st.data_editor(pd.DataFrame({"chance": [1, 2]}), key="table")
+st.write(f"Sum {edited['chance'].sum()}")
+st.plotly_chart(go.Figure({"data": [{"type": "bar", "x": [1, 2], "y": [2, 1]}]}))
+st.latex("x^2")
+st.download_button("Save", data="a,b", file_name="saved.csv", on_click="ignore")
+st.components.v2.component(
+    "own", html="<p></p>", js="export default ({parentElement: e}) => { e.querySelector('p').innerText = 'Ran' }"
+)()
+"""
+
+
+def test_the_policy_allows_what_pages_draw_with(browser: Browser, tmp_path: Path) -> None:
+    port = free_port(preferred=0)
+    app = copy_with(EVERYTHING, tmp_path)
+    with process_of(app, port=port, log=tmp_path / "server.log"), watched_page(browser) as page:
+        page.goto(f"http://{LOCALHOST}:{port}/")
+        settled(page)
+        expect(page.get_by_text("Ran", exact=True)).to_be_visible()
+        expect(page.locator(".katex").first).to_be_visible()
+
+        def edited() -> bool:
+            table = page.locator('[data-testid="stDataFrame"] canvas').first.bounding_box()
+            assert table is not None
+            page.mouse.click(table["x"] + 300, table["y"] + table["height"] / 2)  # its first row
+            page.wait_for_timeout(300)
+            page.keyboard.type("40", delay=30)
+            page.keyboard.press("Enter")
+            return comes_true(lambda: page.get_by_text("Sum 42").count() == 1, page, seconds=5)
+
+        assert any(edited() for _ in range(5))  # the grid does not hear the first click while it loads its editor
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save").click()
+        assert download.value.path().read_text() == "a,b"
+        page.locator(".js-plotly-plot").hover()
+        with page.expect_download() as download:  # a picture, made in the browser
+            page.locator('[data-title^="Download plot"]').first.click()
+        assert download.value.path().stat().st_size > 1000
+
+
+def test_no_other_page_frames_the_app(browser: Browser, server: Server) -> None:
+    page = browser.new_page()
+    page.set_content(f"<iframe src='{server.url}/_stcore/health'></iframe><iframe src='data:text/html,x'></iframe>")
+    page.wait_for_timeout(500)
+    assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/", "data:text/html,x"]
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        "document.head.append(Object.assign(document.createElement('script'), {textContent: 'planted = 1'}))",
+        "setTimeout('planted = 1')",
+        "document.body.append(Object.assign(document.createElement('button'), {id: 'b'})); "
+        "b.setAttribute('onclick', 'planted = 1'); b.click()",
+    ],
+)
+def test_no_code_is_made_from_text(browser: Browser, server: Server, plant: str) -> None:
+    page = browser.new_page()
+    ran = []
+    for address in ("about:blank", server.url):  # the first has no policy
+        page.goto(address)
+        page.evaluate(plant)
+        page.wait_for_timeout(200)
+        ran.append(page.evaluate("typeof planted"))
+    assert ran == ["number", "undefined"]
+    page.close()
+
+
+def test_start_opens_by_its_name(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/start?seed=3")
+    settled(page)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page).to_have_title("Start · dpscope")
+    assert page.url == f"{server.url}/?seed=3"

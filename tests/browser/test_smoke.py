@@ -1,0 +1,84 @@
+"""Every page opens in a real browser: in both themes, on a desktop and a phone, and when it is asked for first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.kit.browser import DESKTOP, PAGES, PHONE, Server, axe, no_traceback, settled, watched_page
+
+ERRORS = '[data-testid="stException"]'
+
+
+def opened(page: Page, server: Server, name: str) -> Page:
+    """A page of the app, at rest."""
+    page.goto(f"{server.url}/{PAGES[name]}")
+    return settled(page, idle=0.15)  # nobody moved anything
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    ("viewport", "colour_scheme"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.full),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.full),
+    ],
+)
+def test_a_page_is_sound_and_accessible(
+    page: Page, server: Server, name: str, colour_scheme: str, viewport: ViewportSize
+) -> None:
+    opened(page, server, name)
+    expect(page.locator(ERRORS)).to_have_count(0)
+    axe(page)
+    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
+    assert width <= viewport["width"], f"the page is {width} pixels wide"
+
+
+DEEP = [name for name, path in PAGES.items() if path]
+
+
+@pytest.mark.parametrize("name", [DEEP[0], *(pytest.param(name, marks=pytest.mark.full) for name in DEEP[1:])])
+def test_the_router_runs_even_if_the_first_request_is_a_deep_link(fresh_server: Server, page: Page, name: str) -> None:
+    # The page is closed before its server: one left alone asks for it, and the watch would catch that.
+    opened(page, fresh_server, name)
+    expect(page.locator(ERRORS)).to_have_count(0)
+    expect(page.get_by_role("link", name="main", exact=True)).to_have_count(0)  # there if Streamlit lists the folder
+    for other in PAGES:
+        expect(page.get_by_role("link", name=other.replace("-", " ").capitalize(), exact=True).first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("script", "event", "problem"),
+    [
+        ("console.error('planted')", "console", "console: planted"),
+        ("setTimeout(() => { throw new Error('planted') })", "pageerror", "script: .*planted"),
+        ("fetch('/media/planted')", "response", "answer 404: .*planted"),
+        ("fetch('http://planted.invalid/').catch(() => null)", "console", "console: .*http://planted.invalid/"),
+        ("setTimeout(() => { location = 'http://planted.invalid/' })", "request", "left this machine: .*planted"),
+    ],
+)
+def test_the_watch_catches(browser: Browser, server: Server, script: str, event: str, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem), watched_page(browser) as page:
+        page.goto(f"{server.url}/_stcore/health")
+        with page.expect_event(event):
+            page.evaluate(script)
+
+
+def test_a_traceback_in_the_log_is_caught(server: Server, tmp_path: Path) -> None:
+    noisy = replace(server, log=tmp_path / "server.log")
+    noisy.log.touch()
+    with pytest.raises(AssertionError, match="planted"), no_traceback(noisy):
+        noisy.log.write_text("Traceback (most recent call last): planted\n")
+
+
+def test_axe_catches_what_is_not_known(browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_content("<html lang=en><title>x</title><main><h1>x</h1><img src='data:,'></main></html>")
+    with pytest.raises(AssertionError, match="image-alt"):
+        axe(page)
+    page.close()

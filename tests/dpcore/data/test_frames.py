@@ -1,0 +1,327 @@
+"""DataFrames go in as files do and come out of everything; no value of private rows gets into a message."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore
+from dpcore.core import (
+    DataError,
+    Dataset,
+    Domain,
+    HistogramRelease,
+    ParameterError,
+    PointsRelease,
+    Release,
+    ValueRelease,
+)
+from dpcore.core.release import NOTHING
+from dpcore.data.attributes import Attributes
+from dpcore.data.cube import Predicate
+from dpcore.data.cubes import UploadedCube
+from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.frames import encode_columns, read_frame
+from dpcore.data.pairs import BundledPairs, UploadedPairs
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dpcore.data.vectors import Measure
+from dpcore.data.vectors.sources import UploadedVectors
+from dpcore.experiments.measure import LEVELS, finish, measure
+from dpcore.experiments.recipe import Recipe
+from dpcore.experiments.sweep import sweep
+from dpcore.mechanisms.online.conversation import Transcript
+
+MESSY = '''name,pay,age,day,job,grade
+Ada,1200.5,41,2024-01-31,nurse,1
+Bert,,17,2024-02-01,cook,2
+Cleo,NaN,-5,not a day,  nurse ,3
+Dora,1e3,200,2024-02-01,pilot,
+Emil,"12,000",64.0,,,2
+"Fay, ""F""",inf,n/a,2024-01-31,"cook",1
+'''
+AGE = Line(high=128, bits=7, missing=True, clamp=False)
+PAY = Line(high=2048, bits=11, missing=True)
+DAY = Categories(labels=("2024-01-31", "2024-02-01"))
+JOB = Categories(labels=("cook", "nurse"))
+GRADE = Categories(labels=("1", "2", "3"))
+CASES: list[tuple[Sequence[str], Domain, Any]] = [
+    (["pay"], PAY, [1200, 2048, 2048, 1000, 2048, 2048]),
+    (["age"], AGE, [41, 17, 128, 128, 64, 128]),
+    (["age"], Line(high=128, bits=7, missing=True), [41, 17, 0, 127, 64, 128]),
+    (["day"], DAY, [0, 1, 2, 1, 2, 0]),
+    (["job"], JOB, [1, 0, 1, 2, 2, 0]),
+    (["grade"], GRADE, [0, 1, 2, 3, 1, 0]),
+    (["age", "grade"], Grid(first=Line(high=128, bits=1), second=Line(high=4, bits=2)), [1, 2, 3, 4, 6, 1]),
+    (["job", "age"], Grouped(labels=JOB.labels, line=AGE), [169, 17, 256, 256, 256, 256]),
+    (
+        ["job", "grade"],
+        Attributes(names=("job", "grade"), columns=(JOB, GRADE)),
+        [[1, 0], [0, 1], [1, 2], [2, 3], [2, 1], [0, 0]],
+    ),
+]
+SECRET = "4817263"
+
+
+@pytest.mark.parametrize(("columns", "domain", "records"), CASES)
+def test_upload_file_and_frame_make_the_same_records(
+    tmp_path: Path, columns: Sequence[str], domain: Domain, records: Any
+) -> None:
+    path = tmp_path / "messy.csv"
+    path.write_text(MESSY, encoding="utf-8")
+    stored = io.BytesIO()
+    pd.read_csv(path).to_parquet(stored)
+    tables = [
+        read_table(MESSY.encode(), name="messy.csv"),
+        read_table(path, name="messy.csv"),
+        read_table(stored.getvalue(), name="messy.parquet"),
+    ]
+    provenance = dpcore.Provenance(kind=dpcore.ProvenanceKind.PRIVATE, title="messy")
+    datasets = [encode_columns(table, columns=columns, domain=domain, provenance=provenance) for table in tables]
+    frames = [
+        pd.read_csv(path),
+        pd.read_csv(path, dtype=str, keep_default_na=False),
+        pd.read_csv(path, dtype=object),
+        pd.read_csv(path, dtype="category", index_col="name"),
+        pd.read_csv(path).convert_dtypes(),
+    ]
+    datasets += [Dataset.from_frame(frame, columns, domain) for frame in frames]
+    for dataset in datasets:
+        np.testing.assert_array_equal(dataset.records, records)
+        assert dataset.domain == domain and dataset.provenance.is_private
+
+
+def test_typed_columns_read_as_from_parquet() -> None:
+    days = pd.to_datetime(["2024-01-31", None, "2024-02-01"])
+    frame = pd.DataFrame({"day": days, "yes": [True, False, True], 3: [1, None, 2.5]})
+    stored = io.BytesIO()
+    frame.set_axis(["day", "yes", "3"], axis="columns").to_parquet(stored)
+    table, file = read_frame(frame), read_table(stored.getvalue(), name="x.parquet")
+    assert table.columns == file.columns == ("day", "yes", "3")
+    for column in table.columns:
+        assert table.distinct(column, 9) == file.distinct(column, 9)
+    assert read_frame(frame.astype(object)).distinct("yes", 9) == ["true", "false"]
+    assert Dataset.from_frame(frame, 3, GRADE, private=False).records.tolist() == [0, 3, 3]
+
+
+def test_a_column_may_be_called_anything() -> None:
+    frame = pd.DataFrame({"<b>pay</b>": [1, 2], "b_pay_/b": [3, 4]})
+    line = Line(high=8, bits=3)
+    assert Dataset.from_frame(frame, "<b>pay</b>", line).records.tolist() == [1, 2]
+    assert Dataset.from_frame(frame, "b_pay_/b", line).records.tolist() == [3, 4]
+
+
+class Loud:
+    def __str__(self) -> str:
+        raise ValueError(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "domain"),
+    [
+        (pd.DataFrame({"a": [SECRET]}), "b", GRADE),
+        (pd.DataFrame([[SECRET, SECRET]], columns=["a", "a"]), "a", GRADE),
+        (pd.DataFrame({"a": [SECRET]}), ["a", "a"], GRADE),
+        (pd.DataFrame({"a": [SECRET + "\ud800"]}, dtype=object), "a", GRADE),
+        (pd.DataFrame({"a": [Loud()]}), "a", GRADE),
+        (pd.DataFrame({"a": [complex(int(SECRET), 1)]}), "a", GRADE),
+        (pd.DataFrame({"a": pd.interval_range(int(SECRET), periods=1)}), "a", GRADE),
+        (pd.DataFrame({"a": [SECRET], "b": [SECRET]}), ["a", "b"], AGE),
+        (pd.DataFrame({"a": [SECRET]}), "a", Grid()),
+        (pd.DataFrame({"a": [SECRET]}).iloc[:0], "a", GRADE),
+        (pd.DataFrame(index=[SECRET]), [], GRADE),
+    ],
+)
+def test_a_refusal_shows_no_record(frame: pd.DataFrame, columns: Any, domain: Domain) -> None:
+    with pytest.raises((DataError, ParameterError)) as caught:
+        Dataset.from_frame(frame, columns, domain)
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert SECRET not in str(error)
+        error = error.__cause__ or error.__context__
+
+
+def test_what_is_made_of_a_frame_prints_no_record() -> None:
+    frame = pd.DataFrame({"a": [SECRET, "1"]})
+    dataset = Dataset.from_frame(frame, "a", Categories(labels=("1",)))
+    assert SECRET not in repr(dataset) + repr(read_frame(frame)) + repr(dataset.provenance)
+
+
+@pytest.mark.parametrize(("columns", "domain", "records"), CASES[:6])
+def test_a_data_set_comes_out_and_goes_back(columns: Sequence[str], domain: Domain, records: Any) -> None:
+    dataset = Dataset.from_frame(pd.read_csv(io.StringIO(MESSY)), columns, domain)
+    frame = dataset.frame()
+    assert frame["value"].isna().tolist() == [cell == domain.ordered for cell in records]
+    np.testing.assert_array_equal(Dataset.from_frame(frame, "value", domain).records, records)
+
+
+def grade_problem(n: int = 4) -> dpcore.Problem:
+    return dpcore.Problem(domain=GRADE, queries=dpcore.Cells(domain=GRADE), n=n)
+
+
+SOME: dict[str, Any] = {
+    "problem": grade_problem(),
+    "guarantee": dpcore.Guarantee(epsilon=1.0, neighbours=dpcore.Neighbours.REPLACE_ONE),
+    "sampler": "preview",
+    "refused": np.array([False, True]),
+}
+
+
+def test_releases_as_frames() -> None:
+    counts = HistogramRelease(**SOME, counts=np.array([[1, -2, 3, 4], [9, 9, 9, 9]])).frame()
+    assert counts["rows"][:4].tolist() == [1, -2, 3, 4] and counts["rows"][4:].isna().all()
+    assert counts["value"][:3].tolist() == ["1", "2", "3"] and counts["cell"].tolist() == [0, 1, 2, 3] * 2
+    value = ValueRelease(**SOME, values=np.array([2, 1])).frame()
+    assert value["cell"].tolist() == [2, NOTHING] and value["value"][0] == "3" and value["value"].isna()[1]
+    release = PointsRelease(
+        **SOME, points=np.array([[0, 1, 3], [2, 2, 2]]), weights=np.array([[0.5, 0.0, 0.5], [1.0, 0.0, 0.0]])
+    )
+    points = release.frame()
+    assert points["cell"].tolist() == [0, 3, NOTHING] and points["trial"].tolist() == [0, 0, 1]
+    assert points["share"][:2].tolist() == [0.5, 0.5] and points["share"].isna()[2]
+    assert points["value"][0] == "1" and points["value"][1:].isna().all()
+
+
+def test_a_pair_of_numbers_has_two_columns() -> None:
+    grid = Grid(first=Line(high=2, bits=1, missing=True), second=Line(high=4, bits=2))
+    frame = Dataset(
+        grid, np.array([0, 7, 8]), dpcore.Provenance(kind=dpcore.ProvenanceKind.GENERATED, title="")
+    ).frame()
+    assert frame.to_numpy()[:2].tolist() == [[0.5, 0.5], [1.5, 3.5]] and frame.isna().to_numpy()[2].all()
+
+
+def test_whatever_publishes_has_a_frame() -> None:
+    """The default: every published number of every trial."""
+    source = Generated(shape="bimodal", n=500, bits=4, seed=1)
+    dataset = source.dataset()
+    problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
+    mechanism = dpcore.entry("identity").make(epsilon=1.0)
+    release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview(3), 2)
+    frame = Release.frame(release)
+    np.testing.assert_array_equal(frame.pivot(index="trial", columns="place", values="outcome"), release.outcomes())
+
+
+def test_reports_sweeps_and_transcripts_as_frames() -> None:
+    dataset = Generated(shape="bimodal", n=500, bits=4, seed=1).dataset()
+    problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
+    mechanism = dpcore.entry("identity").make(epsilon=1.0)
+    report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), dpcore.Preview(3), trials=7))
+    np.testing.assert_array_equal(report.frame()["worst"], report.worst)
+    queries = report.queries_frame()
+    np.testing.assert_array_equal(queries["truth"], report.truth)
+    assert queries["description"][3] == problem.queries.describe(int(report.indices[3]))
+    np.testing.assert_array_equal(queries.iloc[:, -len(LEVELS) :].to_numpy().T, report.band)
+    entries = [dpcore.entry("identity"), dpcore.entry("gaussian")]
+    swept = finish(sweep(entries, dataset, problem, shared={"delta": 1e-6}, trials=5, epsilons=(0.5, 1.0)))
+    row = swept.frame().set_index(["mechanism", "epsilon"]).loc[("gaussian", 0.5)]
+    assert row["promised"] == swept.promised[1, 0] and row["worst_95%"] == swept.worst[1, 0, 2]
+    assert row["typical_5%"] == swept.typical[1, 0, 0]
+    asking = dpcore.entry("median").make(questions=5)
+    transcript = asking.run(asking.prepare(dataset, problem), dpcore.Preview(3), 2)
+    assert isinstance(transcript, Transcript)
+    said = transcript.frame()
+    assert said["turn"].tolist() == [0, 1, 2, 3, 4] * 2
+    np.testing.assert_array_equal(said["answer"].isna(), transcript.declined.ravel())
+    np.testing.assert_array_equal(said["query"], transcript.asked.ravel())
+
+
+def executed(source: Any) -> dict[str, Any]:
+    """What the names stand for after a source's snippet."""
+    names: dict[str, Any] = {}
+    exec("\n".join(["import dpcore", *source.code()]), names)  # the page's promise is that this runs
+    return names
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        Generated(shape="bimodal", n=500, bits=9, seed=3),
+        Bundled(sample_key="penguins", column_name="bill_length_mm", bits=6),
+        Bundled(sample_key="pets", column_name="zip_code"),
+        BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4),
+    ],
+    ids=lambda source: str(source.key),
+)
+def test_a_source_s_snippet_goes_through_a_frame(source: Source) -> None:
+    names = executed(source)
+    assert isinstance(names["df"], pd.DataFrame)
+    np.testing.assert_array_equal(names["dataset"].records, source.dataset().records)
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+ARRIVALS: dict[str, tuple[bytes, bool | None]] = {
+    "plain.csv": (b"a,b\n1,2\n,3\n5,x\n\n3,4\n", True),
+    "quotes.csv": (b'a,b\n1, "2"\n"",3\n5,"x, ""y"""\n 3 ,4\n', True),
+    "repeated.csv": (b"a,a,a,b\n1,9,9,2\n3,9,9,4\n", True),
+    "semicolons.csv": (b"\n\na;b\n1,5;2\n3;4\n", True),
+    "wide.csv": ("a,b\n1,2\n3,4\n".encode("utf-16"), True),
+    "marked.csv": (b"\xef\xbb\xbfa,b\n1,2\n3,4\n", True),
+    "nameless.csv": (b"1,2\n3,4\n", False),
+    "tabs.tsv": (b"a\tb\n1\t2\n3\t4\n", True),
+    "typed.parquet": (parquet(pd.DataFrame({"a": [1, None, 3], "b": [1.5, 2, np.inf]})), None),
+    "renamed.parquet": (parquet(pd.DataFrame({"span": [[1], [2]], "<a>": [1, 2], "b": [3, 4]})), None),
+}
+
+
+@pytest.mark.parametrize("name", ARRIVALS)
+def test_an_upload_s_snippet_reads_the_reader_s_own_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents, header = ARRIVALS[name]
+    (tmp_path / name).write_bytes(contents)
+    monkeypatch.chdir(tmp_path)
+    table = read_table(contents, name=name, header=header)
+    first, last = table.columns[0], table.columns[-1]
+    line = Line(high=8, bits=3, missing=True, clamp=False)
+    common: dict[str, Any] = {"table": table, "private": True, "digest": "0"}
+    sources: list[Any] = [
+        Uploaded(column_name=last, declared=line, **common),
+        Uploaded(column_name=first, declared=Categories(labels=("1", "3")), **common),
+        UploadedPairs(column_name=last, second_name=first, declared=Grid(first=line, second=line), **common),
+        UploadedCube(predicates=(Predicate(column=first), Predicate(column=last, kind="below", value=3.0)), **common),
+    ]
+    for source in sources:
+        made = executed(source)["dataset"]
+        np.testing.assert_array_equal(made.records, source.dataset().records)
+        assert made.provenance.is_private
+    vectors = UploadedVectors(
+        measures=(Measure(column=first, low=0, high=8), Measure(column=last, low=0, high=8)), **common
+    )
+    np.testing.assert_array_equal(executed(vectors)["dataset"].records, vectors.dataset().records)
+
+
+@pytest.mark.parametrize("contents", [b"a\n1\n\n3\n", b"\n\na\n1\n\n3\n\n", b"1\n\n3\n"])
+def test_an_empty_line_of_one_column_is_a_row_in_the_snippet_too(
+    contents: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.csv").write_bytes(contents)
+    monkeypatch.chdir(tmp_path)
+    table: Table = read_table(contents, name="one.csv", header=b"a" in contents)
+    source = Uploaded(
+        table=table, column_name=table.columns[0], declared=Line(high=4, bits=2, missing=True), private=True, digest="0"
+    )
+    assert executed(source)["dataset"].records.tolist() == source.dataset().records.tolist()
+    assert source.dataset().n >= 3
+
+
+@pytest.mark.parametrize("key", ["identity", "intervals-anchored"])
+def test_a_recipe_s_snippet_ends_in_a_released_frame(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    source = Generated(shape="bimodal", n=500, bits=4, seed=1)
+    recipe = Recipe(source=source, queries="intervals", entry_key=key, values=(("epsilon", 1.0),), trials=20)
+    names: dict[str, Any] = {}
+    exec(recipe.code(), names)
+    mechanism, dataset = recipe.mechanism(), source.dataset()
+    release = mechanism.run(mechanism.prepare(dataset, recipe.problem(dataset)), dpcore.Preview(recipe.seed))
+    pd.testing.assert_frame_equal(names["released"], release.frame())
+    assert str(release.frame()) in capsys.readouterr().out

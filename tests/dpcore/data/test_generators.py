@@ -1,0 +1,88 @@
+"""Every shape is on the grid, follows its seed, and looks as its sentence says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.core import ParameterError
+from dpcore.data.generators import GENERATORS, MOST_CELLS, SPARSE_CELLS, generate, generate_distinct
+
+SHAPES = ["uniform", "skewed", "bimodal", "heavy_tailed", "sparse", "all_equal"]
+
+
+def test_the_shapes() -> None:
+    assert list(GENERATORS) == SHAPES
+    assert len({shape.title for shape in GENERATORS.values()}) == len(SHAPES)
+    assert all(shape.sentence.endswith(".") for shape in GENERATORS.values())
+
+
+@given(st.sampled_from(SHAPES), st.integers(1, 300), st.integers(1, MOST_CELLS), st.integers(0, 2**64 - 1))
+def test_records_lie_on_the_grid_and_follow_the_seed(key: str, n: int, size: int, seed: int) -> None:
+    records = generate(key, n=n, size=size, seed=seed)
+    assert records.shape == (n,)
+    assert records.dtype == np.int64
+    assert 0 <= records.min() <= records.max() < size
+    np.testing.assert_array_equal(records, generate(key, n=n, size=size, seed=seed))
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32), st.integers(0, 2**64 - 1))
+def test_distinct_records(n: int, spare: int, seed: int) -> None:
+    size = min(n + spare, MOST_CELLS)
+    records = generate_distinct(n=n, size=size, seed=seed)
+    assert len(set(records.tolist())) == n
+    assert 0 <= records.min() <= records.max() < size
+    np.testing.assert_array_equal(records, generate_distinct(n=n, size=size, seed=seed))
+
+
+@pytest.mark.parametrize(("n", "size"), [(5, 4), (2, 1)])
+def test_distinct_records_need_room(n: int, size: int) -> None:
+    with pytest.raises(ParameterError, match=f"n = {n}, size = {size}"):
+        generate_distinct(n=n, size=size, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("key", "n", "size", "seed"),
+    [
+        ("uniform", 0, 10, 0),
+        ("uniform", 10**9, 10, 0),
+        ("uniform", 10, 0, 0),
+        ("uniform", 10, MOST_CELLS + 1, 0),
+        ("uniform", 10, 10, -1),
+        ("uniform", 2.5, 10, 0),
+        ("uniform", True, 10, 0),
+        ("round", 10, 10, 0),
+    ],
+)
+def test_arguments_out_of_range(key: str, n: int, size: int, seed: int) -> None:
+    with pytest.raises(ParameterError):
+        generate(key, n=n, size=size, seed=seed)
+
+
+def shares(key: str, seed: int) -> np.ndarray:
+    """Share of each of 64 cells among 200,000 records."""
+    return np.bincount(generate(key, n=200_000, size=64, seed=seed), minlength=64) / 200_000
+
+
+def test_each_shape_is_what_it_says(seed: int) -> None:
+    # Deviations this large have probability below 1e-6 each (Hoeffding: 2 exp(-2 · 200,000 · 0.007²) = 6e-9).
+    assert np.abs(shares("uniform", seed) - 1 / 64).max() < 0.007
+    # The control: a share off by a little is seen.
+    assert np.abs(shares("skewed", seed) - 1 / 64).max() > 0.007
+
+    skewed = shares("skewed", seed)
+    assert 3 <= skewed.argmax() <= 7
+    assert skewed[32:].sum() < 0.02
+
+    bimodal = shares("bimodal", seed)
+    gap = 32 + bimodal[32:40].argmin()
+    assert bimodal[:gap].max() > 5 * bimodal[gap] < bimodal[gap:].max() / 5
+
+    heavy = shares("heavy_tailed", seed)
+    law = np.log((np.arange(64) + 2) / (np.arange(64) + 1)) / np.log(65)
+    assert np.abs(heavy - law).max() < 0.007
+
+    assert np.count_nonzero(shares("sparse", seed)) == SPARSE_CELLS
+    assert np.count_nonzero(shares("all_equal", seed)) == 1

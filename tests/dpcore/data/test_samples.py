@@ -1,0 +1,60 @@
+"""The bundled samples load, are credited, and fit the domains suggested for them, which nobody read off the data."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from dpcore.core import ParameterError
+from dpcore.data.samples import FOLDER, SAMPLES, Sample, load_sample, sample
+
+by_key = pytest.mark.parametrize("one", SAMPLES, ids=[one.key for one in SAMPLES])
+
+
+@by_key
+def test_every_suggested_column_fits(one: Sample) -> None:
+    load_sample.cache_clear()
+    start = time.monotonic()
+    table = load_sample(one.key)
+    assert table.row_count > 300
+    for suggestion in one.columns:
+        if suggestion.kind == "number":
+            numbers = table.numbers(suggestion.column)
+            present = numbers[~np.isnan(numbers)]
+            inside = (present >= suggestion.low) & (present <= suggestion.high)
+            assert len(present) > 0.3 * table.row_count
+            assert inside.mean() > 0.97
+            # Bounds read off the data would touch both ends.
+            touched = (present == suggestion.low).any() and (present == suggestion.high).any()
+            assert not touched or not inside.all(), suggestion.column
+        else:
+            codes = table.labels(suggestion.column, suggestion.labels)
+            fitting = codes < len(suggestion.labels)
+            assert fitting.mean() > 0.75
+            assert len(np.unique(codes[fitting])) > 1
+    if one.person:
+        assert table.codes(one.person).max() < table.row_count - 1
+    # Well under a second on an idle machine.
+    assert time.monotonic() - start < 60
+
+
+@by_key
+def test_every_sample_is_told_and_credited(one: Sample) -> None:
+    sources = (FOLDER.parent / "SOURCES.md").read_text(encoding="utf-8")
+    (line,) = [line for line in sources.splitlines() if line.startswith(f"| {one.file} ")]
+    assert f"{load_sample(one.key).row_count:,} ×" in line
+    assert one.licence in line
+    assert one.title
+    assert one.story.endswith(".")
+    assert one.attribution
+    assert one.columns
+    assert sample(one.key) is one
+
+
+def test_every_bundled_file_is_a_sample() -> None:
+    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(one.file for one in SAMPLES)
+    assert len({one.key for one in SAMPLES}) == len(SAMPLES)
+    with pytest.raises(ParameterError):
+        sample("no such sample")

@@ -1,0 +1,226 @@
+"""Random differential privacy by enumerating the product measure, both conditions, and the paper's figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from dpcore.core import Dataset, Floats, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
+from dpcore.data.domains import Categories
+from dpcore.experiments.audit import exact_delta, exact_gamma
+from dpcore.mechanisms.histograms.sparse import (
+    ProjectedHistogram,
+    SparseHistogram,
+    grid_example,
+    line_example,
+    lone_row_chance,
+    loss_figure,
+    total_noise,
+)
+from dpcore.privacy.composition import compose
+from dpcore.queries.ranges import Cells
+from dpcore.randomness import Account, Preview
+from dpcore.randomness.laws import compositions
+
+MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+CONDITIONS = ("sharper", "paper")
+
+
+def problem(*, cells: int, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+    domain = Categories(labels=tuple(f"cell {cell}" for cell in range(cells)), missing=False)
+    return Problem(domain=domain, queries=Cells(domain=domain), n=n, neighbours=neighbours)
+
+
+def populations(cells: int) -> Iterator[Floats]:
+    """Cell chances: a grid of the simplex, and those at which being alone is likeliest."""
+    for parts in compositions(12, cells):
+        yield parts / 12
+    for lone in range(1, cells):
+        for chance in (0.01, 0.02, 0.05, 0.1, 0.15):
+            if lone * chance < 1:
+                yield np.array([chance] * lone + [0.0] * (cells - 1 - lone) + [1 - lone * chance])
+
+
+class Bare(SparseHistogram):
+    """Control: spares empty cells without asking whether it may."""
+
+    def spares_empty_cells(self, problem: Problem) -> bool:
+        return True
+
+
+class Quiet(SparseHistogram):
+    """Control: claims less than its noise gives."""
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        return dataclasses.replace(super().guarantee(problem), epsilon=0.8 * self.epsilon)
+
+
+@pytest.mark.parametrize(
+    ("condition", "cells", "n", "gamma"),
+    [
+        ("sharper", 2, 4, 0.5),
+        ("sharper", 2, 6, 0.2),
+        ("sharper", 3, 7, 0.3),
+        ("paper", 2, 8, 0.5),
+        ("paper", 3, 12, 0.5),
+    ],
+)
+def test_bad_pairs_are_at_most_a_share_gamma(condition: str, cells: int, n: int, gamma: float) -> None:
+    """The exact law of run() itself, both directions, over every pair of the product measure."""
+    mechanism = SparseHistogram(epsilon=1.0, gamma=gamma, condition=condition)
+    asked = problem(cells=cells, n=n)
+    assert mechanism.spares_empty_cells(asked)
+    assert mechanism.guarantee(asked).gamma == gamma
+    chances = exact_gamma(mechanism, asked, masses=list(populations(cells)), window=(-2, n + 2))
+    assert 0 < chances.max() <= lone_row_chance(cells=cells, n=n, condition=condition) <= gamma
+    # What enumeration finds is the event of the proof: one of the two rows is alone.
+    alone = [exactly_alone(population, n) for population in populations(cells)]
+    assert chances == pytest.approx(alone, abs=1e-12)
+
+
+def test_sparing_empty_cells_where_the_condition_fails_is_caught() -> None:
+    """Control: 3 rows on 3 cells."""
+    mechanism, asked = Bare(epsilon=1.0, gamma=0.3), problem(cells=3, n=3)
+    assert not SparseHistogram(epsilon=1.0, gamma=0.3).spares_empty_cells(asked)
+    assert exact_gamma(mechanism, asked, masses=[np.full(3, 1 / 3)])[0] > 0.3
+
+
+def test_noise_too_small_is_caught() -> None:
+    """Control: at 0.8 of the true epsilon every pair that differs is bad."""
+    mechanism, asked = Quiet(epsilon=1.0, gamma=0.2), problem(cells=2, n=6)
+    assert exact_gamma(mechanism, asked, masses=[np.full(2, 0.5)])[0] > 0.4
+
+
+def exactly_alone(population: Floats, n: int) -> float:
+    """Chance that row n or row n + 1 is alone in its cell among n + 1 independent draws."""
+    one = (population * (1 - population) ** n).sum()
+    pairs = population[:, None] * population[None, :]
+    rest: Floats = np.maximum(1 - population[:, None] - population[None, :], 0) ** (n - 1)
+    return float(2 * one - (pairs * rest)[~np.eye(len(population), dtype=bool)].sum())
+
+
+@pytest.mark.parametrize(("cells", "n"), [(2, 3), (3, 3), (3, 8), (5, 4), (6, 4), (9, 4), (4, 40), (25, 500)])
+def test_both_bounds_hold_for_thousands_of_populations(cells: int, n: int) -> None:
+    rng = np.random.default_rng(cells * 1000 + n)
+    tried = [rng.dirichlet(np.full(cells, weight)) for weight in (0.05, 0.3, 1, 5, 100) for _ in range(400)]
+    peak = min(1 / (n + 1), 1 / cells)
+    tried += [np.array([peak] * lone + [0.0] * (cells - 1 - lone) + [1 - lone * peak]) for lone in range(cells)]
+    tried.append(np.full(cells, 1 / cells))
+    worst = max(exactly_alone(population, n) for population in tried)
+    twice = max(2 * (population * (1 - population) ** n).sum() for population in tried)
+    sharper = lone_row_chance(cells=cells, n=n)
+    assert worst <= twice <= sharper * (1 + 1e-12)
+    # Not loose: some population comes near (the two terms cannot both be largest when there are two cells).
+    assert twice > (0.95 if cells > 3 else 0.7) * sharper
+    assert worst <= lone_row_chance(cells=cells, n=n, condition="paper")
+
+
+def test_numbers_of_the_sharper_condition() -> None:
+    assert lone_row_chance(cells=25, n=500) == pytest.approx(0.0353, abs=5e-5)
+    assert lone_row_chance(cells=25, n=500, condition="paper") == 0.1
+    # The two branches agree where they meet, and more rows or fewer cells never hurt.
+    assert lone_row_chance(cells=9, n=8) == pytest.approx(2 * (8 / 9) ** 8)
+    for n in (3, 20):
+        values = [lone_row_chance(cells=cells, n=n) for cells in range(1, 60)]
+        assert values == sorted(values)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_projected_histogram_is_private_for_all_data(neighbours: Neighbours) -> None:
+    mechanism, asked = ProjectedHistogram(epsilon=1.0), problem(cells=3, n=3, neighbours=neighbours)
+    assert exact_delta(mechanism, asked).delta < 1e-12
+
+
+def test_without_its_condition_it_is_the_projected_histogram() -> None:
+    mechanism, asked = SparseHistogram(epsilon=1.0, gamma=0.1), problem(cells=3, n=3)
+    assert mechanism.guarantee(asked) == Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
+    assert exact_delta(mechanism, asked).delta < 1e-12
+
+
+def test_only_the_relation_that_is_proved() -> None:
+    with pytest.raises(ParameterError, match="replacing one"):
+        SparseHistogram().guarantee(problem(cells=3, n=300, neighbours=Neighbours.ADD_REMOVE_ONE))
+
+
+def test_adaptive_composition_is_refused() -> None:
+    promised = SparseHistogram(gamma=0.2).guarantee(problem(cells=3, n=300))
+    assert compose([promised, promised]).gamma == pytest.approx(0.4)
+    with pytest.raises(ParameterError, match="fixed in advance"):
+        compose([promised, promised], fixed_in_advance=False)
+
+
+@pytest.mark.parametrize("mechanism", [ProjectedHistogram(epsilon=0.5), SparseHistogram(epsilon=0.5)])
+def test_promise_holds_and_spending_is_the_claim(mechanism: ProjectedHistogram, seed: int) -> None:
+    """At beta = 0.05 at most 5% of 2,000 releases may err more: 158 failures have chance below 1e-6 then."""
+    asked = problem(cells=25, n=500)
+    account = Account(Preview(seed))
+    state = mechanism.prepare(Dataset(asked.domain, np.repeat(np.arange(25), line_example()), MADE), asked)
+    counts = mechanism.run(state, account, 2000).counts
+    assert account.epsilon == 0.5
+    assert (counts.sum(axis=1) == 500).all()
+    assert (counts >= 0).all()
+    worst = np.abs(counts - line_example()).sum(axis=1) / 2 / 500
+    assert (worst > mechanism.accuracy(asked, 0.05).value).sum() < 158
+
+
+def test_total_noise_is_exceeded_no_more_often_than_promised(seed: int) -> None:
+    noise = np.abs(
+        Preview(seed).noisy_counts(np.zeros((1, 10), dtype=np.int64), epsilon=0.5, sensitivity=2, trials=40_000)
+    )
+    for beta in (0.5, 0.1, 0.01):
+        share = float((noise.sum(axis=1) > total_noise(cells=10, scale=4.0, beta=beta)).mean())
+        assert share <= beta
+    # Not loose by much more than a Chernoff bound is: at 1% the level is within a third of the true quantile.
+    assert total_noise(cells=10, scale=4.0, beta=0.01) < 1.35 * float(np.quantile(noise.sum(axis=1), 0.99))
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_the_paper_figures(condition: str, seed: int) -> None:
+    for histogram, cells in ((line_example(), 25), (grid_example(8000), 400)):
+        figure = loss_figure(histogram, epsilon=1.0, gamma=0.1, condition=condition, sampler=Preview(seed))
+        again = loss_figure(histogram, epsilon=1.0, gamma=0.1, condition=condition, sampler=Preview(seed))
+        assert (figure.private == again.private).all()
+        assert (figure.random == again.random).all()
+        assert figure.private.shape == figure.random.shape == (100, cells)
+        assert figure.spared
+        assert (figure.random[:, histogram == 0] == 0).all()
+        r = int((histogram > 0).sum())
+        # Mean absolute discrete Laplace noise of scale 2 is 1.92 rows; 100 means of k or r of them.
+        mean = 2 * np.exp(-0.5) / (1 - np.exp(-1))
+        for noise, count in ((figure.private_noise, cells), (figure.random_noise, r)):
+            deviation = 2.2 * np.sqrt(count / 100)
+            assert abs(noise.mean() * histogram.sum() - count * mean) < 5 * deviation
+        assert np.median(figure.random_loss) < np.median(figure.private_loss)
+        assert max(figure.private_loss.max(), figure.random_loss.max()) <= 2
+
+
+def test_the_figure_draws_what_the_mechanisms_release(seed: int) -> None:
+    """Same seed, same coins: loss_figure is ProjectedHistogram; random DP differs in which cells get them."""
+    histogram = line_example()
+    asked = problem(cells=25, n=500)
+    dataset = Dataset(asked.domain, np.repeat(np.arange(25), histogram), MADE)
+    for gamma in (0.05, 0.01):
+        figure = loss_figure(histogram, epsilon=1.0, gamma=gamma, condition="sharper", sampler=Preview(seed))
+        whole, sparse = ProjectedHistogram(epsilon=1.0), SparseHistogram(epsilon=1.0, gamma=gamma)
+        released = whole.run(whole.prepare(dataset, asked), Preview(seed), 100).counts
+        assert (figure.private == released).all()
+        assert figure.spared == sparse.spares_empty_cells(asked) == (gamma == 0.05)
+        spared = sparse.run(sparse.prepare(dataset, asked), Preview(seed), 100).counts
+        assert ((spared > 0).any(axis=0) <= (histogram > 0)).all() == figure.spared
+
+
+def test_figure_shapes() -> None:
+    assert (line_example() > 0).sum() == 2
+    assert line_example().sum() == 500
+    assert (grid_example(8003) > 0).sum() == 16
+    assert grid_example(8003).sum() == 8003
+
+
+def test_a_figure_is_fast() -> None:
+    start = time.process_time()
+    loss_figure(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))
+    assert time.process_time() - start < 3  # of the processor; 3 ms

@@ -1,0 +1,251 @@
+"""The stable median: stability against brute force, delta against the exact divergence, what happens to refusals."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from scipy.special import chdtrc
+
+from dpcore.core import (
+    Dataset,
+    Guarantee,
+    Integers,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+)
+from dpcore.data.domains import Line
+from dpcore.experiments.audit import exact_delta, hockey_stick, neighbouring_pairs
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.stable_median import (
+    StableMedian,
+    answer_chance,
+    paper_delta,
+    paper_t,
+    rank,
+    rank_errors,
+    stability,
+)
+from dpcore.queries.ranges import Thresholds
+from dpcore.randomness import Account, Enumerate, Preview
+
+LINE = Line(low=0, high=4, bits=2)
+GAPPED = Line(low=0, high=4, bits=2, missing=True)
+MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+QUANTILES = (0.1, 0.25, 0.5, 0.6, 0.9)
+
+
+def problem(*, n: int, domain: Line = LINE, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
+    return Problem(domain=domain, queries=Thresholds(domain=domain), n=n, neighbours=neighbours)
+
+
+def histogram(rows: tuple[int, ...], domain: Line) -> Integers:
+    return np.bincount(np.array(rows, dtype=np.int64), minlength=domain.size)
+
+
+def quantile_cell(rows: tuple[int, ...], domain: Line, quantile: float) -> int:
+    """The definition itself: sort the rows that fit and take number ceil(q N)."""
+    fitting = sorted(row for row in rows if row < domain.ordered)
+    return fitting[rank(len(fitting), quantile=quantile) - 1] if fitting else domain.ordered
+
+
+def changed_once(rows: tuple[int, ...], domain: Line, neighbours: Neighbours) -> set[tuple[int, ...]]:
+    """Every data set one change away."""
+    removed = {rows[:i] + rows[i + 1 :] for i in range(len(rows))}
+    if neighbours is Neighbours.REPLACE_ONE:
+        return {tuple(sorted((*left, cell))) for left in removed for cell in range(domain.size)}
+    return removed | {tuple(sorted((*rows, cell))) for cell in range(domain.size)}
+
+
+def brute_stability(rows: tuple[int, ...], domain: Line, quantile: float, neighbours: Neighbours) -> int:
+    """Changes until some data set has another quantile, one ring of data sets after the other."""
+    answer, ring, seen, steps = quantile_cell(rows, domain, quantile), {rows}, {rows}, 0
+    while all(quantile_cell(each, domain, quantile) == answer for each in ring):
+        ring = {near for each in ring for near in changed_once(each, domain, neighbours)} - seen
+        seen |= ring
+        steps += 1
+    return steps
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("domain", [LINE, GAPPED, Line(low=0, high=1, bits=1)])
+@pytest.mark.parametrize("quantile", QUANTILES)
+def test_stability_equals_brute_force(neighbours: Neighbours, domain: Line, quantile: float) -> None:
+    most = 5 if domain.size < 5 else 4
+    for n in range(1, most + 1):
+        for rows in combinations_with_replacement(range(domain.size), n):
+            found = stability(histogram(rows, domain), domain=domain, quantile=quantile, neighbours=neighbours)
+            expected = brute_stability(rows, domain, quantile, neighbours)
+            assert found == (quantile_cell(rows, domain, quantile), expected), rows
+
+
+def test_the_notes_example() -> None:
+    domain = Line(low=0, high=8, bits=3)
+    assert stability(histogram((1, 1, 2, 3, 3, 3, 3, 4, 5, 5, 5), domain), domain=domain) == (3, 2)
+
+
+def test_the_median_formula_of_the_notes() -> None:
+    rng = np.random.default_rng(1)
+    domain = Line(low=0, high=16, bits=4)
+    for _ in range(300):
+        rows = tuple(sorted(rng.integers(1, 15, 11).tolist()))  # away from the ends, which cannot be left outwards
+        cell, stable = stability(histogram(rows, domain), domain=domain)
+        above, below = sum(row > cell for row in rows), sum(row < cell for row in rows)
+        assert cell == rows[5]
+        assert stable == 6 - max(above, below)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_one_change_moves_the_stability_by_at_most_one(neighbours: Neighbours) -> None:
+    for quantile in QUANTILES:
+        for pair in neighbouring_pairs(size=GAPPED.size, rows=5, neighbours=neighbours):
+            (cell, one), (other_cell, other) = (
+                stability(histogram(rows, GAPPED), domain=GAPPED, quantile=quantile, neighbours=neighbours)
+                for rows in (pair.one, pair.other)
+            )
+            assert abs(one - other) <= 1
+            assert cell == other_cell or one == other == 1
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.1), (0.5, 1e-3), (1.0, 1e-6), (2.0, 0.05), (8.0, 1e-9)])
+@pytest.mark.parametrize("quantile", [0.5, 0.75])
+def test_delta_is_exactly_the_divergence(epsilon: float, delta: float, quantile: float, neighbours: Neighbours) -> None:
+    mechanism = StableMedian(epsilon=epsilon, delta=delta, quantile=quantile)
+    asked = problem(n=4, domain=GAPPED, neighbours=neighbours)
+    claimed = mechanism.guarantee(asked).delta
+    assert claimed <= delta
+    # p + (1 - p) may miss 1 by a rounding; the relative part is the formula's.
+    assert exact_delta(mechanism, asked).delta == pytest.approx(claimed, rel=1e-9, abs=1e-15)
+    # The threshold is the smallest: one less would already exceed delta.
+    assert float(answer_chance(1, epsilon=epsilon, threshold=mechanism.threshold - 1)) > delta
+
+
+class Careless(StableMedian):
+    """Control: a threshold one too low."""
+
+    @property
+    def threshold(self) -> int:
+        return super().threshold - 1
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        return StableMedian(epsilon=self.epsilon, delta=self.delta, quantile=self.quantile).guarantee(problem)
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_a_threshold_one_too_low_is_caught(neighbours: Neighbours) -> None:
+    mechanism, asked = Careless(epsilon=0.5, delta=0.01), problem(n=4, neighbours=neighbours)
+    assert exact_delta(mechanism, asked).delta > 1.5 * mechanism.guarantee(asked).delta
+
+
+def laplace_above(level: float, scale: float) -> float:
+    """Pr[Lap(scale) > level]."""
+    return 0.5 * math.exp(-level / scale) if level >= 0 else 1 - 0.5 * math.exp(level / scale)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("relative", [0.0, 0.5, 0.9, 1.0, 1.5, 4.0, 20.0])
+def test_delta_of_the_notes_mechanism_is_exactly_the_divergence(epsilon: float, relative: float) -> None:
+    """The continuous mechanism: t from 0 to far above epsilon, every pair of 5 rows on 4 cells."""
+    t = relative * epsilon
+    worst = -1.0
+    for pair in neighbouring_pairs(size=LINE.size, rows=5, neighbours=Neighbours.REPLACE_ONE):
+        laws = []
+        for rows in (pair.one, pair.other):
+            cell, stable = stability(histogram(rows, LINE), domain=LINE)
+            yes = laplace_above(t / epsilon - stable, 1 / epsilon)
+            laws.append((np.array([[cell], [np.inf]], dtype=np.float64), np.array([yes, 1 - yes])))
+        worst = max(worst, *(hockey_stick(*each, epsilon=epsilon) for each in (laws, laws[::-1])))
+    assert worst == pytest.approx(paper_delta(epsilon=epsilon, t=t), rel=1e-12)
+
+
+def test_the_notes_conversion_inverts() -> None:
+    for epsilon in (0.1, 1.0, 5.0):
+        for delta in (1e-12, 1e-3, 0.3, 0.5, 0.7, 0.99):
+            assert paper_delta(epsilon=epsilon, t=paper_t(epsilon=epsilon, delta=delta)) == pytest.approx(delta)
+    assert paper_t(epsilon=1.0, delta=1e-6) == pytest.approx(1 + math.log(1 / 2e-6))
+
+
+def test_an_answer_is_always_right_and_its_chance_is_the_promised_one(seed: int) -> None:
+    """Chi-square on 20,000 releases, significance 1e-6; the control, epsilon 1.3 times larger, is rejected."""
+    rows = np.repeat([2, 5, 9], [30, 20, 35]).astype(np.int64)
+    domain = Line(low=0, high=16, bits=4)
+    mechanism, asked = StableMedian(epsilon=0.3, delta=0.02), problem(n=85, domain=domain)
+    state = mechanism.prepare(Dataset(domain, rows, MADE), asked)
+    release = mechanism.run(state, Preview(seed), 20_000)
+    assert set(release.values[~release.refused]) == {5}
+    assert not rank_errors(state.histogram, release.values[~release.refused], domain=domain).any()
+    _, stable = stability(state.histogram, domain=domain)
+
+    def rejected(epsilon: float) -> bool:
+        yes = float(answer_chance(stable, epsilon=epsilon, threshold=mechanism.threshold))
+        expected, seen = 20_000 * yes, int((~release.refused).sum())
+        statistic = (seen - expected) ** 2 / expected + (seen - expected) ** 2 / (20_000 - expected)
+        return bool(chdtrc(1, statistic) < 1e-6)
+
+    assert 0.05 < answer_chance(stable, epsilon=0.3, threshold=mechanism.threshold) < 0.95
+    assert not rejected(0.3)
+    assert rejected(0.3 * 1.3)
+
+
+def test_promise_of_an_answer() -> None:
+    for epsilon, delta, beta in ((0.1, 1e-6, 0.05), (1.0, 1e-3, 0.3), (5.0, 0.1, 0.9)):
+        mechanism = StableMedian(epsilon=epsilon, delta=delta)
+        needed = mechanism.stability_needed(beta)
+        chance = answer_chance(np.array([needed - 1, needed]), epsilon=epsilon, threshold=mechanism.threshold)
+        assert 1 - chance[1] <= beta
+        assert needed == 1 or 1 - chance[0] > beta
+        bound = mechanism.accuracy(problem(n=10), beta)
+        assert bound.value == 0
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("quantile", [*QUANTILES, 0.333333, 0.001, 0.999])
+def test_rows_needed_are_the_fewest_of_which_any_data_are_so_stable(quantile: float, neighbours: Neighbours) -> None:
+    """All rows in one inner cell are the most stable there are; one row less is not enough."""
+    for epsilon, beta in ((0.1, 0.05), (1.0, 0.05), (5.0, 0.9), (20.0, 0.5)):
+        mechanism = StableMedian(epsilon=epsilon, quantile=quantile)
+        needed = mechanism.stability_needed(beta)
+        bound = mechanism.accuracy(problem(n=10, neighbours=neighbours), beta)
+        assert bound.rows_needed is not None
+        for rows, enough in ((bound.rows_needed, True), (bound.rows_needed - 1, False)):
+            if rows > 0:
+                found = stability(np.array([0, rows, 0, 0]), domain=LINE, quantile=quantile, neighbours=neighbours)[1]
+                assert (found >= needed) is enough
+        assert mechanism.accuracy(problem(n=bound.rows_needed, neighbours=neighbours), beta).applies
+        assert not mechanism.accuracy(problem(n=bound.rows_needed - 1, neighbours=neighbours), beta).applies
+        words = "change before" if neighbours is Neighbours.REPLACE_ONE else "come or go before"
+        assert f"{needed:,} rows must {words}" in bound.statement
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0, -0.1, 2.0, math.nan])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "stable_median", "subsample_commonest", "subsample-groups", "sparse_histogram", "projected_histogram",
+        "unbounded_mean", "exponential_median", "clipped_mean",
+    ],
+)  # fmt: skip
+def test_a_failure_chance_that_is_none_is_refused(key: str, beta: float) -> None:
+    with pytest.raises(ParameterError, match="failure chance must lie between 0 and 1"):
+        entry(key).make().accuracy(problem(n=1000), beta)
+
+
+def test_it_spends_what_it_claims() -> None:
+    mechanism, asked = StableMedian(epsilon=0.7, delta=0.01), problem(n=3)
+    account = Account(Preview(1))
+    mechanism.run(mechanism.prepare(Dataset(LINE, np.array([0, 1, 1]), MADE), asked), account)
+    assert account.epsilon == 0.7
+
+
+def test_all_rows_missing_answers_the_reserved_cell_or_nothing() -> None:
+    mechanism, asked = StableMedian(epsilon=1.0, delta=0.1), problem(n=2, domain=GAPPED)
+    state = mechanism.prepare(Dataset(GAPPED, np.array([4, 4]), MADE), asked)
+    outcomes, chances = Enumerate(window=(-4, 6)).law(mechanism, state)
+    assert outcomes[:, 0].tolist() == [4, math.inf]
+    assert chances[0] == pytest.approx(mechanism.guarantee(asked).delta)

@@ -1,0 +1,128 @@
+"""No rows at all: where rows are added or removed they are a neighbour of one row, and are released like any others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
+from dpcore.core import Dataset, Entry
+from dpcore.data.sphere import Halfspaces
+from dpcore.experiments.audit import ROUNDING, exact_delta
+from dpcore.mechanisms.marginals import list_polynomials
+from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
+from dpcore.mechanisms.marginals.decision_lists import Inputs
+from dpcore.mechanisms.tables.counting import finished
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.counting import pack
+from tests.dpcore.mechanisms.marginals import (
+    test_decision_lists as test_marginals_decision_lists,
+)
+from tests.dpcore.mechanisms.marginals import (
+    test_release as test_marginals_release,
+)
+from tests.kit import attribute_tables, halfspaces, problems
+from tests.kit.problems import PROVENANCE
+
+ADD_REMOVE = Neighbours.ADD_REMOVE_ONE
+
+
+def listed(entry: Entry) -> bool:
+    return all(domain.listed for domain in entry.domains)
+
+
+ENTRIES = [entry for entry in catalogue() if not listed(entry) or ADD_REMOVE in problems.relations(entry)]
+every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in ENTRIES])
+
+
+def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Problem, NDArray[Any], tuple[int, int]]:
+    """A tiny problem of a mechanism whose records are not numbered cells, all its records, and a window."""
+    match entry.domains[0].__name__:
+        case "Sphere":
+            return halfspaces.problem_of(2, n, neighbours), halfspaces.PLANE, (-3, 4)
+        case "Attributes":
+            problem = attribute_tables.problem_of((2, 2), ways=2, n=n, neighbours=neighbours)
+            return problem, attribute_tables.every_record((2, 2)), (-7, 9)
+        case "Cube":
+            problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)
+            return problem, test_marginals_release.all_rows(2), (-4, 5)
+        case "DecisionLists":
+            problem = test_marginals_decision_lists.problem_of(1, rules=1, n=n, neighbours=neighbours)
+            return problem, test_marginals_decision_lists.all_lists(1, 1), (-3, 4)
+        case other:
+            raise AssertionError(f"no tiny problem for {other}")
+
+
+@pytest.fixture
+def small_coefficients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Decision lists whose coefficients are 1 and -1, so that all outcomes can be listed."""
+    kept = (list_polynomials.whole_coefficients, numbered_list_plan)
+    monkeypatch.setattr(list_polynomials, "SCALE", 1)
+    for cache in kept:
+        cache.cache_clear()
+    yield
+    for cache in kept:
+        cache.cache_clear()
+
+
+@pytest.mark.usefixtures("small_coefficients")
+@every_entry
+def test_no_rows_and_one_are_told_apart_by_no_more_than_promised(entry: Entry) -> None:
+    """Exact laws, every record; before, no rows were an error, which told them from one row surely."""
+    mechanism = problems.tiny_mechanism(entry)
+    told: list[tuple[Problem, Any, tuple[int, int]]]
+    if listed(entry):
+        told = [(problem, None, problems.window_for(problem)) for problem in problems.tiny_problems(entry, ADD_REMOVE)]
+    else:
+        told = [unlisted(entry, ADD_REMOVE)]
+    for problem, universe, window in told:
+        found = exact_delta(mechanism, problem, window=window, universe=universe, rows=0)
+        assert found.pairs == (problem.domain.size if universe is None else len(universe))
+        assert found.delta <= mechanism.guarantee(problem).delta + ROUNDING
+
+
+def empty(problem: Problem) -> Dataset:
+    """Data of no rows, of the shape that the domain's rows have."""
+    shape = {"Sphere": (2,), "Attributes": (2,), "Cube": (2,), "DecisionLists": (3,)}
+    return Dataset(
+        problem.domain, np.zeros((0, *shape.get(type(problem.domain).__name__, ())), dtype=np.int64), PROVENANCE
+    )
+
+
+@every_entry
+def test_no_rows_are_released_at_the_usual_parameters(entry: Entry, seed: int) -> None:
+    usual = problems.ordinary_problems(entry, ADD_REMOVE) if listed(entry) else [unlisted(entry, ADD_REMOVE, n=400)[0]]
+    for mechanism in problems.variants(entry):
+        for problem in usual:
+            account = Account(Preview(seed))
+            release = mechanism.run(mechanism.prepare(empty(problem), problem), account, 3)
+            assert np.isfinite(release.outcomes()[~release.refused]).all()
+            assert account.charges, "nothing was drawn"
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in catalogue()])
+def test_where_rows_are_replaced_their_number_is_public_and_never_nought(entry: Entry) -> None:
+    replace = Neighbours.REPLACE_ONE
+    problem = next(problems.tiny_problems(entry, replace)) if listed(entry) else unlisted(entry, replace)[0]
+    with pytest.raises(DataError, match="must name the number of rows"):
+        problems.tiny_mechanism(entry).prepare(empty(problem), problem)
+
+
+def test_a_share_of_no_rows_is_nought() -> None:
+    """Truths that a page compares releases with, where cells are not listed."""
+    sphere = halfspaces.problem_of(2, 1).queries
+    assert isinstance(sphere, Halfspaces)
+    assert sphere.truth(np.zeros((0, 2)), halfspaces.PLANE[:3]).tolist() == [0.0, 0.0, 0.0]
+    lists = test_marginals_decision_lists.problem_of(2, rules=1, n=1).queries
+    assert isinstance(lists, Inputs)
+    assert lists.truth(np.zeros((0, 3), dtype=np.int64), np.arange(4)).tolist() == [0.0] * 4
+    for least, signed in product((1, 2, 3), (False, True)):
+        queries = test_marginals_release.problem_of(4, n=1, width=3, least=least, signed=signed).queries
+        assert isinstance(queries, AtLeast)
+        found = finished(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
+        assert found.tolist() == [0.0] * queries.count

@@ -1,0 +1,228 @@
+"""What a mechanism tells its sampler: sensitivities are true and tight, refusals empty, data the problem's own.
+
+The exact checks see a wrong sensitivity only where tiny universes let it bite; here the vectors that run() hands to its
+draws are compared themselves, on neighbouring data, draw by draw, with the same answers scripted for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore import (
+    Cells,
+    DataError,
+    Dataset,
+    Entry,
+    Grid,
+    Line,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+    Thresholds,
+    catalogue,
+    entry,
+)
+from dpcore.core import Booleans, Domain, Guarantee, HistogramRelease, Integers, PointsRelease, ValueRelease
+from dpcore.randomness import Preview
+from dpcore.randomness.sampler import cut_scores
+from tests.kit.problems import dataset_of, ordinary_problems, relations
+
+SCRIPTED = ("noisy_counts", "at_least", "choose", "choose_cut")
+
+
+class Recording(Preview):
+    """Answers from its seed alone, whatever the data, and keeps what it was told of them."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.told: list[tuple[str, list[np.ndarray[Any, Any]], float, float]] = []
+        self._script = np.random.Generator(np.random.SFC64(seed))
+
+    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
+        self.told.append(("sum", [np.broadcast_to(counts, (trials, counts.shape[1]))], sensitivity, epsilon))
+        return self._script.integers(0, 9, (trials, counts.shape[1]))
+
+    def at_least(
+        self, values: Integers, threshold: Any, *, epsilon: float, sensitivity: float, trials: int
+    ) -> Booleans:
+        rows = np.broadcast_to(values, (trials, values.shape[1]))
+        limit = np.broadcast_to(threshold, rows.shape)
+        self.told.append(("sum", [np.where(np.abs(limit) < 1 << 40, rows, 0)], sensitivity, epsilon))
+        return self._script.random(rows.shape) < 0.5
+
+    def choose(
+        self,
+        scores: Integers,
+        *,
+        epsilon: float,
+        sensitivity: float,
+        trials: int,
+        rule: str = "exponential",
+        allowed: Booleans | None = None,
+    ) -> Integers:
+        self.told.append(("largest", [np.broadcast_to(scores, (trials, scores.shape[1]))], sensitivity, epsilon))
+        places = np.broadcast_to(True if allowed is None else allowed, (trials, scores.shape[1]))
+        picked: Integers = (self._script.random(places.shape) * places).argmax(axis=1)
+        return picked
+
+    def choose_cut(
+        self, cumulative: Integers, low: Integers, high: Integers, *, epsilon: float, sensitivity: float, trials: int
+    ) -> Integers:
+        low, high = np.broadcast_to(low, (trials, low.shape[1])), np.broadcast_to(high, (trials, high.shape[1]))
+        parts = []
+        for segment in range(low.shape[1]):
+            scores, open_to = cut_scores(cumulative, low[:, segment], high[:, segment])
+            parts.append(np.where(open_to, scores, 0))
+        self.told.append(("largest", parts, sensitivity, epsilon))
+        return low + (self._script.random(low.shape) * (high - low + 1)).astype(np.int64)
+
+
+def furthest(one: Recording, other: Recording) -> list[tuple[float, float]]:
+    """For each draw of two runs: how far its values lie apart in the worst trial, and the sensitivity it was told."""
+    assert [told[0] for told in one.told] == [told[0] for told in other.told]
+    found = []
+    for (kind, parts, sensitivity, _), (_, others, same, _) in zip(one.told, other.told, strict=True):
+        assert sensitivity == same, "a sensitivity depends on the data"
+        apart = [np.abs(a.astype(float) - b.astype(float)) for a, b in zip(parts, others, strict=True)]
+        per_part = [gap.sum(axis=1) if kind == "sum" else gap.max(axis=1) for gap in apart]
+        found.append((float(np.sum(per_part, axis=0).max()), float(sensitivity)))
+    return found
+
+
+def neighbouring(neighbours: Neighbours, rows: list[int], *, size: int) -> list[list[int]]:
+    if neighbours is Neighbours.REPLACE_ONE:
+        return [[*rows[:i], cell, *rows[i + 1 :]] for i in range(0, len(rows), 7) for cell in (0, size // 2, size - 1)]
+    return [[*rows, cell] for cell in range(size)]
+
+
+def told_on(found: Entry, values: dict[str, Any], problem: Problem, rows: list[int], seed: int) -> Recording:
+    mechanism = found.make(**values)
+    dataset = Dataset(problem.domain, np.array(rows), Provenance(kind=ProvenanceKind.GENERATED, title="test"))
+    sampler = Recording(seed)
+    mechanism.run(mechanism.prepare(dataset, problem), sampler, trials=30)
+    return sampler
+
+
+COMPARED = (
+    "identity",
+    "intervals-printed",
+    "intervals-anchored",
+    "intervals-recursive",
+    "stable_median",
+    "exponential_median",
+    "clipped_mean",
+    "projected_histogram",
+    "rectangles",
+)
+"""Mechanisms whose draws see the data directly; those that vote first or spare cells have proofs of their own."""
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("key", COMPARED)
+def test_every_draw_is_told_a_true_and_tight_sensitivity(key: str, neighbours: Neighbours, seed: int) -> None:
+    found = entry(key)
+    domain: Domain = Line(bits=4, missing=True)
+    if not isinstance(domain, found.domains):
+        domain = Grid(first=Line(bits=3, missing=True), second=Line(bits=2))
+    queries = next(kind for kind in (Thresholds, Cells) if issubclass(kind, found.queries))(domain=domain)
+    rows = np.random.Generator(np.random.SFC64(seed)).integers(0, domain.size, 41).tolist()
+    problem = Problem(domain=domain, queries=queries, n=len(rows), neighbours=neighbours)
+    values: dict[str, Any] = {"alpha": 0.5} if "alpha" in found.controls() else {}
+    if "tie_bits" in found.controls():
+        values["tie_bits"] = 0  # a row's own coins are coupled in the proof, not here
+    if "levels" in found.controls():
+        values["levels"] = 2
+    base = told_on(found, values, problem, rows, seed)
+    spent = sum(told[3] for told in base.told)
+    assert spent <= found.make(**values).guarantee(problem).epsilon * (1 + 1e-9)
+    reached: list[float] = []
+    for other in neighbouring(neighbours, rows, size=domain.size):
+        for apart, sensitivity in furthest(base, told_on(found, values, problem, other, seed)):
+            assert apart <= sensitivity * (1 + 1e-12), "a neighbour moves a draw further than it was told"
+            reached.append(apart / sensitivity)
+    # Tight: no draw is told more than twice what some neighbour reaches (the printed scores of a median may be).
+    assert max(reached) >= 0.5
+
+
+@pytest.mark.parametrize("kind", ["value", "histogram", "points"])
+def test_a_refusal_carries_nothing(kind: str) -> None:
+    domain = Line(bits=2)
+    problem = Problem(domain=domain, queries=Cells(domain=domain), n=3)
+    guarantee = Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
+    shared: dict[str, Any] = {
+        "problem": problem, "guarantee": guarantee, "sampler": "test", "refused": np.array([True, False]),
+    }  # fmt: skip
+
+    def made(secret: int) -> ValueRelease | HistogramRelease | PointsRelease:
+        if kind == "value":
+            return ValueRelease(**shared, values=np.array([secret, 1]))
+        if kind == "histogram":
+            return HistogramRelease(**shared, counts=np.array([[secret] * 4, [1] * 4]))
+        return PointsRelease(**shared, points=np.array([[secret], [1]]), weights=np.array([[secret / 4], [1.0]]))
+
+    one, other = made(2), made(3)
+    assert np.array_equal(one.outcomes(), other.outcomes())
+    for name in ("values", "counts", "points", "weights"):
+        if hasattr(one, name):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+
+
+TABLES = [found for found in catalogue() if found.mechanism.releases in {"data", "value"}]
+
+
+@pytest.mark.parametrize("found", TABLES, ids=lambda found: found.key)
+def test_data_of_another_size_or_domain_are_refused(found: Entry) -> None:
+    problem = ordinary_problems(found, relations(found)[0], n=4)[0]
+    mechanism = found.make(**found.tiny)
+    replaced = replace(problem, neighbours=Neighbours.REPLACE_ONE)
+    with pytest.raises(DataError, match="number of rows"):
+        mechanism.prepare(dataset_of(problem, [0, 1, 1]), replaced)
+    other = Line(bits=3)
+    dataset = Dataset(other, np.array([0, 1, 1, 2]), dataset_of(problem, [0]).provenance)
+    with pytest.raises(DataError, match="another domain"):
+        mechanism.prepare(dataset, problem)
+
+
+def test_a_halved_sensitivity_would_be_seen(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    from dpcore.mechanisms.intervals import printed as intervals_printed
+
+    monkeypatch.setattr(intervals_printed.Bisections, "_enough", _halved(intervals_printed.Bisections._enough))
+    with pytest.raises(AssertionError, match="further than it was told"):
+        test_every_draw_is_told_a_true_and_tight_sensitivity("intervals-printed", Neighbours.REPLACE_ONE, seed)
+
+
+def _halved(method: Any) -> Any:
+    """The same step with a sampler that is told half the sensitivity."""
+
+    def step(self: Any, *arguments: Any, **named: Any) -> Any:
+        original = self.sampler.at_least
+
+        def half(values: Integers, threshold: Any, *, sensitivity: float, **rest: Any) -> Booleans:
+            answer: Booleans = original(values, threshold, sensitivity=sensitivity / 2, **rest)
+            return answer
+
+        object.__setattr__(self.sampler, "at_least", half)
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            object.__delattr__(self.sampler, "at_least")
+
+    return step
+
+
+def test_adding_or_removing_needs_a_named_n() -> None:
+    from dpcore.data.sources import Generated
+    from dpcore.experiments.recipe import Recipe
+
+    source = Generated(shape="uniform", n=50, bits=3, seed=1)
+    recipe = Recipe(
+        source=source, queries="cells", entry_key="identity", values=(), neighbours=Neighbours.ADD_REMOVE_ONE
+    )
+    with pytest.raises(ParameterError, match="public n"):
+        recipe.problem(source.dataset())

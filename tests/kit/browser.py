@@ -1,0 +1,219 @@
+"""Drives the real app in Chromium: starts servers, watches pages, waits for runs, checks accessibility."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, TimeoutError, ViewportSize, expect, sync_playwright
+
+from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, stop, wait_for_health
+
+# Where each page is, by its name.
+PAGES = {
+    "start": "",
+    "data": "data",
+    "explore": "explore",
+    "ask": "ask",
+    "robust-answers": "robust",
+    "sparse-histograms": "sparse",
+    "halfspaces": "halfspaces",
+    "marginals": "marginals",
+    "limits": "limits",
+}
+
+PATIENCE = 180.0
+"""Seconds a run may take before a test fails: a machine may be busy. It costs time only where something is broken."""
+expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
+
+DESKTOP = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=390, height=844)
+
+# All but the first two keep Chromium from calling home, which a closed network answers with errors.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",  # it refuses to run as root without; it only ever sees our own pages
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+# A page opened by its own address asks below itself, is told 404, and then asks at the root: Streamlit's way.
+ALLOWED_FAILURES = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+
+# Accessibility violations in markup that is Streamlit's own: rule, and what the element is or lies within.
+KNOWN_VIOLATIONS = {
+    "presentation-role-conflict": '[data-testid="stFileUploaderDropzone"]',
+    # Segmented controls and pills write the chosen one in the primary colour on a tint of it. In the dark theme that
+    # gives 4.2:1, and no colour gives 4.5:1 both there and on a button, where the text is white.
+    "color-contrast": '[data-testid="stButtonGroup"]',
+}
+IS_WITHIN = "([target, known]) => Boolean(document.querySelector(target)?.closest(known))"
+
+# Remembers when the app last sent something that the server has not answered yet: from there until the server says that
+# it runs, the app looks idle, for as long as the machine is busy.
+UNANSWERED = """
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) {
+    if (!this.watched) {
+        this.watched = true;
+        this.addEventListener('message', () => { window.unanswered = undefined; });
+    }
+    window.unanswered = performance.now();
+    return send.call(this, data);
+};
+"""
+LONGEST_ANSWER = 60  # seconds; what takes longer is a message that gets none
+
+# True once the app has been idle for the given time without a break: connected, nothing unanswered, no run, nothing
+# stale, no placeholder, and no chart without its picture.
+IDLE = """([milliseconds, longest]) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (!app || app.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED'
+        || performance.now() - window.unanswered < longest
+        || document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
+        || document.querySelector('.dpscope-plot:not([data-drawn]), .dpscope-plot[data-waiting]')) {
+        window.idleSince = undefined;
+        return false;
+    }
+    window.idleSince ??= performance.now();
+    return performance.now() - window.idleSince >= milliseconds;
+}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """A running app: its address, its log, its process."""
+
+    url: str
+    log: Path
+    process: subprocess.Popen[bytes]
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Start the app as `run.py` does, on a free port, with its log in a file.
+
+    Raises:
+        RuntimeError: with the log, if the app ends or does not answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="dpscope-test-") as folder:
+        log, port = Path(folder) / "server.log", free_port(preferred=0)
+        with log.open("wb") as output:
+            process = start_app(python=Path(sys.executable), port=port, output=output)
+        try:
+            if not wait_for_health(process, port=port):
+                raise RuntimeError(f"the app did not start:\n{log.read_text(errors='replace')}")
+            yield Server(url=f"http://{LOCALHOST}:{port}", log=log, process=process)
+        finally:
+            stop(process)
+
+
+@contextmanager
+def no_traceback(server: Server) -> Iterator[None]:
+    """Fail if the server logs a traceback inside the block."""
+    position = server.log.stat().st_size
+    yield
+    logged = server.log.read_bytes()[position:].decode(errors="replace")
+    assert "Traceback" not in logged, f"the server logged:\n{logged}"
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Start Chromium without a window.
+
+    Raises:
+        RuntimeError: if there is none.
+    """
+    executable = find_chromium()
+    if executable is None:
+        raise RuntimeError(NO_CHROMIUM)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, headless=True, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def watched_page(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_scheme: str = "light") -> Iterator[Page]:
+    """Open a page that nobody has used, and fail at the end if anything went wrong in it.
+
+    Wrong are script errors, errors on the console, answers of 400 and above, and any request that leaves this machine.
+    """
+    problems: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error" and not ALLOWED_FAILURES.search(message.location["url"]):
+            problems.append(f"console: {message.text} ({message.location['url']})")
+
+    def on_request(url: str) -> None:
+        address = urlsplit(url)
+        if address.scheme not in ("data", "blob") and address.hostname != LOCALHOST:
+            problems.append(f"left this machine: {url}")
+
+    context = browser.new_context(
+        viewport=viewport,
+        color_scheme="dark" if colour_scheme == "dark" else "light",
+        reduced_motion="reduce",
+        accept_downloads=True,
+    )
+    context.on("console", on_console)
+    context.on("weberror", lambda error: problems.append(f"script: {error.error}"))
+    context.on("request", lambda request: on_request(request.url))
+    context.on(
+        "response",
+        lambda response: (
+            problems.append(f"answer {response.status}: {response.url}")
+            if response.status >= 400 and not ALLOWED_FAILURES.search(response.url)
+            else None
+        ),
+    )
+    context.add_init_script(UNANSWERED)
+    context.set_default_timeout(PATIENCE * 1000)
+    page = context.new_page()
+    page.on("websocket", lambda socket: on_request(socket.url))
+    try:
+        yield page
+    finally:
+        context.close()
+    assert not problems, "\n".join(problems)
+
+
+def settled(page: Page, *, idle: float = 0.5) -> Page:
+    """Wait until the app has been idle for so many seconds, and return the page.
+
+    A slider and a brush wait 0.2 seconds for their next move before they send anything: after one, less is too little.
+
+    Raises:
+        playwright.sync_api.TimeoutError: if it does not come to rest in time.
+    """
+    page.evaluate("window.idleSince = undefined")
+    end = time.monotonic() + PATIENCE
+    # The page's content policy forbids `wait_for_function`, which makes code from text; the debugger may look.
+    while not page.evaluate(IDLE, [idle * 1000, LONGEST_ANSWER * 1000]):
+        if time.monotonic() > end:
+            raise TimeoutError(f"the app did not come to rest within {PATIENCE:g} seconds")
+        page.wait_for_timeout(20)
+    return page
+
+
+def axe(page: Page) -> None:
+    """Fail if the page violates an accessibility rule, other than where Streamlit itself is known to."""
+    found = [
+        f"{violation['id']} ({violation['impact']}): {node['html']}\n  {node.get('failureSummary', '')}"
+        for violation in Axe().run(page).response["violations"]
+        for node in violation["nodes"]
+        if not page.evaluate(IS_WITHIN, [node["target"][0], KNOWN_VIOLATIONS.get(violation["id"], ":not(*)")])
+    ]
+    assert not found, "\n".join(found)

@@ -1,0 +1,207 @@
+"""The problems, data sets and samplers on which the contract of mechanisms is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import (
+    Booleans,
+    Dataset,
+    Domain,
+    Entry,
+    Floats,
+    Integers,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+    Queries,
+)
+from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.queries.linear import generated
+from dpcore.queries.ranges import classes_for
+from dpcore.randomness import Sampler
+from dpcore.randomness.gates import Gate
+
+PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="contract")
+MOST_OUTCOMES = 10_000
+
+
+def dataset_of(problem: Problem, rows: Any) -> Dataset:
+    """A data set of these cells."""
+    return Dataset(problem.domain, np.array(rows, dtype=np.int64), PROVENANCE)
+
+
+def tiny_domains(entry: Entry) -> list[Domain]:
+    """Lines of one and two bits, lists of one and two labels and four pairs, with and without a missing cell."""
+    domains: list[Domain] = [Line(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
+    domains += [Categories(labels=("a", "b")[:k], missing=missing) for k, missing in ((1, True), (2, False), (2, True))]
+    domains.append(Grouped(labels=("a", "b"), line=Line(bits=1)))
+    domains += [Grid(first=Line(bits=1, missing=missing), second=Line(bits=1)) for missing in (False, True)]
+    return sorted((d for d in domains if isinstance(d, entry.domains)), key=lambda d: d.size)
+
+
+def relations(entry: Entry) -> list[Neighbours]:
+    """The relations an entry has a guarantee for; for the others it raises ParameterError."""
+    found = []
+    for neighbours in Neighbours:
+        try:
+            entry.make().guarantee(ordinary_problems(entry, neighbours)[0])
+        except ParameterError:
+            continue
+        found.append(neighbours)
+    return found
+
+
+def served(entry: Entry, domain: Domain) -> list[Queries]:
+    """The query classes of a domain that an entry serves."""
+    classes: list[Queries] = [kind(domain=domain) for kind in classes_for(domain)]
+    if isinstance(domain, Line | Categories):
+        classes.append(generated("bumps", queries=4, domain=domain, seed=4))
+    return [queries for queries in classes if entry.serves(queries)]
+
+
+def tiny_problems(entry: Entry, neighbours: Neighbours) -> Iterator[Problem]:
+    """Every tiny domain, with two rows fewer (but two at least) beyond the size the entry names.
+
+    Every query class on domains of up to three cells, the first one on the others.
+    """
+    for domain in tiny_domains(entry):
+        classes = served(entry, domain)
+        rows = entry.tiny_rows if domain.size <= entry.tiny_size else max(2, entry.tiny_rows - 2)
+        for queries in classes if domain.size <= 3 else classes[:1]:
+            yield Problem(domain=domain, queries=queries, n=rows, neighbours=neighbours)
+
+
+def law_problem(entry: Entry, neighbours: Neighbours) -> Problem:
+    """The largest tiny problem of the size an entry names: the one whose law samples are compared with."""
+    return [p for p in tiny_problems(entry, neighbours) if p.domain.size <= entry.tiny_size][-1]
+
+
+def tiny_mechanism(entry: Entry, **values: Any) -> Mechanism:
+    """The mechanism with the parameters its entry names for enumeration."""
+    return entry.make(**{**entry.tiny, **values})
+
+
+def variants(entry: Entry, **values: Any) -> list[Mechanism]:
+    """The mechanism with these values, and with every other choice of each switch and choice."""
+    made = [entry.make(**values)]
+    for name, parameter in entry.controls().items():
+        for choice in (False, True) if parameter.boolean else parameter.choices:
+            if choice != getattr(made[0], name):
+                made.append(entry.make(**{**values, name: choice}))
+    return made
+
+
+def window_for(problem: Problem) -> tuple[int, int]:
+    """Noisy counts told apart: up to four beyond 0..n on either side, fewer where there would be too many outcomes."""
+    margins = (m for m in (4, 3, 2, 1) if (problem.n + 1 + 2 * m) ** problem.domain.size <= MOST_OUTCOMES)
+    margin = next(margins, 0)
+    return -margin, problem.n + margin
+
+
+def distributions(size: int) -> list[Floats]:
+    """Distributions on so many cells that a random-DP guarantee may meet: even, lopsided, and with rare cells."""
+    even = np.ones(size) / size
+    masses = [even, np.arange(1.0, size + 1) / np.arange(1.0, size + 1).sum(), 2.0 ** -np.arange(size)]
+    masses += [np.where(np.arange(size) == 0, 1 - rare, rare / (size - 1)) for rare in (0.5, 0.2, 0.05, 0.01)]
+    masses += [np.where(np.arange(size) < 2, np.where(np.arange(size) == 0, 1 - b, b), 0.0) for b in (0.5, 0.3, 0.1)]
+    masses += list(np.random.Generator(np.random.PCG64(14)).dirichlet(np.full(size, 0.4), size=12))
+    return [mass / mass.sum() for mass in masses]
+
+
+def ordinary_data(problem: Problem) -> list[Dataset]:
+    """All rows at one end, at the other, spread evenly, and in two lumps."""
+    last, n = problem.domain.size - 1, problem.n
+    spread = np.arange(n) * problem.domain.size // n
+    lumps = np.where(np.arange(n) < n // 3, last // 4, (3 * last) // 4)
+    return [dataset_of(problem, rows) for rows in (np.zeros(n), np.full(n, last), spread, lumps)]
+
+
+def ordinary_problems(entry: Entry, neighbours: Neighbours, *, n: int = 400) -> list[Problem]:
+    """A problem of the size a reader meets for every query class an entry serves."""
+    usual: list[Domain] = [Line(bits=5), Categories(labels=tuple("abcdefgh")), Grouped(labels=("a", "b", "c"))]
+    domains = [domain for domain in usual if isinstance(domain, entry.domains)][:1]
+    pairs = Grid(first=Line(bits=3, missing=True), second=Line(bits=2))
+    domains += [pairs] if isinstance(pairs, entry.domains) else []
+    return [Problem(domain=d, queries=q, n=n, neighbours=neighbours) for d in domains for q in served(entry, d)]
+
+
+class ClampedGate:
+    """An open gate whose answers are clamped to a window where any is given."""
+
+    def __init__(self, inner: Gate, window: tuple[int, int]) -> None:
+        self._inner, self._window = inner, window
+
+    @property
+    def closed(self) -> Booleans:
+        """See Gate."""
+        return self._inner.closed
+
+    def above(self, values: Integers, threshold: int) -> Booleans:
+        """See Gate."""
+        return self._inner.above(values, threshold)
+
+    def answer(self, counts: Integers) -> Integers:
+        """See Gate."""
+        return np.clip(self._inner.answer(counts), *self._window)
+
+
+class Clamped(Sampler):
+    """Draws like another sampler and clamps noisy counts to a window, as Enumerate does: then both have one law."""
+
+    name = "clamped"
+
+    def __init__(self, inner: Sampler, window: tuple[int, int]) -> None:
+        self._inner, self._window = inner, window
+
+    def noisy_counts(self, counts: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return np.clip(self._inner.noisy_counts(counts, **told), *self._window)
+
+    def gaussian_counts(self, counts: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return np.clip(self._inner.gaussian_counts(counts, **told), *self._window)
+
+    def at_least(self, values: Integers, threshold: Any, **told: Any) -> Booleans:
+        """See Sampler."""
+        return self._inner.at_least(values, threshold, **told)
+
+    def choose(self, scores: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.choose(scores, **told)
+
+    def choose_cut(self, cumulative: Integers, low: Integers, high: Integers, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.choose_cut(cumulative, low, high, **told)
+
+    def choose_multiset(self, net: Any, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.choose_multiset(net, **told)
+
+    def sparse_gate(self, **told: Any) -> Gate:
+        """See Sampler."""
+        return ClampedGate(self._inner.sparse_gate(**told), self._window)
+
+    def split(self, counts: Integers) -> Integers:
+        """See Sampler."""
+        return self._inner.split(counts)
+
+    def integers(self, high: int, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.integers(high, **told)
+
+    def votes(self, counts: Integers, statistic: Any, **told: Any) -> Integers:
+        """See Sampler."""
+        return self._inner.votes(counts, statistic, **told)
+
+
+def outcomes_of(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Sampler, trials: int) -> Floats:
+    """Outcomes (trials, w) as Enumerate.law writes them: refusals are rows of infinities."""
+    release = mechanism.run(mechanism.prepare(dataset, problem), sampler, trials)
+    return np.where(release.refused[:, None], np.inf, release.outcomes())

@@ -1,0 +1,502 @@
+"""The Data page: what is asked first, what is never shown, what survives a bad file, what forgetting means."""
+
+from __future__ import annotations
+
+import gc
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import ProvenanceKind
+from dpcore.data.domains import Categories, Grid, Line
+from dpcore.data.generators import GENERATORS, PAIR_GENERATORS, Generator, PairGenerator
+from dpcore.data.pairs import UploadedPairs
+from dpcore.data.reading.tables import read_table
+from dpcore.data.samples import SAMPLES, Sample
+from dpcore.data.sources import Uploaded
+from pages.data.declare import split_labels
+from pages.data.sparkline import small_map
+from tests import ROOT
+from tests.kit.hostile import hostile_files
+from tests.pages.drawn import drawn
+
+MAIN = str(ROOT / "pages" / "main.py")
+OWN = "My own file"
+SECRET = "Rumpelstilzchen"
+SECRET_NUMBER = 73421.75
+PEOPLE = (
+    "name,pay\n" + "".join(f"Anna,{pay}\nBert,{2 * pay}\n" for pay in range(1, 501)) + f"{SECRET},{SECRET_NUMBER}\n"
+)
+
+
+def opened(page: str = "data/page.py", **link: str) -> AppTest:
+    """A page of the app, for a person who was not here before."""
+    app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
+    for name, value in link.items():
+        app.query_params[name] = value
+    return sound(app.switch_page(page).run())
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def everything(app: AppTest) -> str:
+    """All that went to the browser: every element of the page with all it holds."""
+    return "\n".join(str(element.proto) for block in (app.main, app.sidebar) for element in elements(block))
+
+
+def shows_number(text: str) -> bool:
+    """Whether the secret number is in it, and not its digits in the middle of a hash or of a longer number."""
+    return bool(re.search(r"(?<![0-9a-f.])73,?421(?![0-9a-f])", text))
+
+
+def elements(block: Any) -> Iterator[Any]:
+    """Every leaf and every block below a block."""
+    for child in getattr(block, "children", {}).values():
+        if getattr(child, "proto", None) is not None:
+            yield child
+        yield from elements(child)
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the button of this label."""
+    next(button for button in app.button if button.label == label).click()
+    return sound(app.run())
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def give(app: AppTest, contents: bytes | str, *, name: str = "people.csv", answered: bool = True) -> AppTest:
+    """Upload a file, and say that its first row holds names if that is asked."""
+    app.file_uploader[0].upload(name, contents.encode() if isinstance(contents, str) else contents)
+    sound(app.run())
+    return press(app, NAMES) if answered and NAMES in labels(app) else app
+
+
+def with_file(*, public: bool = False) -> AppTest:
+    """A session that holds PEOPLE."""
+    app = opened(way=OWN)
+    if public:
+        app.radio(key="whose").set_value("stand-in").run()
+    return give(app, PEOPLE)
+
+
+def box(app: AppTest, label: str) -> Any:
+    """The input of this label."""
+    kinds = (
+        *(app.checkbox, app.number_input, app.text_area, app.text_input, app.selectbox, app.radio, app.toggle),
+        app.select_slider,
+    )
+    return next(each for kind in kinds for each in kind if each.label == label)
+
+
+def fill(app: AppTest, **values: Any) -> AppTest:
+    """Set inputs by label ("_" for a blank), one run each as a person would."""
+    for label, value in values.items():
+        box(app, label.replace("_", " ")).set_value(value)
+        sound(app.run())
+    return app
+
+
+def declared_pay(app: AppTest, *, low: float = 0.0, high: float = 2048.0) -> AppTest:
+    """Declare the column pay and put it to use."""
+    fill(app, Column="pay", Lower_bound=low, Upper_bound=high)
+    return press(app, "Use this column")
+
+
+def upload_of(app: AppTest) -> Uploaded | None:
+    found: Uploaded | None = app.session_state.get("upload")
+    return found
+
+
+def test_private_is_the_default_and_asked_first() -> None:
+    app = opened(way=OWN)
+    assert app.radio[0].key == "whose"
+    assert app.radio[0].value == "private"
+    assert app.file_uploader[0].label.startswith("Your private file")
+
+
+def test_a_link_cannot_answer_whose_rows_they_are() -> None:
+    app = opened(way=OWN, whose="stand-in")
+    assert app.radio(key="whose").value == "private"
+
+
+def test_private_rows_are_shown_nowhere() -> None:
+    app = with_file()
+    pages = [everything(app)]
+    fill(app, Column="pay")
+    pages.append(everything(app))
+    declared_pay(app)
+    pages.append(everything(app))
+    assert "Loaded; nothing of it is shown." in pages[-1]
+    assert not drawn(app) and "Fill in from the data" not in labels(app)
+    for page in ("play/start.py", "play/explore.py", "data/page.py"):
+        pages.append(everything(sound(app.switch_page(page).run())))
+    for shown in pages:
+        assert SECRET not in shown
+        assert not shows_number(shown)
+        assert "1,001" not in shown
+
+
+def test_the_number_of_private_rows_is_shown_once_it_is_said_to_be_public() -> None:
+    app = declared_pay(with_file())
+    assert "1,001" not in everything(app) and "rows, 2 columns" not in everything(app)
+    app = fill(app, **{"The number of rows is public": True})
+    assert "1,001 rows, 2 columns" in everything(app) and "n = 1,001, loaded" in everything(app)
+    assert "1,001" not in everything(give(app, PEOPLE))  # the next file has its own answer
+    assert "1,001 rows, 2 columns" in everything(with_file(public=True))
+
+
+NAMES, DATA = "Names of the columns", "Data, like all rows"
+HEADLESS = f"{SECRET},{SECRET_NUMBER}\nAnna,1\nBert,2\n"
+
+
+def test_nothing_of_a_first_row_that_could_be_a_person_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = give(opened(way=OWN), HEADLESS, answered=False)
+    assert "First row: names, or data?" in everything(app) and "column 1 … column 2" in everything(app)
+    assert not list(tmp_path.iterdir()) and "Column" not in [each.label for each in app.selectbox]
+    assert SECRET not in everything(app) and not shows_number(everything(app))
+    app = fill(press(app, DATA), Column="column 2", Lower_bound=0.0, Upper_bound=10.0)
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None and source.dataset().n == 3 and "header=None" in "\n".join(source.code())
+    assert SECRET not in everything(app) and not shows_number(everything(app))
+
+
+def test_the_number_of_rows_follows_the_answer() -> None:
+    app = give(opened(way=OWN), "Anna,x\nBert,y\n")
+    source = upload_of(press(fill(app, Column="x", Lower_bound=0.0, Upper_bound=10.0), "Use this column"))
+    assert source is not None and source.dataset().n == 1 and "header=0" in "\n".join(source.code())
+
+
+def test_a_file_that_waits_for_an_answer_can_be_forgotten_and_leaves_the_former_one() -> None:
+    app = declared_pay(with_file())
+    source = upload_of(app)
+    app = give(app, HEADLESS, name="headless.csv", answered=False)
+    assert "headless" in everything(app) and upload_of(app) is source
+    assert press(app, "Forget this file").session_state["file"].table.name == "people.csv"
+    app = press(give(app, f"{SECRET},1\n{SECRET},1,1\n", name="ragged.csv", answered=False), DATA)
+    assert [error.value for error in app.error] == ["ragged.csv: row 2 has 3 fields where 2 were expected."]
+    assert upload_of(app) is source and "First row" not in everything(app)
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x0b", "\x0c", "\x1c", "\x85"])
+def test_labels_are_split_where_the_reader_of_the_file_breaks_lines(sign: str) -> None:
+    table = read_table(f"name,pay\nAnna{sign}Bert,1\n{sign}Cleo,2\n".encode(), name="x.csv")
+    found = split_labels(f" Anna{sign}Bert \r\n\n{sign}Cleo\n")
+    assert found == (f"Anna{sign}Bert", f"{sign}Cleo")
+    assert table.labels("name", found).tolist() == [0, 1]
+
+
+def test_the_search_for_a_shown_secret_finds_one() -> None:
+    app = press(fill(with_file(public=True), Column="name"), "Fill in from the data")
+    assert SECRET in everything(app)
+    assert not shows_number(everything(app))
+    app = press(fill(app, Column="pay"), "Fill in from the data")
+    assert shows_number(everything(app))
+    assert shows_number("at most 73,421.75.") and shows_number('{"x":73421}') and not shows_number("0a73421f 1.734217")
+
+
+def test_a_number_is_declared_and_used() -> None:
+    app = fill(
+        with_file(), Column="pay", Lower_bound=0.0, Upper_bound=100.0, Values_out_of_bounds="missing", Unit="EUR"
+    )
+    assert upload_of(app) is None
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None
+    assert source.domain == Line(low=0, high=100, bits=10, missing=True, clamp=False, unit="EUR")
+    dataset = source.dataset()
+    assert dataset.n == 1001
+    assert dataset.histogram[-1] == 1001 - 100 - 50
+    assert dataset.provenance.kind is ProvenanceKind.PRIVATE
+
+
+def test_bounds_that_make_no_line_are_one_sentence() -> None:
+    app = fill(with_file(), Column="pay", Lower_bound=5.0, Upper_bound=5.0)
+    assert [error.value for error in app.error] == ["The lower bound must be a finite number below the upper bound."]
+    assert "Use this column" not in labels(app)
+
+
+def test_labels_are_typed_one_a_line() -> None:
+    app = fill(with_file(), Column="name")
+    app = fill(app, **{"What is in it?": "category"})
+    app = fill(app, **{"Labels, one per line": " Anna \n\nBert\nCleo\n"})
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None
+    assert source.domain == Categories(labels=("Anna", "Bert", "Cleo"))
+    assert source.dataset().histogram.tolist() == [500, 500, 0, 1]
+    fill(app, **{"Labels, one per line": "Anna\nAnna"})
+    assert [error.value for error in app.error] == ["Every label must be listed once."]
+    assert upload_of(app) is source
+
+
+TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"
+
+
+def with_two(*, public: bool = False) -> AppTest:
+    """A session that holds TWO and has said that wide and high belong together."""
+    app = opened(way=OWN)
+    if public:
+        app.radio(key="whose").set_value("stand-in").run()
+    app = fill(give(app, TWO), Column="wide")
+    return fill(app, **{"What is in it?": "pair", "Second column": "high"})
+
+
+def bounds_of(side: str) -> tuple[str, str]:
+    return f"Lower bound, {side} column", f"Upper bound, {side} column"
+
+
+def test_two_numbers_are_declared_and_used_together() -> None:
+    app = with_two()
+    assert "Use this column" not in labels(app)
+    for side in ("first", "second"):
+        app = fill(app, **dict(zip(bounds_of(side), (0.0, 4.0), strict=True)))
+    app = fill(app, **{"Values out of bounds, first column": "missing"})
+    source = upload_of(press(app, "Use this column"))
+    assert isinstance(source, UploadedPairs)
+    assert source.columns == ("wide", "high") and not source.bounds_from_data
+    domain = source.domain
+    assert isinstance(domain, Grid)
+    assert domain.shape == (32, 32) and domain.names == ("wide", "high")
+    # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
+    assert source.dataset().histogram[-1] == 3
+    assert not shows_number(everything(app)) and not drawn(app)
+
+
+def test_a_public_pair_is_drawn_as_a_map() -> None:
+    app = press(press(with_two(public=True), "Fill in from the data"), "Fill in the second column’s from the data")
+    assert [box(app, label).value for side in ("first", "second") for label in bounds_of(side)] == [
+        0.5, 99.0, 1.0, 73421.5,
+    ]  # fmt: skip
+    assert box(app, "What is in it?").value == "pair"
+    app = press(app, "Use this column")
+    assert "file-summary_chart" in drawn(app) and "32 by 32 cells" in everything(app)
+
+
+def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() -> None:
+    app = fill(steward(with_two(), on=True), **dict(zip(bounds_of("first"), (0.0, 4.0), strict=True)))
+    app = press(press(app, "Fill in the second column’s from the data"), "Use this column")
+    source = upload_of(app)
+    assert source is not None and source.bounds_from_data
+    assert any("no guarantee covers that" in warning.value for warning in app.warning)
+    app = steward(app, on=False)
+    assert upload_of(app) is None
+    assert [box(app, label).value for label in bounds_of("first")] == [0.0, 4.0]
+    assert [box(app, label).value for label in bounds_of("second")] == [None, None]
+    assert not shows_number(everything(app))
+
+
+def test_a_file_with_one_column_has_no_pairs() -> None:
+    app = fill(give(opened(way=OWN), "pay\n1\n2\n"), **{"What is in it?": "pair"})
+    assert any("two columns" in caption.value for caption in app.caption) and not app.error
+
+
+def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
+    app = press(fill(with_file(public=True), Column="pay"), "Fill in from the data")
+    assert (box(app, "Lower bound").value, box(app, "Upper bound").value) == (1.0, SECRET_NUMBER)
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None
+    assert source.provenance.kind is ProvenanceKind.STAND_IN
+    assert not source.bounds_from_data
+    assert set(drawn(app)) == {"file-summary_chart"}
+
+
+def steward(app: AppTest, *, on: bool) -> AppTest:
+    app.toggle(key="steward_choice").set_value(on)
+    return sound(app.run())
+
+
+def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_switch() -> None:
+    app = steward(fill(with_file(), Column="pay"), on=True)
+    app = press(press(app, "Fill in from the data"), "Use this column")
+    source = upload_of(app)
+    assert source is not None and source.bounds_from_data
+    assert any("no guarantee covers that" in warning.value for warning in app.warning)
+    assert set(drawn(app)) == {"file-summary_chart"}
+    assert "not protected" in everything(app)
+    steward(app, on=False)
+    assert upload_of(app) is None
+    assert box(app, "Lower bound").value is None
+    assert not shows_number(everything(app))
+
+
+@pytest.mark.parametrize(
+    ("cells", "bounds", "missing"),
+    [
+        ("1 NaN 9", (1, 9), 1),
+        ("3 NA NA NA n/a null 7", (3, 7), 5),
+        ("1 inf -inf 9", (1, 9), 2),
+        ("5 NaN 5", (5, 6), 1),
+        ("1e20 1e20 None", (1e20, 1.000001e20), 1),
+    ],
+)
+def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tuple[float, float], missing: int) -> None:
+    app = opened(way=OWN)
+    sound(app.radio(key="whose").set_value("stand-in").run())
+    rows = "".join(f"{cell},a\n" for cell in cells.split())
+    sound(app.file_uploader[0].set_value(("gaps.csv", f"x,y\n{rows}".encode(), "text/csv")).run())
+    press(app, "Fill in from the data")
+    assert [each.value for each in app.number_input[:2]] == pytest.approx(bounds, rel=1e-12)
+    press(app, "Use this column")
+    source = upload_of(app)
+    assert source is not None and not app.error
+    assert source.dataset().histogram[-1] == missing
+
+
+@pytest.mark.parametrize(("cells", "said"), [(" ", "This column is empty"), ("NaN", "labels")])
+def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str, said: str) -> None:
+    app = opened(way=OWN)
+    sound(app.radio(key="whose").set_value("stand-in").run())
+    sound(app.file_uploader[0].set_value(("none.csv", f"x,y\n{cells},a\n{cells},b\n".encode(), "text/csv")).run())
+    app = press(app, NAMES)
+    assert said in everything(press(app, "Fill in from the data"))
+
+
+def test_bounds_typed_over_filled_ones_are_the_persons_own() -> None:
+    app = press(steward(fill(with_file(), Column="pay"), on=True), "Fill in from the data")
+    source = upload_of(press(fill(app, Lower_bound=0.0, Upper_bound=100_000.0), "Use this column"))
+    assert source is not None and not source.bounds_from_data
+    assert not app.warning
+
+
+def test_the_next_file_asks_for_its_own_steward() -> None:
+    app = steward(declared_pay(with_file()), on=True)
+    give(app, PEOPLE + "Cleo,5\n")
+    assert upload_of(app) is None
+    declared_pay(app)
+    assert app.toggle(key="steward_choice").value is False
+    assert not drawn(app)
+
+
+BAD = ("a gzip cut short", "Latin-1", "a row too long", "100,000,000 rows run-length encoded", "another ending")
+ODD = ("line breaks in cells", "scripts in cells", "Parquet with hostile column names", "a name that climbs")
+
+
+def test_a_bad_file_leaves_the_former_one_and_one_sentence() -> None:
+    app = declared_pay(with_file())
+    source = upload_of(app)
+    assert source is not None
+    for what in BAD:
+        name, contents, _ = hostile_files()[what]
+        give(app, contents, name=name)
+        assert len(app.error) == 1, what
+        assert app.error[0].value.startswith(name.rsplit(".", 1)[0][:3]), what
+        assert upload_of(app) is source, what
+        assert "S3CR3T" not in everything(app), what
+    assert len(source.dataset().records) == 1001
+
+
+def test_a_bad_first_file_is_one_sentence_and_a_good_one_ends_it() -> None:
+    app = give(opened(way=OWN), b"", name="empty.csv")
+    assert [error.value for error in app.error] == ["empty.csv: it is empty."]
+    assert give(app, PEOPLE).error.values == []
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_is_read_of_a_hostile_file_can_be_declared(what: str) -> None:
+    name, contents, _ = hostile_files()[what]
+    app = give(opened(way=OWN), contents, name=name)
+    assert not app.error
+    column = app.selectbox[-1].options[-1]
+    app = press(fill(app, Column=column, Lower_bound=0.0, Upper_bound=8.0), "Use this column")
+    assert upload_of(app) is not None
+
+
+def test_forgetting_removes_the_file_from_memory_and_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = declared_pay(with_file())
+    assert list(tmp_path.rglob("*.parquet"))
+    press(app, "Forget this file")
+    gc.collect()
+    assert not list(tmp_path.rglob("*.parquet"))
+    assert upload_of(app) is None
+    assert app.radio(key="whose").value == "private"
+    assert "declare-" not in repr(app.session_state)
+
+
+def test_a_replaced_file_is_gone_and_its_bounds_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = declared_pay(with_file())
+    give(app, "name,pay\nAda,1\n", name="other.csv")
+    gc.collect()
+    assert len(list(tmp_path.rglob("*.parquet"))) == 1
+    fill(app, Column="pay")
+    assert box(app, "Lower bound").value is None
+
+
+def test_sessions_do_not_share_a_file() -> None:
+    declared_pay(with_file(public=True))
+    other = opened(way=OWN)
+    assert upload_of(other) is None
+    assert "people.csv" not in everything(other)
+
+
+def test_every_sample_has_a_card_with_its_terms() -> None:
+    app = opened()
+    shown = everything(app)
+    for sample in SAMPLES:
+        assert sample.story in shown and sample.licence in shown
+    assert set(drawn(app)) == {f"sample-{SAMPLES[0].key}-summary_chart"}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
+def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None:
+    app = opened()
+    first = SAMPLES[0].key
+    for column in (*(each.column for each in sample.columns), *("*".join(pair) for pair in sample.pairs)):
+        app.pills(key=f"sample-{sample.key}").set_value(column)
+        sound(app.run())
+        assert set(drawn(app)) == {f"sample-{key}-summary_chart" for key in (first, sample.key)}
+    assert f"sample-{sample.key}-explore" in [button.key for button in app.button]
+
+
+def test_every_shape_can_be_chosen_by_its_picture() -> None:
+    app = opened(way="Generated")
+    shapes: dict[str, Generator | PairGenerator] = {**GENERATORS, **PAIR_GENERATORS}
+    for key, generator in shapes.items():
+        press(app, generator.title)
+        assert app.selectbox(key="shape").value == key
+        assert generator.sentence in everything(app)
+        assert ("32 by 32 cells" in everything(app)) == (key in PAIR_GENERATORS)
+
+
+def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
+    app = press(opened(way="Generated", sides="3", n="300"), "Clouds in the plane")
+    assert "8 by 8 cells" in everything(app)
+    press(app, "Explore this data")
+    assert app.title[0].value == "Explore" and app.selectbox(key="data").value == "clouds"
+    assert (app.session_state["sides"], app.session_state["n"]) == (3, 300)
+
+
+def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_upwards() -> None:
+    counts = np.zeros((4, 2), dtype=np.int64)
+    counts[0, 1], counts[3, 0] = 100, 25
+    picture = small_map(counts, colour="#123456")
+    assert '<rect x="0.0" y="0.0" width="40.0" height="24.0" opacity="1.00"/>' in picture
+    assert '<rect x="120.0" y="24.0" width="40.0" height="24.0" opacity="0.50"/>' in picture
+    assert picture.count("<rect") == 2 and 'fill="#123456"' in picture
+
+
+def test_explore_opens_on_the_chosen_rows() -> None:
+    app = press(opened(way="Generated"), "Sparse")
+    press(app, "Explore this data")
+    assert app.title[0].value == "Explore"
+    assert app.selectbox(key="data").value == "sparse"
+
+
+def test_a_link_to_no_kind_of_data_says_so() -> None:
+    app = opened(way="magic")
+    assert len(app.warning) == 1
+    assert set(drawn(app)) == {f"sample-{SAMPLES[0].key}-summary_chart"}

@@ -1,0 +1,14 @@
+"""What a page drew: the charts of an AppTest, by their key."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+
+def drawn(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What was sent of every picture on the page (title, sentence, data, layout, frames, download), by its key."""
+    charts = [each for each in app.get("bidi_component") if each.proto.component_name == "dpscope.chart"]
+    return {str(each.key): json.loads(each.proto.json) for each in charts}

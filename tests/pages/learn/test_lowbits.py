@@ -1,0 +1,85 @@
+"""The lesson on low bits: verdicts in their place, and the attack behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpcore.limits.bounds import low_bits
+from dpcore.limits.bounds.low_bits import Verdict
+from pages.charts.axes import reach
+from pages.charts.picture import Dots, Region, Rule, Words, numbers
+from pages.learn.lowbits import figure
+from tests.pages.learn.sound import sound
+from tests.pages.learn.test_page import opened
+
+BROKEN = Verdict(success=0.83, interval=(0.82, 0.84), allowed=0.62, certain=0.6, trials=10_000)
+SOUND = Verdict(success=0.61, interval=(0.6, 0.62), allowed=0.62, certain=0.3, trials=10_000)
+
+
+def test_a_broken_sampler_lies_in_what_is_impossible() -> None:
+    shown = sound(figure.verdicts(naive=BROKEN, secure=SOUND, epsilon=0.5, guess=0.5))
+    dots, beyond = shown.one(Dots, role="released"), shown.one(Region, role="impossible")
+    assert beyond.x == (0.62, 1.0) and dots.across
+    assert shown.y.labels == ("naive floating point", "secure sampler")
+    assert (numbers(dots.x).tolist(), numbers(dots.y).tolist()) == ([0.83, 0.61], [0, 1])
+    assert dots.low is not None and dots.high is not None and dots.hover is not None
+    assert (numbers(dots.low).tolist(), numbers(dots.high).tolist()) == ([0.82, 0.6], [0.84, 0.62])
+    assert "83% of 10,000" in dots.hover[0] and "allowed 62%" in dots.hover[0] and "secure" in dots.hover[1]
+    assert [(each.text, each.x, each.y) for each in shown.find(Words)] == [("broken", 0.83, 0), ("within ε", 0.61, 1)]
+    assert shown.one(Rule, role="guess").x == 0.5
+    assert shown.table["success"] == [0.83, 0.61] and shown.table["from"] == [0.82, 0.6]
+    assert "83% of 10,000 tries (you guessed 50%)" in shown.sentence and "nothing is shown" not in shown.sentence
+
+
+def test_a_bar_astride_the_limit_shows_nothing() -> None:
+    astride = replace(BROKEN, success=0.64, interval=(0.61, 0.66), trials=100)
+    shown = sound(figure.verdicts(naive=astride, secure=SOUND, epsilon=0.5, guess=0.5))
+    assert [each.text for each in shown.find(Words)] == ["within ε", "within ε"]
+    assert shown.sentence.endswith(
+        "The bar of the naive floating point reaches into the hatching, but below the limit too: nothing is shown "
+        "against it."
+    )
+
+
+@pytest.mark.parametrize("guess", [0.0, 0.1, 1.0])
+def test_every_guess_is_within_the_picture(guess: float) -> None:
+    shown = sound(figure.verdicts(naive=BROKEN, secure=SOUND, epsilon=0.5, guess=guess))
+    low, high = reach(shown.x, shown.marks, across=True)
+    assert low <= guess <= high
+
+
+def finished(work: Generator[float, None, low_bits.Attacked]) -> tuple[list[float], low_bits.Attacked]:
+    """What is said on the way, and the result."""
+    said = []
+    while True:
+        try:
+            said.append(next(work))
+        except StopIteration as done:
+            return said, done.value
+
+
+def test_both_samplers_are_attacked_alike(seed: int) -> None:
+    said, found = finished(low_bits.attack_both(low=0, epsilon=0.5, seed=seed, each=2000, shown=6))
+    assert said == sorted(said) and said[0] > 0 and said[-1] < 1
+    assert found.naive.trials == found.secure.trials == 4000
+    # The secure sampler within the same exact interval, wrong once in a million times.
+    assert found.naive.broken and not found.secure.broken
+    assert len(found.outputs) == 6 and found.possible.shape == (2, 6)
+    # What came out of a count can come out of it: three of the lower count, then three of the higher.
+    assert found.possible[0, :3].all() and found.possible[1, 3:].all()
+    np.testing.assert_array_equal(found.guesses.certain, found.possible[0] != found.possible[1])
+    assert found.guesses.high[found.guesses.certain].tolist() == (np.arange(6) >= 3)[found.guesses.certain].tolist()
+
+
+def test_naive_releases_are_taken_apart_on_the_page() -> None:
+    app = opened(lesson="low-bits", low_bits_shown="true")
+    app.session_state["lowbits_open"] = True
+    app.run()
+    (shown,) = [each.value for each in app.dataframe]
+    assert shown["truth"].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    # Whatever came out of a count can come out of it.
+    assert [shown[f"can come from {count}"][place] for place, count in shown["truth"].items()] == ["yes"] * 8

@@ -1,0 +1,124 @@
+"""The median's pictures: the wall, who is below it, and the walk's steps within the promise."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from dpcore.experiments.limits import medians
+from dpcore.experiments.limits.medians import MEASURED_BITS
+from dpcore.limits.bounds import median, walk
+from dpcore.limits.bounds.walk import MeasuredWalk
+from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
+from pages.learn.median import figure
+from pages.learn.median.figure import NAMES, chance, log_chance
+from tests.pages.learn.checked import checked, interval
+
+SEEN = MeasuredWalk(
+    chance=np.linspace(1, 0, len(MEASURED_BITS)),
+    low=np.linspace(0.9, 0, len(MEASURED_BITS)),
+    high=np.linspace(1, 0.1, len(MEASURED_BITS)),
+)
+
+
+def success(*, n: int = 101, epsilon: float = 0.5, bits: float = 100.0, guess: float = 50.0) -> Picture:
+    grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
+    chances = medians.chances(grid, n=n, epsilon=epsilon, delta=1e-6)
+    return figure.success(chances=chances, n=n, epsilon=epsilon, delta=1e-6, bits=bits, guess=guess, measured=SEEN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.01, 10.0])
+@pytest.mark.parametrize("bits", [1.0, 10_000.0])
+def test_no_curve_of_a_private_median_is_above_the_wall(epsilon: float, bits: float) -> None:
+    picture = success(epsilon=epsilon, bits=bits)
+    checked(picture)
+    wall = picture.one(Wall, role="impossible")
+    assert (numbers(wall.y) <= wall.end).all()  # what is above it is impossible
+    private = [curve for curve in picture.find(Curve) if "stable" not in curve.name]
+    assert len(private) == len(NAMES) - 1
+    for curve in private:
+        np.testing.assert_array_equal(numbers(curve.x), numbers(wall.x))
+        assert (numbers(curve.y) <= numbers(wall.y) + 1e-9).all(), curve.name
+    assert f"{median.wall(n=101, epsilon=epsilon):,.1f} bits" in picture.sentence
+
+
+def test_the_stable_median_goes_through_the_wall_s_door_and_measured_dots_are_releases() -> None:
+    picture = success()
+    stable = next(curve for curve in picture.find(Curve) if "δ = 1e-6" in curve.name)
+    assert (numbers(stable.y) > numbers(picture.one(Wall).y)).any()
+    dots = picture.one(Dots, role="released")
+    assert numbers(dots.x).tolist() == list(MEASURED_BITS)
+    np.testing.assert_array_equal(numbers(dots.y), SEEN.chance)
+    np.testing.assert_array_equal(interval(dots), np.array([SEEN.low, SEEN.high]))
+    assert picture.one(Rule, role="guess").x == 50 and picture.one(Rule, role="ink").x == 100
+    assert "(you guessed 50)" in picture.sentence and "2^100 grid points" in picture.sentence
+
+
+def test_the_median_says_the_chance_that_its_curve_has() -> None:
+    """Not "under 0.1%" where the curve is at a power of ten that can be told."""
+    bits, n = 144.0, 11
+    picture = success(n=n, epsilon=0.1, bits=bits, guess=10)
+    log = float(median.exponential(bits=np.array([bits]), n=n, epsilon=0.1)[0])
+    said = re.search(r"exponential mechanism (?:([\d.]+)·)?10\^−(\d+)", picture.sentence)
+    assert said and log < math.log(1e-19)
+    assert math.log(float(said[1] or 1)) - int(said[2]) * math.log(10) == pytest.approx(log, abs=0.06)
+    assert "under" not in picture.sentence
+
+
+@pytest.mark.parametrize("key", ["exponential", "permute-and-flip", "refusing"])
+def test_every_step_of_a_private_walk_is_within_the_promise(key: str) -> None:
+    taken = medians.exact_walk(key, bits=9000.0, n=2001, epsilon=0.3, delta=1e-6)
+    climb = figure.climb(key=key, walk=taken, bits=9000.0)
+    steps = figure.factors(key=key, walk=taken)
+    checked(climb), checked(steps)
+    promise = sorted(rule.y or 0 for rule in steps.find(Rule, role="theory"))
+    assert promise == [-0.3, 0.3]
+    assert np.abs(numbers(steps.one(Curve).y)).max() <= 0.3 + 1e-9
+    # A thinned picture keeps the largest step and both ends.
+    assert np.abs(numbers(steps.one(Curve).y)).max() == np.abs(taken.ratios).max()
+    tens = numbers(climb.one(Curve).y)
+    np.testing.assert_allclose(tens[[0, -1]], taken.log_chance[[0, -1]] / math.log(10))
+    # One mechanism, one colour.
+    name = NAMES[key]
+    drawn = {curve.name: curve.role for curve in success().find(Curve)}
+    assert climb.one(Curve).role == steps.one(Curve).role == drawn[name]
+
+
+def test_a_walk_that_jumps_from_nothing_is_not_drawn_there() -> None:
+    jump = walk.stable_walk(n=201, epsilon=0.3, delta=1e-6)
+    climb = figure.climb(key="stable", walk=jump, bits=10.0)
+    checked(climb)
+    assert "exactly 0" in climb.sentence
+    line = climb.one(Curve)
+    impossible = np.isneginf(jump.log_chance[numbers(line.x).astype(int)])
+    np.testing.assert_array_equal(np.isnan(numbers(line.y)), impossible)
+    assert impossible.any() and not impossible.all()
+    steps = figure.factors(key="stable", walk=jump)
+    checked(steps)
+    assert "δ = 1e-6 covers it" in steps.sentence and np.isfinite(numbers(steps.one(Curve).y)).all()
+
+
+def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
+    moved = medians.stops(1001)
+    seen = MeasuredWalk(chance=moved / 1001, low=moved / 1100, high=np.minimum(moved / 900, 1))
+    picture = figure.measured_climb(n=1001, seen=seen)
+    checked(picture)
+    assert "0% at the start, 50% half way, 100% at the end" in picture.sentence
+    np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
+
+
+def test_chances_in_words() -> None:
+    assert [chance(value) for value in (0.0, 1e-9, 3.2e-19, 9.99e-5, 0.5, 0.99999, 1.0)] == [
+        "0%",
+        "10^−9",
+        "3.2·10^−19",
+        "10^−4",
+        "50%",
+        "over 99.9%",
+        "100%",
+    ]
+    assert log_chance(-3000 * math.log(10)) == "10^−3000"

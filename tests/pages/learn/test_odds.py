@@ -1,0 +1,64 @@
+"""The lesson on odds: beliefs between two walls, and the best guess below one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.limits.bounds import odds
+from pages.charts.picture import Curve, Rule, Wall, numbers
+from pages.charts.words import percent
+from pages.learn.odds import figure
+from tests.pages.learn.sound import sound
+
+
+def test_belief_stays_between_two_walls() -> None:
+    shown = sound(figure.belief(prior=0.1, epsilon=1.0, delta=0.0, guess=0.5))
+    most, least = (shown.one(Curve, role="theory", name=name) for name in ("at most", "at least"))
+    at = numbers(most.x).tolist().index(0.1)
+    # Odds of 1 to 9, times e and over e.
+    assert numbers(most.y)[at] == pytest.approx(math.e / (math.e + 9))
+    assert numbers(least.y)[at] == pytest.approx(1 / (1 + 9 * math.e))
+    above, below = shown.find(Wall, role="impossible")
+    assert (above.end, below.end) == (1.0, 0.0)
+    np.testing.assert_array_equal(numbers(above.y), numbers(most.y))
+    np.testing.assert_array_equal(numbers(below.y), numbers(least.y))
+    same = shown.one(Curve, role="quiet")
+    np.testing.assert_array_equal(numbers(same.x), numbers(same.y))
+    assert (numbers(least.y) < numbers(same.y)).all() and (numbers(same.y) < numbers(most.y)).all()
+    assert shown.one(Rule, role="ink").x == 0.1 and shown.one(Rule, role="guess").y == 0.5
+    assert "at most 23.2%" in shown.sentence and "You guessed at most 50%" in shown.sentence
+    assert "Except" not in shown.sentence and "ε = 1" in above.label
+
+
+def test_a_slack_is_said_where_the_picture_says_impossible() -> None:
+    shown = sound(figure.belief(prior=0.1, epsilon=1.0, delta=1e-6, guess=0.5))
+    assert all("except with chance δ" in wall.label for wall in shown.find(Wall))
+    assert shown.sentence.endswith("in an event of chance about 1e-6, in which anything may come out.")
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+@pytest.mark.parametrize("epsilon", [0.02, 1.0, 10.0])
+def test_the_best_attacker_is_at_the_wall(epsilon: float, delta: float) -> None:
+    shown = sound(figure.guessing(prior=0.5, epsilon=epsilon, delta=delta))
+    curve, wall = shown.one(Curve, role="theory"), shown.one(Wall, role="impossible")
+    assert wall.end == 1.0
+    np.testing.assert_array_equal(numbers(curve.y), numbers(wall.y))
+    place = shown.one(Rule, role="ink").x
+    assert place == epsilon
+    at = numbers(curve.x).tolist().index(epsilon)
+    # Randomised response attains it: right unless it lies.
+    attained = odds.witness(epsilon=epsilon, delta=delta)
+    assert numbers(curve.y)[at] == pytest.approx(attained.max(axis=0).sum() / 2)
+    assert percent(float(numbers(curve.y)[at])) in shown.sentence
+
+
+def test_an_attacker_no_better_off_is_told_so() -> None:
+    same = sound(figure.guessing(prior=0.1, epsilon=1.0, delta=0.0))
+    better = sound(figure.guessing(prior=0.4, epsilon=1.0, delta=0.0))
+    assert "90% of the time without the release, and no more often with it." in same.sentence
+    assert "60% of the time without the release, and at most 73.1% with it." in better.sentence
+    rule = better.one(Rule, role="quiet")
+    assert rule.y == pytest.approx(0.6) and rule.below

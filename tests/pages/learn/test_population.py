@@ -1,0 +1,67 @@
+"""The lesson on populations: chances read off the picture are the exact law's and the pairs'."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcore.core import Floats
+from dpcore.limits.bounds import distributional, net_samples
+from pages.charts.picture import Curve, Picture, Rule, numbers
+from pages.learn.population import figure
+from tests.pages.learn.sound import sound
+
+NET = np.array([0.5, 4.0, 5.0])
+
+
+def picture(*, epsilon: float = 0.1, net: Floats = NET, guess: float = 0.0) -> Picture:
+    apart = distributional.separation(n=10_000, epsilon=epsilon)
+    return sound(figure.told_apart(apart=apart, net=net, n=10_000, limit=0.275, guess=guess))
+
+
+def read(curve: Curve, loss: float) -> float:
+    """The chance above a loss: the height of the last step that begins before it."""
+    assert curve.step
+    return float(numbers(curve.y)[np.flatnonzero(numbers(curve.x) < loss)[-1]])
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("net", [NET, np.linspace(1, 60, 30)], ids=["short", "long"])
+def test_a_chance_read_off_the_picture_is_that_of_the_loss(epsilon: float, net: Floats) -> None:
+    shown = picture(epsilon=epsilon, net=net)
+    apart = distributional.separation(n=10_000, epsilon=epsilon)
+    folded, beside = shown.one(Curve, role="theory"), shown.one(Curve, role="mechanism:net")
+    for loss in (0.6 * epsilon, 1.0, 1.3, 1.99, 4.5, 30.0):
+        assert read(folded, loss) == pytest.approx(apart.loss_reaches(loss), abs=1e-9), loss
+        assert read(beside, loss) == pytest.approx(float((net >= loss).mean())), loss
+    # Long losses take equal factors: at loss 1 there is still something to see.
+    assert shown.x.log == (net.max() > figure.LONG)
+
+
+def test_rules_sentence_and_table_say_the_same() -> None:
+    shown = picture(guess=0.25)
+    assert shown.one(Rule, role="ink").x == 0.1 and shown.one(Rule, role="quiet").x == 1.0
+    assert shown.one(Rule, role="guess").y == 0.25
+    assert "27.5% of all pairs (you guessed 25%)" in shown.sentence
+    assert "The net mechanism tells half of 3 pairs apart with at least 4." in shown.sentence
+    rows = list(zip(shown.table["what"], shown.table[shown.x.title], shown.table["chance"], strict=True))
+    assert [row[1:] for row in rows if row[0].startswith("net")] == [
+        (0.5, 1.0), (4.0, pytest.approx(2 / 3)), (5.0, pytest.approx(1 / 3))
+    ]  # fmt: skip
+    folded = {loss: chance for name, loss, chance in rows if name == "folded count"}
+    assert folded[0.0] == pytest.approx(1) and folded[1.0] == pytest.approx(0.275, abs=1e-3)
+    curve = shown.one(Curve, role="theory")
+    assert curve.hover is not None and len(curve.hover) == len(numbers(curve.x))
+    # Where the curve falls after a loss, pointing at it says the chance of that loss.
+    assert curve.hover[int(np.argmin(np.abs(numbers(curve.x) - 1)))] == "folded count 1: 27.5%"
+
+
+def test_losses_that_occur_and_how_often() -> None:
+    apart = distributional.separation(n=1000, epsilon=0.1)
+    losses, chances = apart.chances()
+    assert len(losses) == apart.modulus and losses[-1] == pytest.approx(0.1 * (apart.modulus - 1))
+    assert chances.tolist() == [apart.loss_reaches(float(loss)) for loss in losses]
+    few, _ = apart.chances(most=5)
+    assert len(few) == 5 and few[-1] == losses[-1]
+    found, share = net_samples.reaching(np.array([2.0, 1.0, 2.0, 3.0]))
+    assert found.tolist() == [1, 2, 3] and share.tolist() == [1, 0.75, 0.25]

@@ -1,0 +1,121 @@
+"""The lesson on subset sums: who is wrong is crossed, shares at their noise, and the attacks behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+from dpcore.experiments.limits import subset_sums
+from dpcore.limits.attacks import subset_sum
+from dpcore.randomness import Preview
+from pages.charts.axes import reach
+from pages.charts.picture import Curve, Dots, Rule, numbers
+from pages.learn.subset import figure
+from tests.pages.learn.sound import sound
+
+Result = TypeVar("Result")
+SEEN = subset_sums.SharesFound(
+    errors=np.array([0.0, 5.0, 30.0]),
+    by_noise=np.array([[1.0, 1.0], [0.8, 0.9], [0.2, 0.6]]),
+    levels=np.array([0.0, 10.0, 30.0]),
+    proved=np.array([1.0, 0.2, 0.0]),
+    questions=np.array([5.0, 50.0, 500.0]),
+    by_questions=np.array([[0.5, 0.5], [0.7, 0.7], [1.0, 0.9]]),
+)
+
+
+def finished(work: Generator[float, None, Result]) -> Result:
+    """The result of work in blocks."""
+    while True:
+        try:
+            assert 0 <= next(work) <= 1
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+def test_who_is_wrong_after_rounding_is_crossed() -> None:
+    truth, estimates = np.array([True, False, True, False]), np.array([0.9, 0.8, 7.0, -0.2])
+    shown = sound(figure.bits(truth=truth, estimates=estimates, words=("no", "yes")))
+    yes, no = shown.one(Dots, name="yes"), shown.one(Dots, name="no")
+    assert (numbers(yes.x).tolist(), numbers(yes.y).tolist()) == ([0, 2], [0.9, 7.0])
+    assert (numbers(no.x).tolist(), numbers(no.y).tolist()) == ([1, 3], [0.8, -0.2])
+    assert yes.role != no.role
+    wrong = shown.one(Dots, role="ink")
+    assert (numbers(wrong.x).tolist(), numbers(wrong.y).tolist()) == ([1], [0.8]) and wrong.shape.startswith("x")
+    assert wrong.hover is not None and wrong.hover[0] == "person 1 is no; estimated 0.8, wrong"
+    assert shown.one(Rule).y == 0.5 and "75% of 4" in shown.sentence
+    assert shown.table["is"] == ["yes", "no", "yes", "no"] and shown.table["estimate"] == [0.9, 0.8, 7.0, -0.2]
+
+
+def test_a_bit_between_two_others_has_its_own_number_on_the_axis() -> None:
+    near = figure.bits(truth=np.array([True, False]), estimates=np.array([0.9, 0.1]), words=("no", "yes"))
+    assert near.y.ticks == (0, 0.5, 1) and near.y.form == "~g"
+
+
+def test_people_who_are_not_drawn_are_counted() -> None:
+    truth = np.arange(100) % 2 == 0
+    shown = sound(figure.bits(truth=truth, estimates=truth * 1.0, words=("no", "yes")))
+    assert sum(len(numbers(dots.x)) for dots in shown.find(Dots)) == figure.SHOWN
+    assert shown.sentence.endswith("; the first 60 of 100 are drawn.") and len(shown.table["person"]) == 100
+
+
+def test_shares_stand_at_their_noise_and_questions() -> None:
+    shown = sound(figure.by_noise(seen=SEEN, people=100, error=5, forced=2.0, blind=0.55, guess=0.1))
+    dots, proved = shown.one(Dots, role="released"), shown.one(Curve, role="theory")
+    np.testing.assert_allclose(numbers(dots.x), [0, 0.5, 3])  # in units of √n
+    np.testing.assert_allclose(numbers(dots.y), [1, 0.85, 0.4])
+    np.testing.assert_allclose(numbers(proved.x), [0, 1, 3])
+    np.testing.assert_allclose(numbers(proved.y), [1, 0.2, 0])
+    assert shown.one(Rule, role="guess").y == 0.1 and shown.one(Rule, role="quiet").y == 0.55
+    here = shown.one(Rule, role="ink")
+    assert here.x == 0.5 and here.label == "±5"
+    # Laid along the edge, "at least 0%" would read as more: the whole scale of shares is drawn.
+    low, high = reach(shown.y, shown.marks, across=False)
+    assert low <= 0 and high >= 1
+    assert "finds 85% of the bits (you guessed 10%)" in shown.sentence and "below 2 people" in shown.sentence
+    few = sound(figure.by_questions(seen=SEEN, people=100, asked=500))
+    asked = few.one(Dots, role="released")
+    assert (numbers(asked.x).tolist(), few.x.log) == ([5, 50, 500], True)
+    assert few.one(Rule, role="quiet").x == 100 and few.one(Rule, role="ink").x == 500
+    assert "5 questions give away 50% of the bits, 500 give 95%" in few.sentence
+
+
+@pytest.mark.parametrize("people", [3, 1000])
+def test_as_many_questions_as_people_is_a_place_in_the_picture(people: int) -> None:
+    shown = sound(figure.by_questions(seen=SEEN, people=people, asked=500))
+    low, high = reach(shown.x, shown.marks, across=True)
+    assert low < people < high
+
+
+def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
+    sampler = Preview(seed)
+    truth = sampler.integers(2, columns=60, trials=1)[0] == 1
+    masks = subset_sum.random_groups(sampler, people=60, groups=1500)
+    seen = finished(subset_sums.sweep(masks, truth, error=1, seed=seed))
+    assert seen.errors[:2].tolist() == [0, 1] and (seen.by_noise[0] == 1).all()
+    assert seen.by_noise.shape == (len(seen.errors), subset_sums.RUNS)
+    assert seen.by_questions.shape == (len(seen.questions), subset_sums.RUNS) and seen.questions[-1] == 1500
+    assert seen.proved[0] == 1 and (np.diff(seen.proved) <= 0).all() and seen.levels[-1] == seen.errors[-1]
+    proved = 1 - subset_sum.wrong_at_most(masks, error=seen.errors) / 60
+    assert 0 < proved[1] < 1 and (seen.by_noise.min(axis=1) >= proved).all()
+    assert seen.by_noise[-1].max() < 1  # at three times √n bits are lost, with all questions as with few
+    loud = finished(subset_sums.sweep(masks, truth, error=int(seen.errors[-1]), seed=seed))
+    assert loud.by_questions.max() < 1 and seen.by_questions[-1].min() == 1
+    # Between whole noises, too: what is drawn is the bound at that noise.
+    level = int(np.flatnonzero((seen.proved > 0) & (seen.proved < 1))[0])
+    assert seen.proved[level] == 1 - subset_sum.wrong_at_most(masks, error=seen.levels[level]) / 60
+
+
+@pytest.mark.parametrize("method", ["squares", "largest", "sum"])
+def test_without_noise_every_attack_finds_every_bit(method: str, seed: int) -> None:
+    sampler = Preview(seed)
+    truth = sampler.integers(2, columns=20, trials=1)[0] == 1
+    masks = subset_sum.random_groups(sampler, people=20, groups=100)
+    guess = finished(subset_sums.attack(masks, truth, error=0, method=method, seed=seed))
+    assert guess.groups == 100 and guess.done == 1 and (guess.bits[0] == truth).all()
+    loud = subset_sums.private_share(masks, truth, epsilon=0.1, seed=seed)
+    assert loud < subset_sums.private_share(masks, truth, epsilon=1e4, seed=seed) == 1

@@ -1,0 +1,162 @@
+"""Reconstruction's pictures: what is secret, what is released, where no private method can be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpcore.core import Floats, Neighbours
+from dpcore.experiments.limits.reconstruction import EPSILONS, Attack, Recovery, walls
+from dpcore.limits.attacks import vc
+from dpcore.limits.attacks.halves import TwoWorlds
+from pages.charts.picture import Curve, Dots, Picture, Region, Rule, Wall, numbers
+from pages.charts.words import percent
+from pages.learn.pictures import epsilon_grid
+from pages.learn.vc import figure
+from tests.pages.learn.checked import checked, interval
+
+REPLACE = Neighbours.REPLACE_ONE
+KEYS = ("identity", "subset-sums")
+TITLES = {"identity": "Identity histogram", "subset-sums": "Subset sums"}
+ATTACK = Attack(
+    truth=np.array([True, True, False, False]),
+    released=np.array([5.0, -1.0, 2.0, 0.5]),
+    chosen=np.array([True, False, True, False]),
+    refused=False,
+)
+
+
+def seen(*, shares: Floats | None = None, errors: Floats | None = None) -> Recovery:
+    """Runs that find what they are told to, (2, E, R) each."""
+    usual = np.ones((2, len(EPSILONS), 20))
+    usual[0] = 0.5
+    return Recovery(
+        keys=KEYS,
+        shares=usual if shares is None else shares,
+        errors=usual if errors is None else errors,
+        delta=0.0,
+    )
+
+
+def recovered(*, neighbours: Neighbours = REPLACE, epsilon: float = 1.0, guess: float = 0.9) -> Picture:
+    forbidden = walls(epsilon_grid(epsilon), points=8, repeats=1, neighbours=neighbours, delta=0.0)
+    return figure.recovered(seen=seen(), titles=TITLES, walls=forbidden, epsilon=epsilon, guess=guess)
+
+
+def accuracy(errors: Floats) -> Picture:
+    forbidden = walls(epsilon_grid(1.0), points=8, repeats=1, neighbours=REPLACE, delta=0.0)
+    return figure.accuracy(seen=seen(errors=errors), titles=TITLES, walls=forbidden, epsilon=1.0, n=4)
+
+
+def test_one_run_tells_the_secret_half_from_the_others_and_crosses_what_is_wrong() -> None:
+    picture = figure.one_run(ATTACK)
+    checked(picture)
+    secret, others = picture.one(Dots, role="true"), picture.one(Dots, name="not in it")
+    assert numbers(secret.x).tolist() == [1, 2] and numbers(secret.y).tolist() == [5, -1]
+    assert numbers(others.x).tolist() == [3, 4] and numbers(others.y).tolist() == [2, 0.5]
+    wrong = picture.one(Dots, role="ink")
+    assert numbers(wrong.x).tolist() == [2, 3] and numbers(wrong.y).tolist() == [-1, 2]
+    cut = numbers(picture.one(Curve, role="quiet").y)[0]
+    np.testing.assert_array_equal(ATTACK.released > cut, ATTACK.chosen)
+    assert "finds 1 of the 2" in picture.sentence and "50%" in picture.sentence
+    assert (
+        secret.hover is not None and "−1 rows released; in the secret half; the attacker says not in" in secret.hover[1]
+    )
+
+
+@pytest.mark.parametrize("points", [48, 64])
+def test_points_that_are_not_drawn_are_counted(points: int) -> None:
+    truth = np.arange(points) % 2 == 0
+    picture = figure.one_run(Attack(truth=truth, released=truth * 3.0, chosen=truth, refused=False))
+    checked(picture)
+    assert sum(len(numbers(dots.x)) for dots in picture.find(Dots)) == 48
+    assert ("the first 48 of 64 points are drawn" in picture.sentence) == (points > 48)
+    assert len(picture.table["secret"]) == points
+
+
+def test_a_refusal_is_said() -> None:
+    picture = figure.one_run(replace(ATTACK, refused=True))
+    assert "refused" in picture.sentence and not picture.find(Dots)
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neighbours) -> None:
+    picture = recovered(neighbours=neighbours)
+    checked(picture)
+    wall = picture.one(Wall, role="impossible")
+    assert (numbers(wall.y) < wall.end).all()
+    for at, share in zip(numbers(wall.x).tolist(), numbers(wall.y).tolist(), strict=True):
+        assert share == vc.recovery_ceiling(epsilon=at, repeats=1, neighbours=neighbours)
+    assert numbers(wall.y)[0] < 0.6 and numbers(wall.y)[-1] > 0.99
+    # Where rows come and go a swap is two steps: more is allowed, and the sentence follows.
+    allowed = math.e / (1 + math.e) if neighbours is REPLACE else 1 - math.exp(-1) / 2
+    assert f"no attack find more than {percent(allowed)}" in picture.sentence
+    assert "find 50% of the secret half (you guessed 90%)" in picture.sentence
+    guess = picture.one(Rule, role="guess")
+    assert guess.y == 0.9 and picture.one(Rule, role="ink").x == 1.0
+
+
+def test_a_mechanism_has_its_own_colour_and_one_that_is_not_in_the_catalogue_has_another() -> None:
+    for picture in (recovered(), accuracy(np.full((2, len(EPSILONS), 20), 0.3))):
+        own, other = picture.one(Dots, role="mechanism:identity"), picture.one(Dots, name="Subset sums")
+        assert own.name == "Identity histogram" and other.role.startswith("other-")
+        # Dots of two mechanisms at one ε stand beside each other.
+        assert not set(numbers(own.x)) & set(numbers(other.x))
+        np.testing.assert_allclose(numbers(own.x) / EPSILONS, numbers(own.x)[0] / EPSILONS[0])
+    assert (numbers(recovered().one(Dots, role="mechanism:identity").y) == 0.5).all()
+
+
+def test_what_nobody_can_promise_is_hatched_below_and_95_percent_of_errors_are_drawn() -> None:
+    errors = np.full((2, len(EPSILONS), 20), 0.02)
+    errors[0, :, 10:] = 0.3  # half of the runs
+    errors[0, 0, :2] = math.inf  # more than one in twenty refused
+    errors[1] = 0.0
+    picture = accuracy(errors)
+    checked(picture)
+    wall = picture.one(Wall, role="impossible")
+    assert wall.end == picture.y.low and (numbers(wall.y) > 0).all() and numbers(wall.y)[0] > wall.end
+    own, other = picture.one(Dots, role="mechanism:identity"), picture.one(Dots, name="Subset sums")
+    assert len(numbers(own.x)) == len(EPSILONS) - 1 and (numbers(own.y) == 0.3).all()
+    # No error at all has no place on a logarithmic axis: it stands at the floor and says that it is none.
+    assert (numbers(other.y) < 0.02).all() and (numbers(other.y) > wall.end).all()
+    assert other.hover is not None and "at most 0% (0 of 4 rows)" in other.hover[0]
+    assert picture.y.rows == 4  # the same in whole rows
+    _, least = walls(np.array([1.0]), points=8, repeats=1, neighbours=REPLACE, delta=0.0).at(1.0)
+    assert least in numbers(wall.y) and f"no private method can promise less than {percent(least)}" in picture.sentence
+
+
+def test_a_share_above_all_rows_is_not_said_to_be_of_n() -> None:
+    picture = accuracy(np.full((2, len(EPSILONS), 20), 2.5))
+    assert "err by at most 2.5 times n on their worst subset" in picture.sentence
+
+
+def told(inside: float, allowed: float = 0.03) -> TwoWorlds:
+    return TwoWorlds(
+        inside=inside,
+        inside_interval=(inside - 0.01, inside),
+        outside=0.0,
+        outside_interval=(0.0, 0.01),
+        allowed=allowed,
+    )
+
+
+def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None:
+    caught = figure.worlds(told=told(1.0), epsilon=1.0, claimed=True)
+    checked(caught)
+    assert "this cannot be ε-DP" in caught.sentence
+    beyond = caught.one(Region, role="impossible")
+    dots = caught.one(Dots, role="released")
+    assert beyond.x == (0.03, 1.0) and beyond.y is not None
+    inside, outside = numbers(dots.y).tolist()
+    assert caught.y.labels[int(inside)] == "its row is in the data"
+    assert beyond.y[0] < inside < beyond.y[1] and not beyond.y[0] < outside < beyond.y[1]
+    assert numbers(dots.x).tolist() == [1.0, 0.0]
+    assert interval(dots).T.tolist() == [[0.99, 1.0], [0.0, 0.01]]
+    sound = figure.worlds(told=told(0.02), epsilon=1.0, claimed=True)
+    assert "no contradiction" in sound.sentence
+    free = figure.worlds(told=told(0.9, allowed=1.0), epsilon=10.0, claimed=False)
+    checked(free)
+    assert not free.find(Region) and "private at no ε" in free.sentence and not free.find(Curve)

@@ -1,0 +1,57 @@
+"""The Marginals page without a browser, either view; and what makes a picture sound."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import plotly.graph_objects as go
+from streamlit.testing.v1 import AppTest
+
+from pages.charts.picture import Picture
+from pages.charts.plotly import render
+from tests import ROOT
+from tests.pages.drawn import drawn
+
+MAIN = ROOT / "pages" / "main.py"
+CHARTS = {f"marginals_{name}_chart" for name in ("step", "levels", "errors", "map", "worst")}
+
+
+def opened(**link: str) -> AppTest:
+    """The page, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.run()  # the router must have run before a page can be left for another
+    app.switch_page("marginals/page.py")
+    for name, value in link.items():
+        app.query_params[name.replace("_", "-")] = value
+    return app.run()
+
+
+def sound(app: AppTest) -> AppTest:
+    """The same page, which no error stopped."""
+    assert not app.exception, [each.message for each in app.exception]
+    return app
+
+
+def sentence(app: AppTest, key: str) -> str:
+    """What a chart of the page says of itself."""
+    return str(drawn(app)[key]["sentence"])
+
+
+def texts(app: AppTest) -> str:
+    """Everything a person could read on the page, charts included."""
+    shown = (app.markdown, app.caption, app.error, app.info, app.warning)
+    parts = [str(element.value) for kind in shown for element in kind]
+    return "\n".join([*parts, *(json.dumps(chart, ensure_ascii=False) for chart in drawn(app).values())])
+
+
+def checked(picture: Picture) -> Picture:
+    """The same picture, which Plotly takes in both themes and whose table is a table."""
+    for dark in (False, True):
+        found: Any = render(picture, badge="test", dark=dark)
+        layout = {name: value for name, value in found.layout.items() if name != "uirevision"}
+        go.Figure(data=found.data, layout=layout)  # raises where a name or a value is not Plotly's
+        json.dumps([found.data, found.layout], allow_nan=False)
+    assert picture.sentence.endswith(".") and picture.title
+    assert set(picture.table)
+    return picture

@@ -1,0 +1,273 @@
+"""Marginals without a browser: numbers are the core's, every kind of query and rows runs, private rows stay unseen."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
+from dpcore.core import ParameterError
+from dpcore.data.cube import Predicate
+from dpcore.data.cubes import BundledCube, CubeSource, GeneratedCube, UploadedCube
+from dpcore.data.reading.tables import read_table
+from dpcore.experiments.measure import finish
+from dpcore.mechanisms.marginals.colleges import college_domain, college_students
+from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
+from dpcore.mechanisms.marginals.decision_lists import Inputs
+from dpcore.mechanisms.marginals.plans import direct_plan
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
+from dpcore.mechanisms.marginals.preview import direct_answers, sampled
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.counting import pack
+from pages.charts.words import percent
+from pages.data.upload import HeldFile
+from pages.marginals.upload import parsed
+from tests.pages.drawn import drawn
+from tests.pages.marginals.opening import CHARTS, MAIN, opened, sentence, sound, texts
+
+SMALL = {"cube_rows": "3000", "cube_attributes": "12"}
+
+
+def problem_of(source: CubeSource, *, width: int, least: int = 1, signed: bool = False) -> Problem:
+    queries = AtLeast(domain=source.domain, width=width, least=least, signed=signed)
+    return Problem(domain=source.domain, queries=queries, n=source.dataset().n)
+
+
+def headline(source: CubeSource, mechanism: PolynomialMarginals, problem: Problem) -> tuple[float, float]:
+    """Error that 95 in 100 answers stay within, by the polynomial and directly; as the page computes it."""
+    queries = problem.queries
+    assert isinstance(queries, AtLeast)
+    dataset = source.dataset()
+    indices = sampled(queries, rows=dataset.n)
+    truth = finish(queries.truth(pack(dataset.records), indices))
+    if mechanism.plan(problem).polynomial is None:
+        mechanism = dataclasses.replace(mechanism, method="noise-aware")
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1))
+    answers = release.answers(*queries.sets(indices), clip=True)[0]
+    direct = direct_answers(direct_plan(problem, mechanism.budget), truth, n=problem.n, sampler=Preview(1))
+    errors = (np.abs(answers - truth), np.abs(np.clip(direct, 0, 1) - truth))
+    return float(np.quantile(errors[0], 0.95)), float(np.quantile(errors[1], 0.95))
+
+
+def test_the_page_tells_the_core_s_errors_and_plan() -> None:
+    app = sound(opened(**SMALL))
+    source, mechanism = GeneratedCube(n=3_000, attributes=12), PolynomialMarginals()
+    problem = problem_of(source, width=5)
+    by_polynomial, directly = headline(source, mechanism, problem)
+    assert app.header[0].value == f"95 in 100 answers are off by at most {percent(by_polynomial)}"
+    text = texts(app)
+    assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
+    assert f"Directly it would be {percent(directly)}" in text
+    assert mechanism.guarantee(problem).sentence() in text
+    said = sentence(app, "marginals_errors_chart")
+    assert f"{percent(by_polynomial)} by the polynomial" in said and f"{percent(directly)} directly" in said
+    halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
+    assert halfway and float(halfway.group(1)) < 100 * by_polynomial
+    assert "between its bounds, " in text
+    assert f"**{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
+    assert set(drawn(app)) == CHARTS and not app.error and not app.warning
+    assert all(chart["download"] for chart in drawn(app).values())
+
+
+def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> None:
+    link = {"cube_rows": "100000", "cube_attributes": "8", "width": "3"}
+    app = sound(opened(**link))
+    assert "answered from **the answers themselves, each with noise of its own**" in texts(app)
+    assert "It is not used here" in sentence(app, "marginals_step_chart")
+    assert "| direct (chosen) |" in texts(app)
+    source = GeneratedCube(n=100_000, attributes=8)
+    _, directly = headline(source, PolynomialMarginals(), problem_of(source, width=3))
+    assert app.header[0].value.endswith(percent(directly))
+    sound(app.selectbox(key="marginals-polynomial-method").set_value("chebyshev").run())
+    assert "| polynomial (chosen) |" in texts(app) and "answered from **a polynomial of degree 3" in texts(app)
+    sound(app.slider(key="marginals-polynomial-degree").set_value(1).run())
+    assert "answered from **a polynomial of degree 1" in texts(app)
+
+
+def test_a_smaller_epsilon_makes_larger_errors() -> None:
+    app = sound(opened(**SMALL))
+
+    def error() -> float:
+        found = re.search(r"at most ([\d.]+)%", app.header[0].value)
+        assert found
+        return float(found.group(1))
+
+    before = error()
+    sound(app.number_input(key="epsilon").set_value(0.05).run())
+    assert error() > before
+
+
+@pytest.mark.parametrize(
+    ("link", "words", "least", "signed"),
+    [
+        ({"width": "4", "counts_if": "all"}, "all of 4 attributes", 4, False),
+        ({"width": "4", "counts_if": "some", "at_least": "3"}, "at least 3 of 4 attributes", 3, False),
+        ({"width": "3", "counts_if": "some", "negated": "true"}, "at least 2 of 3 attributes", 2, True),
+        ({"width": "2", "marginal_noise": "gaussian"}, "any of 2 attributes", 1, False),
+        ({"width": "1"}, "one attribute", 1, False),
+        ({"cube": "adult", "width": "3"}, "any of 3 attributes", 1, False),
+        ({"cube": "census", "width": "6", "negated": "true"}, "any of 6 attributes", 1, True),
+    ],
+)
+def test_every_kind_of_query(link: dict[str, str], words: str, least: int, signed: bool) -> None:
+    app = sound(opened(**{**SMALL, **link}))
+    assert not app.error and not app.warning and set(drawn(app)) == CHARTS
+    source: CubeSource = GeneratedCube(n=3_000, attributes=12)
+    if "cube" in link:
+        source = BundledCube(sample_key=link["cube"])
+    problem = problem_of(source, width=int(link["width"]), least=least, signed=signed)
+    mechanism = PolynomialMarginals(noise=link.get("marginal_noise", "laplace"))
+    assert f"{problem.queries.count:,} queries about {words}" in texts(app)
+    assert f"answered from **{mechanism.plan(problem).words}**" in texts(app)
+
+
+def test_adding_or_removing_rows_hangs_on_a_public_number_of_them() -> None:
+    app = sound(opened(**SMALL))
+    assert "not met" not in texts(app)
+    sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
+    assert "✗ **not met**: The table has the 3,000 rows it is said to have." in texts(app)
+    assert "ε = 1 (add or remove one row)" in texts(app) and not app.error
+
+
+def test_moving_k_beyond_the_attributes_is_held() -> None:
+    app = sound(opened(cube_rows="1000", cube_attributes="9", width="9"))
+    assert "any of 9 attributes" in texts(app)
+    sound(app.slider(key="cube-attributes").set_value(4).run())
+    assert "any of 4 attributes" in texts(app) and not app.error
+
+
+def test_one_query_is_answered_three_ways() -> None:
+    app = sound(opened(**SMALL, width="3", negated="true"))
+    app.multiselect(key="marginal-picked-12").set_value([1, 4, 7]).run()
+    sound(app.multiselect(key="marginal-picked-12-negated").set_value([4]).run())
+    rows = GeneratedCube(n=3_000, attributes=12).dataset().records
+    truth = (rows[:, 1] | ~rows[:, 4] | rows[:, 7]).mean()
+    assert f"| true | {100 * truth:.2f}% | – |" in texts(app)
+    assert "| polynomial" in texts(app) and "| direct" in texts(app)
+    sound(app.multiselect(key="marginal-picked-12").set_value([1]).run())
+    assert f"| true | {100 * rows[:, 1].mean():.2f}% | – |" in texts(app) and "| direct" not in texts(app)
+    assert not app.error
+    sound(app.multiselect(key="marginal-picked-12").set_value([]).run())
+    assert "Pick an attribute." in [each.value for each in app.caption]
+
+
+@pytest.mark.parametrize(
+    "link", [{"cube": "<script>"}, {"cube": "my-file"}, {"width": "40"}, {"cube-rows": "17"}], ids=str
+)
+def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+    app = sound(opened(**link))
+    assert len(app.warning) == 1 and next(iter(link.values())) not in app.warning[0].value
+    assert set(drawn(app)) == CHARTS
+
+
+CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 2 + 1], i % 3 == 0) for i in range(600))
+
+
+def with_file(*, private: bool) -> AppTest:
+    """The page with a held file, three of whose columns were turned into attributes."""
+    held = HeldFile(table=read_table(CSV, name="own.csv"), private=private, digest="0", turn=1)
+    app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
+    app.session_state["file"] = held
+    app.session_state["cube"] = "my-file"
+    app.switch_page("marginals/page.py").run()
+    app.multiselect(key=f"{held.prefix}cube-columns").set_value(["age", "sex", "smokes"]).run()
+    app.text_input(key=f"{held.prefix}cube-0").set_value(">= 40, < 18")
+    app.text_input(key=f"{held.prefix}cube-1").set_value("f")
+    return sound(app.run())
+
+
+def test_an_own_public_file() -> None:
+    app = with_file(private=False)
+    assert set(drawn(app)) == CHARTS and not app.error
+    assert app.multiselect(key="marginal-picked-4").options == [
+        "age at least 40",
+        "age below 18",
+        "sex is f",
+        "smokes is 1",
+    ]
+    predicates = tuple(
+        parsed(column, part) for column, part in (("age", ">= 40"), ("age", "< 18"), ("sex", "f"), ("smokes", "1"))
+    )
+    table = read_table(CSV, name="own.csv")
+    source = UploadedCube(table=table, predicates=predicates, private=False, digest="0")
+    rows = source.dataset().records
+    assert f"| true | {100 * rows.any(axis=1).mean():.2f}% |" in texts(app), "all four attributes are picked at first"
+    held: HeldFile = app.session_state["file"]
+    sound(app.text_input(key=f"{held.prefix}cube-0").set_value("< many").run())
+    assert "a number is needed" in app.error[0].value and not drawn(app)
+
+
+def test_private_rows_show_nothing_until_their_steward_asks() -> None:
+    app = with_file(private=True)
+    assert not drawn(app) and "private" in app.info[0].value
+    assert not app.header
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert set(drawn(app)) == CHARTS
+    assert "not protected" in texts(app) and "made by the data's steward" in texts(app)
+    assert not any(chart["download"] for chart in drawn(app).values()), "nothing beside private rows becomes a file"
+
+
+def test_predicates_are_read_as_people_write_them() -> None:
+    assert parsed("age", ">= 40") == Predicate(column="age", kind="at least", value=40.0)
+    assert parsed("age", "<18") == Predicate(column="age", kind="below", value=18.0)
+    assert parsed("job", "clerk") == Predicate(column="job", value="clerk")
+    with pytest.raises(ParameterError, match="number is needed"):
+        parsed("age", ">= old")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [SMALL, {"cube": "census", "width": "3", "marginal_noise": "gaussian"}, {**SMALL, "width": "3", "negated": "true"}],
+    ids=str,
+)
+def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
+    app = opened(**link)
+    app.session_state["marginals_code_open"] = True
+    sound(app.run())
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
+    lines = printed.getvalue().strip().split("\n")
+    assert len(lines) == 6 and all(0 <= float(line.rsplit(" ", 1)[1]) <= 1 for line in lines[:5])
+    assert lines[5].startswith("ε = ") and lines[5] in texts(app)
+
+
+def test_the_college_story() -> None:
+    app = opened(**SMALL, students="3000", rules="4")
+    app.session_state["lists_open"] = True
+    sound(app.number_input(key="epsilon").set_value(5.0).run())
+    assert set(drawn(app)) == CHARTS | {"marginals_lists_chart"} and not app.error
+    domain = college_domain(4)
+    rows = college_students(n=3_000, rules=4, seed=1)
+    queries = Inputs(domain=domain)
+    truth = queries.truth(rows, np.array([1 + (1 << 7), 0]))
+    problem = Problem(domain=domain, queries=queries, n=3_000)
+    mechanism = DecisionListMarginals(epsilon=5.0)
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+    state = mechanism.prepare(Dataset(domain, rows, provenance), problem)
+    released = mechanism.run(state, Preview(1)).answers(np.array([1 + (1 << 7)]), clip=True)[0, 0]
+    text = texts(app)
+    assert f"**{100 * truth[0]:.1f}%** of the students would apply" in text
+    assert f"released **{100 * released:.1f}%**" in text
+    assert all(f"| {value} |" in text for value in ("0.458", "0.292", "0.167")), "the worst list of 4 rules at degree 2"
+    sound(app.multiselect(key="college").set_value([]).run())
+    assert f"**{100 * truth[1]:.1f}%** of the students would apply" in texts(app)
+    sound(app.toggle(key="marginals-decision-lists-noise_aware").set_value(False).run())
+    assert not app.error and set(drawn(app)) == CHARTS | {"marginals_lists_chart"}
+
+
+def test_where_rows_come_and_go_shares_are_of_a_public_number() -> None:
+    app = with_file(private=True)
+    app.toggle(key="steward_choice").set_value(True).run()
+    rows = read_table(CSV, name="own.csv")
+    smokers = int((rows.numbers("smokes") == 1).sum())
+    sound(app.multiselect(key="marginal-picked-4").set_value([3]).run())
+    assert f"| true | {100 * smokers / 600:.2f}% |" in texts(app)
+    sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
+    assert f"| true | {100 * smokers / 10_000:.2f}% |" in texts(app), "the number of private rows is nobody's business"

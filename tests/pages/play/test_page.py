@@ -1,0 +1,308 @@
+"""Explore without a browser: every mechanism runs, bad links get a sentence, private data stay unseen, code is true."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import Grid, Line, Neighbours, Problem, catalogue, entry
+from dpcore.core import Queries
+from dpcore.data.pairs import BundledPairs, UploadedPairs
+from dpcore.data.reading.tables import read_table
+from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dpcore.experiments.measure import finish
+from dpcore.experiments.recipe import OPENING, Recipe
+from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
+from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import QUERY_CLASSES, Intervals
+from pages.data.picker import ROW_CHOICES
+from pages.play.view import choose_point
+from pages.shell.theorem import promise
+from tests import ROOT
+from tests.pages.drawn import drawn
+
+MAIN = ROOT / "pages" / "main.py"
+
+
+def opened(**link: str) -> AppTest:
+    """Explore, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.run()
+    app.switch_page("play/explore.py")
+    for name, value in link.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [each.message for each in app.exception]
+    return app
+
+
+def texts(app: AppTest) -> str:
+    """Everything a person could read on the page, charts included."""
+    shown = (app.markdown, app.caption, app.error, app.info, app.warning)
+    parts = [str(element.value) for kind in shown for element in kind]
+    parts += [json.dumps(chart, ensure_ascii=False).replace("<br>", " ") for chart in drawn(app).values()]
+    return "\n".join(parts)
+
+
+BELOW = {"band_chart", "worst_chart", "tradeoff_chart"}
+ON_A_LINE, ON_A_PLANE = {"data_chart"} | BELOW, {"true_map", "released_map"} | BELOW
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[AppTest]:
+    yield sound(opened())
+
+
+@pytest.mark.parametrize(
+    "entry", [found for found in catalogue() if found.mechanism.releases == "data"], ids=lambda e: e.key
+)
+def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any) -> None:
+    pairs = not issubclass(Line, entry.domains)
+    app.selectbox(key="data").set_value("clouds" if pairs else "bimodal").run()
+    kinds: list[type[Queries]] = [*QUERY_CLASSES, LinearQueries]
+    domain = Grid if pairs else Line
+    kind = next(kind for kind in kinds if issubclass(kind, entry.queries) and issubclass(domain, kind.domains))
+    app.selectbox(key="queries").set_value(kind.key).run()
+    sound(app.selectbox(key="mechanism").set_value(entry.key).run())
+    assert not app.error
+    assert set(drawn(app)) - {"weights_chart"} == (ON_A_PLANE if pairs else ON_A_LINE)
+    assert ("weights_chart" in drawn(app)) is (kind is LinearQueries)
+    assert all(chart["download"] for chart in drawn(app).values())
+    shown = {
+        widget.label for widget in [*app.slider, *app.select_slider, *app.number_input, *app.toggle, *app.selectbox]
+    }
+    for parameter in entry.controls().values():
+        assert f"{parameter.label} {parameter.symbol}".strip() in shown
+
+
+def test_the_slider_and_the_exact_entry_are_one_number(app: AppTest) -> None:
+    app.select_slider(key="epsilon_slider").set_value(2.0).run()
+    assert app.number_input(key="epsilon").value == 2.0
+    sound(app.number_input(key="epsilon").set_value(0.07).run())
+    assert app.select_slider(key="epsilon_slider").value in (0.06, 0.08)
+    assert "ε = 0.07" in texts(app)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"data": "no-such-data"},
+        {"data": "my-file"},
+        {"mechanism": "<script>"},
+        {"queries": "'; DROP TABLE"},
+        {"n": "-1"},
+        {"bits": "1e9"},
+    ],
+    ids=str,
+)
+def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+    app = sound(opened(**link))
+    assert len(app.warning) == 1
+    assert next(iter(link.values())) not in app.warning[0].value
+    assert set(drawn(app)) == ON_A_LINE
+
+
+def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count(step=4)
+    monkeypatch.setattr("dpcore.experiments.measure.monotonic", lambda: next(ticks))
+    app = sound(opened(n="1000", bits="5", mechanism="net-flip"))  # which says that it takes its time
+    assert set(drawn(app)) == ON_A_LINE
+    assert "The first 60 of 1,000 releases" in texts(app)
+    app.session_state["code_open"] = True
+    sound(app.run())
+    assert "trials=60" in app.code[0].value
+
+
+def test_a_category_has_its_pictures_too() -> None:
+    app = sound(opened(data="adult.sex"))
+    assert set(drawn(app)) == ON_A_LINE and not app.error and not app.warning
+
+
+def test_pairs_have_two_maps_and_their_own_questions() -> None:
+    app = sound(opened(data="cities.longitude*latitude", sides="4", mechanism="rectangles", queries="cells"))
+    assert set(drawn(app)) == ON_A_PLANE and not app.error and not app.warning
+    assert "34,006 rows in 256 cells" in texts(app)
+    # What was asked of numbers in a row cannot be asked of pairs, and the other way round.
+    sound(app.selectbox(key="data").set_value("bimodal").run())
+    assert set(drawn(app)) == ON_A_LINE and app.selectbox(key="mechanism").value == "identity" and not app.error
+    sound(app.selectbox(key="data").set_value("diagonal").run())
+    assert set(drawn(app)) == ON_A_PLANE and not app.error
+
+
+def test_a_page_about_one_column_does_not_offer_pairs() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.session_state["upload"] = uploaded_pairs(private=False)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("play/explore.py").run()
+    assert set(drawn(sound(app))) == ON_A_PLANE and "Your file: income × age" in app.selectbox(key="data").options
+    app.switch_page("robust/page.py").run()
+    sound(app)
+    assert not any("×" in option for option in app.selectbox(key="data").options) and not app.error
+
+
+def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.session_state["upload"] = uploaded_pairs(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("play/explore.py").run()
+    sound(app)
+    assert not drawn(app) and "private" in app.info[0].value
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert set(drawn(app)) == ON_A_PLANE and not app.get("download_button")
+    assert not any(chart["download"] for chart in drawn(app).values())
+    assert texts(app).count("not protected: made by the data's steward") >= 5
+
+
+def uploaded_pairs(*, private: bool) -> UploadedPairs:
+    draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, (500, 2))
+    rows = "\n".join(f"{income},{age}" for income, age in draw)
+    table = read_table(f"income,age\n{rows}\n".encode(), name="incomes.csv")
+    side = Line(low=0, high=100, bits=3, missing=True)
+    domain = Grid(first=side, second=side, names=("income", "age"))
+    return UploadedPairs(
+        table=table, column_name="income", second_name="age", declared=domain, private=private, digest="d2"
+    )
+
+
+def uploaded(*, private: bool) -> Uploaded:
+    rng = np.random.Generator(np.random.SFC64(4))
+    rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))
+    table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
+    domain = Line(low=0, high=100, bits=5, missing=True)
+    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")
+
+
+def test_private_data_show_nothing_until_their_steward_asks() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("play/explore.py").run()
+    sound(app)
+    assert not drawn(app) and "private" in app.info[0].value
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert set(drawn(app)) == ON_A_LINE and not any(chart["download"] for chart in drawn(app).values())
+    assert "not protected: made by the data's steward" in texts(app)
+    assert not app.get("download_button")
+
+
+def test_a_new_public_n_is_every_number_s_n() -> None:
+    app = sound(opened(neighbours="add or remove one row", n="1000", bits="5", trials="100"))
+    assert not app.error and set(drawn(app)) == ON_A_LINE
+    assert "not proved for these neighbours: Sparse histogram" in texts(app)
+    assert "of 1,000 rows" in texts(app)
+    public = next(each for each in app.number_input if each.label == "Public n")
+    sound(public.set_value(1200).run())
+    assert "of 1,200 rows" in texts(app) and "of 1,000 rows" not in texts(app)
+    for chart in drawn(app).values():
+        for side in ("xaxis2", "yaxis2"):
+            # Rows stand where their shares of the public n are.
+            rows = chart["layout"].get(side, {"tickvals": [], "ticktext": []})
+            shares = [float(text.replace(",", "")) / 1200 for text in rows["ticktext"]]
+            assert rows["tickvals"] == pytest.approx(shares)
+    assert "yaxis2" in drawn(app)["tradeoff_chart"]["layout"] and "xaxis2" in drawn(app)["worst_chart"]["layout"]
+
+
+def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -> None:
+    told = []
+    for n in (1_000, 100_000):
+        queries = Intervals(domain=Line(bits=6))
+        problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=Neighbours.ADD_REMOVE_ONE)
+        bound = entry("intervals-anchored").make().accuracy(problem, 0.05)
+        assert not bound.applies and bound.rows_needed is not None and 1_000 < bound.rows_needed < 100_000
+        told.append(promise(bound, n=n))
+    assert all(text.startswith("The theorem promises nothing here") for text in told)
+    assert ["It would need" in text for text in told] == [True, False]
+
+
+def test_a_public_stand_in_may_be_downloaded() -> None:
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.session_state["upload"] = uploaded(private=False)
+    app.session_state["data"] = "my-file"
+    app.run()
+    app.switch_page("play/explore.py").run()
+    sound(app)
+    assert set(drawn(app)) == ON_A_LINE and app.get("download_button")
+
+
+SKEWED = Generated(shape="skewed", n=500, bits=6, seed=3)
+MASS = Bundled(sample_key="penguins", column_name="body_mass_g", bits=8)
+BILLS = BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4)
+
+
+@pytest.mark.parametrize(
+    ("source", "queries", "key"),
+    [
+        (SKEWED, "intervals", "identity"),
+        (SKEWED, "intervals", "intervals-anchored"),
+        (MASS, "intervals", "identity"),
+        (MASS, "intervals", "intervals-anchored"),
+        (BILLS, "rectangles", "identity"),
+        (BILLS, "cells", "rectangles"),
+    ],
+    ids=["generated", "generated-anchored", "bundled", "bundled-anchored", "pairs", "pairs-rectangles"],
+)
+def test_the_code_on_the_page_computes_the_page_s_numbers(source: Source, queries: str, key: str) -> None:
+    recipe = Recipe(source=source, queries=queries, entry_key=key, values=(("epsilon", 0.7),), trials=100, seed=11)
+    dataset = source.dataset()
+    report = finish(recipe.report(dataset, recipe.mechanism().prepare(dataset, recipe.problem(dataset))))
+    printed = io.StringIO()
+    names: dict[str, Any] = {}
+    with redirect_stdout(printed):
+        exec(compile(recipe.code(), "snippet", "exec"), names)  # the page's promise is that this runs
+    assert np.array_equal(names["report"].worst, report.worst)
+    assert f"promised worst error: {report.bound.value}" in printed.getvalue()
+
+
+def test_the_code_for_an_upload_reads_the_reader_s_own_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = uploaded(private=False)
+    rng = np.random.Generator(np.random.SFC64(4))
+    (tmp_path / "incomes.csv").write_text(
+        "income\n" + "\n".join(str(value) for value in rng.integers(0, 100, 500)) + "\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    recipe = Recipe(source=source, queries="thresholds", entry_key="identity", values=(("epsilon", 1.0),), trials=50)
+    names: dict[str, Any] = {}
+    with redirect_stdout(io.StringIO()):
+        exec(compile(recipe.code(), "snippet", "exec"), names)
+    assert np.array_equal(names["dataset"].histogram, source.dataset().histogram)
+
+
+def test_a_point_of_the_trade_off_sets_mechanism_and_privacy_loss(app: AppTest) -> None:
+    sound(app.selectbox(key="data").set_value("bimodal").run())
+    sound(app.selectbox(key="mechanism").set_value("identity").run())
+    # AppTest knows no selections: this is what a click leaves in the session.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamlit.session_state", app.session_state)
+        choose_point({"key": "gaussian", "epsilon": 0.2})
+    sound(app.run())
+    assert app.selectbox(key="mechanism").value == "gaussian" and app.number_input(key="epsilon").value == 0.2
+
+
+def test_the_readme_names_rows_at_which_the_printed_theorem_is_content() -> None:
+    """With tie-breaking bits, which count in d: at fewer rows the theorem would promise nothing."""
+    told = (MAIN.parents[1] / "README.md").read_text(encoding="utf-8")
+    rows = re.search(
+        r"as printed\* with ([\d,]+) rows and α = ([\d.]+) .*?content with ([\d,]+) rows .*?d = (\d+)", told, re.S
+    )
+    assert rows
+    n, alpha, asked, depth = (float(each.replace(",", "")) for each in rows.groups())
+    mechanism = PrintedIntervals(alpha=alpha)
+    problem = OPENING.problem(OPENING.source.dataset())
+    assert mechanism.depth(problem) == depth
+    assert printed_rows(depth=int(depth), epsilon=1.0, alpha=alpha, beta=OPENING.beta) == asked <= n
+    assert n in ROW_CHOICES

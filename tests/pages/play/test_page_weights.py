@@ -1,0 +1,123 @@
+"""Weighted sums on Explore: classes made by chance, a reader's matrix, and what is wrong with one."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.queries.linear import LinearQueries
+from tests import ROOT
+from tests.pages.drawn import drawn
+
+MAIN = ROOT / "pages" / "main.py"
+
+
+def opened(**link: str) -> AppTest:
+    """Explore asking weighted sums, opened by a link."""
+    app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
+    app.switch_page("play/explore.py")
+    for name, value in {"queries": "linear", "bits": "3", **link}.items():
+        app.query_params[name] = value
+    return sound(app.run())
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception, [each.message for each in app.exception]
+    return app
+
+
+def uploaded(app: AppTest, text: str) -> AppTest:
+    return sound(app.file_uploader(key="weights_file").upload("asked.csv", text.encode()).run())
+
+
+def test_a_class_made_by_chance_is_asked_and_the_link_holds_it() -> None:
+    app = opened(mechanism="linear-net", weights="waves", weight_queries="30")
+    assert "30 weighted sums of 8 cells" in drawn(app)["weights_chart"]["sentence"]
+    assert not app.warning
+    assert app.slider(key="weight_queries").value == 30
+    assert app.selectbox(key="weights").value == "waves"
+    assert any("30 weighted sums" in each.value for each in app.markdown)
+    before = set(app.session_state["memory"])
+    sound(app.selectbox(key="linear-net-proof").set_value("paper").run())
+    assert any("linear:30 waves" in key and "paper" in key for key in set(app.session_state["memory"]) - before)
+
+
+def test_a_link_out_of_range_gets_a_sentence() -> None:
+    assert any("number of queries" in each.value for each in opened(weight_queries="1000000").warning)
+    assert any("not one of the choices of “Weights”" in each.value for each in opened(weights="heavy").warning)
+
+
+def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(weights="matrix", mechanism="linear-net")
+    assert not drawn(app)
+    assert "8 cells" in app.info[0].value
+    matrix = "\n".join(",".join(f"{value:.3f}" for value in row) for row in np.linspace(0, 1, 24).reshape(3, 8))
+    app = uploaded(app, matrix)
+    assert "weights_chart" in drawn(app)
+    assert any("3 weighted sums" in each.value for each in app.markdown)
+    (tmp_path / "asked.csv").write_text(matrix)
+    monkeypatch.chdir(tmp_path)
+    key = next(key for key in app.session_state["memory"] if key.startswith("weights|"))
+    queries = app.session_state["memory"][key]
+    assert isinstance(queries, LinearQueries)
+    said = io.StringIO()
+    with redirect_stdout(said):
+        exec(
+            "import numpy as np\nfrom types import SimpleNamespace\nimport dpcore\n"
+            "from dpcore.queries.linear import LinearQueries\n"
+            "dataset = SimpleNamespace(domain=dpcore.Line(bits=3))\n"
+            f"print(({queries.code}).units.sum())",
+            {},
+        )
+    assert int(said.getvalue()) == queries.units.sum()
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"queries": "linear", "mechanism": "linear-net", "bits": "4"}, "Uses 7 of 10 points: "),
+        ({"queries": "linear", "mechanism": "linear-net", "bits": "4", "linear-net-points": "7"}, ""),
+        ({"queries": "linear", "mechanism": "linear-net", "bits": "2"}, ""),
+        ({"queries": "intervals", "mechanism": "net-flip", "bits": "6"}, "Uses 4 of 20 points: "),
+        ({"queries": "intervals", "mechanism": "net", "bits": "6"}, ""),
+    ],
+)
+def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) -> None:
+    app = opened(n="1000", trials="100", **link)
+    told = [each.value for each in app.caption if "points: every database is listed" in each.value]
+    assert [each.startswith(words) for each in told] == [True] * bool(words)
+    used = {len(state.net.candidates.points[0]) for key, state in app.session_state["memory"].items()
+            if key.startswith("state|") and state.net.candidates is not None}  # fmt: skip
+    if words:
+        assert f"Uses {used.pop()} of " in told[0]
+
+
+def test_a_walk_is_not_counted_among_those_that_promise() -> None:
+    app = opened(bits="4", mechanism="linear-net")
+    assert "of the 2 mechanisms that promise ε and nothing weaker" in drawn(app)["tradeoff_chart"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("0,1\n1,0", "one column for each of 8 cells"),
+        ("0.5," * 9, "on 8 points"),
+        ("0,0,0,0,0,0,0,1.7654", "not a decimal number between 0 and 1"),
+        ("0,0,0,0,0,0,0,nan", "not a decimal number between 0 and 1"),
+        ("a,b,c,d,e,f,g,Rumpelstilzchen", "not a decimal number between 0 and 1"),
+        ("0,1,0,1,0,1,0,1\n0,1", "Question 2 has 2 numbers"),
+        ("", "at least one line"),
+    ],
+)
+def test_a_matrix_that_cannot_be_asked_gets_one_sentence(text: str, sentence: str) -> None:
+    app = uploaded(opened(weights="matrix"), text)
+    assert [sentence in each.value for each in app.error] == [True]
+    assert not drawn(app)
+    assert not any(word in app.error[0].value for word in ("1.7654", "Rumpelstilzchen"))

@@ -1,0 +1,191 @@
+"""Error against privacy loss: colours, promise, wall, clicks, and what the sentence says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore.core import Floats
+from dpcore.experiments.measure import finish
+from dpcore.experiments.recipe import OPENING
+from dpcore.experiments.sweep import Sweep, sweep
+from dpcore.limits.bounds.applicable import lower_curve
+from dpcore.mechanisms import serving
+from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
+from pages.charts.roles import LIGHT, look
+from pages.play.figures.tradeoff import tradeoff
+from tests.pages.reports import HOSTILE, SETTINGS, check, reported
+
+LABEL = "impossible to promise"
+ONE = np.array([[[0.05, 0.1, 0.2], [0.005, 0.01, 0.02]], [[0.5, 0.6, 0.7], [np.nan] * 3]])
+CURVE = Sweep(
+    n=1000,
+    keys=("gaussian", "identity"),
+    epsilons=np.array([0.1, 1.0]),
+    worst=ONE,
+    typical=ONE / 2,
+    promised=np.array([[0.4, 0.04], [np.inf, np.inf]]),
+)
+WALL = (np.array([0.05, 0.1, 1.0]), np.array([1e-9, 0.3, 0.08]))
+
+
+def drawn(
+    curve: Sweep = CURVE,
+    *,
+    chosen: str = "gaussian",
+    epsilon: float = 1.0,
+    alpha: float | None = None,
+    impossible: tuple[Floats, Floats] | None = WALL,
+    titles: dict[str, str] | None = None,
+    weaker: str = "",
+) -> Picture:
+    picture = tradeoff(
+        sweep=curve,
+        titles=titles or {key: key.capitalize() for key in curve.keys},
+        weaker={key: weaker for key in curve.keys},
+        chosen=chosen,
+        epsilon=epsilon,
+        alpha=alpha,
+        impossible=impossible,
+    )
+    check(picture)
+    return picture
+
+
+def test_a_mechanism_has_its_own_colour_and_one_name_for_all_its_marks() -> None:
+    picture = drawn()
+    for key in CURVE.keys:
+        own = [mark for mark in picture.marks if mark.role == f"mechanism:{key}" and not isinstance(mark, Words)]
+        assert {mark.name for mark in own} == {key.capitalize()}
+        assert sum(mark.legend for mark in own) == 1, "one line in the legend, which hides them all"
+    traces = check(picture).data
+    for key in CURVE.keys:
+        dots = next(t for t in traces if t.get("legendgroup") == key.capitalize() and t.get("mode") == "markers")
+        assert dots["marker"]["color"] == look(f"mechanism:{key}", LIGHT).colour
+    other = check(drawn(chosen="identity")).data
+    uid = {trace["uid"] for trace in traces if trace.get("name") == "Identity"}
+    assert uid <= {trace.get("uid") for trace in other}, "what is hidden stays hidden when another is chosen"
+
+
+def test_a_click_on_a_point_says_its_mechanism_and_epsilon() -> None:
+    picture = drawn()
+    dots = {mark.role: mark for mark in picture.find(Dots)}
+    assert dots["mechanism:gaussian"].pick == [{"key": "gaussian", "epsilon": e} for e in (0.1, 1.0)]
+    # A curve through the points would take their clicks.
+    lines = [trace for trace in check(picture).data if trace.get("mode") == "lines" and trace.get("name") == "Gaussian"]
+    assert [trace.get("hoverinfo") for trace in lines].count("skip") == len(lines) - 1  # the typical error is elsewhere
+    # Where it refused to answer there is no point.
+    assert dots["mechanism:identity"].pick == [{"key": "identity", "epsilon": 0.1}]
+    assert numbers(dots["mechanism:gaussian"].x).tolist() == [0.1, 1.0]
+    assert numbers(dots["mechanism:gaussian"].y).tolist() == [0.1, 0.01]
+    assert dots["mechanism:gaussian"].hover == [
+        "Gaussian, worst error, median at ε = 0.1: 10% (100 of 1,000 rows), simulated",
+        "Gaussian, worst error, median at ε = 1: 1% (10 of 1,000 rows), simulated",
+    ]
+    assert "Click a point to go to its mechanism and ε." in picture.sentence
+
+
+def test_only_the_chosen_one_has_a_band_a_typical_error_and_a_promise() -> None:
+    picture = drawn()
+    band = picture.one(Band)
+    assert band.role == "mechanism:gaussian"
+    assert numbers(band.low).tolist() == [0.05, 0.005] and numbers(band.high).tolist() == [0.2, 0.02]
+    (typical,) = (mark for mark in picture.find(Curve, role="mechanism:gaussian") if mark.dash == "dash")
+    assert numbers(typical.y).tolist() == [0.05, 0.005]
+    promise = picture.one(Curve, role="theory")
+    assert promise.name == "promised" and numbers(promise.y).tolist() == [0.4, 0.04]
+    assert "Orange, dashed" in picture.sentence
+    assert not drawn(chosen="identity").find(Curve, role="theory"), "nothing is promised by it"
+    assert not drawn(chosen="net").find(Band)
+
+
+def test_errors_are_shares_with_whole_rows_beside_and_beyond_100_percent_they_are_vacuous() -> None:
+    picture = drawn(alpha=0.2, epsilon=30.0)
+    assert picture.y.rows == 1000 and picture.y.log and picture.x.log and not picture.find(Region)
+    assert (picture.y.low or 1) >= 0.5 / 1000 and picture.y.high == 1
+    upright, lying = (next(r for r in picture.find(Rule) if (r.x is None) is flat) for flat in (False, True))
+    assert upright.x == 30 and lying.y == 0.2 and lying.dash == "dot"
+    far = drawn(replace(CURVE, worst=7 * ONE))
+    vacuous = far.one(Region)
+    assert vacuous.role == "vacuous" and vacuous.y is not None and vacuous.y[0] == 1 < vacuous.y[1] == far.y.high
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "told"),
+    [
+        (0.9, "near ε = 1 less than 8%."),
+        (20.0, "at ε = 1, where the curve ends, less than 8%."),
+        (0.001, "at ε = 0.05, where the curve ends, less than 0.0000001%."),
+    ],
+)
+def test_a_page_beyond_the_wall_is_told_where_the_wall_ends(epsilon: float, told: str) -> None:
+    assert drawn(epsilon=epsilon).sentence.endswith(told)
+
+
+def test_what_nobody_can_promise_is_hatched_and_named_where_it_is_first_seen() -> None:
+    picture = drawn(epsilon=0.001)
+    wall = picture.one(Wall)
+    # The edge is cut at the floor, not laid along it.
+    assert wall.role == "impossible" and numbers(wall.y).tolist() == [1e-9, 0.3, 0.08] and wall.end == picture.y.low
+    (words,) = (each for each in picture.find(Words) if each.text == LABEL)
+    assert (words.x, words.y, words.inside) == (0.1, wall.end, False)
+    assert picture.table["promised"][-3:] == [1e-9, 0.3, 0.08]
+    # Out of sight it has no name; where nothing is known there is nothing.
+    low = drawn(impossible=(np.array([0.1]), np.array([1e-9])))
+    assert low.find(Wall) and not [each for each in low.find(Words) if each.text == LABEL]
+    without = drawn(impossible=None)
+    assert not without.find(Wall) and "Hatched" not in without.sentence
+
+
+@pytest.mark.parametrize("worst", [np.nan, 0.0, 7.0])
+@pytest.mark.parametrize(("chosen", "weaker"), [("gaussian", ""), ("absent", ""), ("gaussian", "δ = 1e-6")])
+def test_a_sweep_without_answers_or_with_zeros_is_a_picture_too(worst: float, chosen: str, weaker: str) -> None:
+    errors = np.full((1, 2, 3), worst)
+    curve = Sweep(
+        n=1,
+        keys=("gaussian",),
+        epsilons=np.array([0.1, 1.0]),
+        worst=errors,
+        typical=errors,
+        promised=np.array([[np.inf, 3.0]]),
+    )
+    drawn(curve, chosen=chosen, weaker=weaker, epsilon=0.3, alpha=0.1)
+
+
+def test_titles_are_words_and_those_alike_stay_apart() -> None:
+    picture = drawn(titles={"gaussian": HOSTILE[3], "identity": HOSTILE[3]})
+    assert len({mark.name for mark in picture.find(Dots)}) == 2
+
+
+def test_a_true_sweep_is_drawn_whole() -> None:
+    dataset, report = reported(*SETTINGS[0])
+    entries = serving(report.problem.queries)
+    curve = finish(sweep(entries, dataset, report.problem, shared={"alpha": 0.5}, trials=3, epsilons=(0.1, 1.0)))
+    titles: dict[str, Any] = {entry.key: entry.title for entry in entries}
+    wall = lower_curve(report.problem, entries[0].make(), epsilons=(0.1, 1.0, 3.0), beta=0.05)
+    picture = drawn(curve, chosen="identity", titles=titles, impossible=wall)
+    low, high = picture.y.low, picture.y.high
+    assert low is not None and high is not None
+    for mark in picture.find(Dots):
+        assert low <= numbers(mark.y).min() and numbers(mark.y).max() <= high
+    assert len(picture.find(Dots)) == len(curve.keys)
+
+
+def test_a_report_of_the_page_takes_the_place_of_the_sweep_where_both_speak() -> None:
+    recipe = replace(OPENING, trials=100)
+    dataset = recipe.source.dataset()
+    problem = recipe.problem(dataset)
+    report = finish(recipe.report(dataset, recipe.mechanism().prepare(dataset, problem)))
+    other = np.full((2, 2, 3), 0.1)
+    curve = Sweep(
+        n=problem.n, keys=("gaussian", "identity"), epsilons=np.array([0.1, 1.0]), worst=other, typical=other,
+        promised=other[:, :, 0],
+    )  # fmt: skip
+    told = curve.told_by(report, key="identity", epsilon=1.0)
+    assert told.worst[1, 1, 1] == np.median(report.worst) and told.typical[1, 1, 1] == np.median(report.typical)
+    assert (np.delete(told.worst.reshape(4, 3), 3, axis=0) == 0.1).all() and (curve.worst == 0.1).all()
+    assert curve.told_by(report, key="identity", epsilon=0.7) is curve
+    assert curve.told_by(report, key="net", epsilon=1.0) is curve

@@ -1,0 +1,115 @@
+"""Who may ask: the app's own names and its own origin, nobody else; and what no log says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pages.shell.doors import FOREIGN_HOST, FOREIGN_ORIGIN, refusal
+from pages.shell.headers import content_policy
+from run import HERE
+
+ALLOWED = ["app.example.org", "*.example.net"]
+OWN = "127.0.0.1:8501"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [OWN, "localhost", "LOCALHOST:1", "[::1]:8501", "app.example.org", "app.example.org.:443", "a.b.example.net"],
+)
+def test_own_hosts_are_let_in_from_their_own_pages(host: str) -> None:
+    assert refusal([host], [], ALLOWED) is None
+    assert refusal([host], [f"http://{host}"], ALLOWED) is refusal([host], [f"https://{host}"], ALLOWED) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "", "evil.example", "example.net", "evilexample.net", "app.example.org.evil.example", "127.0.0.1.evil.example",
+        "evil.example@localhost", "localhost@evil.example", "localhost/x", "localhost?", "localhost#a", "localhost:x",
+        "[::1", "localhost:123456", "192.168.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "127.0.0.1\\@evil.example",
+    ],
+)  # fmt: skip
+def test_foreign_hosts_are_not(host: str) -> None:
+    assert refusal([host], [], ALLOWED) == FOREIGN_HOST
+
+
+def test_one_host_is_named() -> None:
+    assert refusal([], [], ALLOWED) == refusal([OWN, "localhost"], [], ALLOWED) == FOREIGN_HOST
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "", "http://evil.example", f"http://{OWN}.evil.example", f"ftp://{OWN}", f"http://x@{OWN}",
+     "http://127.0.0.1:8502", "http://localhost:8501", "https://app.streamlit.app", "http://app.example.org"],
+)  # fmt: skip
+def test_other_origins_are_refused_another_port_of_this_machine_too(origin: str) -> None:
+    assert refusal([OWN], [origin], ALLOWED) == FOREIGN_ORIGIN
+    assert refusal([OWN], [f"http://{OWN}", origin], ALLOWED) == FOREIGN_ORIGIN
+
+
+def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
+    policy = dict(each.split(" ", 1) for each in content_policy("<script>one()</script>").split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
+    assert {source for sources in policy.values() for source in sources.split() if not source.startswith("'sha")} == {
+        "'none'", "'self'", "data:", "blob:", "'unsafe-inline'", "'wasm-unsafe-eval'",
+    }  # fmt: skip
+    assert "unsafe-inline" not in policy["script-src"] and "data:" not in policy["script-src"]
+
+
+FAILING = """
+import asyncio, gc, logging, sys, threading
+sys.path.insert(0, {here!r})
+from pages.shell.redaction import of_the_loop, redact_logs
+redact_logs()
+
+def fail():
+    try:
+        raise KeyError("Ada, 41")
+    except KeyError as error:
+        raise ValueError("Ada, 42") from error
+
+class Unlucky:
+    def __del__(self):
+        fail()
+
+def caught(log):
+    try:
+        fail()
+    except ValueError as error:
+        log(error)
+
+async def tasks():
+    asyncio.get_running_loop().set_exception_handler(of_the_loop)
+    task = asyncio.create_task(asyncio.to_thread(fail))
+    await asyncio.sleep(0.3)
+    del task
+    gc.collect()
+
+logger = logging.getLogger("any")
+from streamlit.error_util import handle_uncaught_app_exception
+{way}
+"""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "caught(lambda error: logger.error('It failed', exc_info=error))",
+        "caught(lambda error: logger.exception(error))",
+        "caught(lambda error: logger.error('It failed: %s', error, exc_info=True))",
+        "caught(lambda error: logger.error('It failed: %(why)r', {'why': error}, exc_info=True))",
+        "caught(handle_uncaught_app_exception)",
+        "asyncio.run(tasks())",
+        "threading.Thread(target=fail).start()",
+        "Unlucky()",
+        "fail()",
+    ],
+)
+def test_no_log_quotes_an_exception(way: str) -> None:
+    script = FAILING.format(here=str(HERE), way=way)
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "Ada" not in said.stdout + said.stderr
+    assert "Traceback" in said.stderr and "builtins.KeyError" in said.stderr and "<string>:11 fail" in said.stderr

@@ -1,0 +1,95 @@
+"""Links on every page: what a control does not take gets its sentence, above the page, and what it takes gets none."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.data.test_page import elements, opened, sound
+
+POPOVERS = ("explore", "ask", "robust", "sparse", "halfspaces", "marginals")
+"""Pages with settings in a closed popover, one of them the preview seed."""
+
+
+def warnings(app: AppTest) -> list[str]:
+    return [each.value for each in app.warning]
+
+
+FILES = {
+    "explore": "play/explore.py",
+    "data": "data/page.py",
+    "limits": "learn/page.py",
+    **{name: f"{name}/page.py" for name in ("ask", "robust", "sparse", "halfspaces", "marginals")},
+}
+"""The script of each page, by its address."""
+
+
+def link(app: AppTest, name: str) -> str | None:
+    """What the address holds, as text; None if the name is gone from it."""
+    found = app.query_params.get(name)
+    return found[-1] if isinstance(found, list) else found
+
+
+@pytest.mark.parametrize("page", POPOVERS)
+def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -> None:
+    app = opened(FILES[page], seed="abc")
+    [told] = warnings(app)
+    assert "“seed”" in told and "abc" not in told and told.endswith("showing 1 instead.")
+    assert app.session_state["seed"] == 1 and link(app, "seed") is None
+    hidden = [each for popover in app.get("popover") for each in elements(popover)]
+    assert app.get("popover") and not any(each.type == "alert" for each in hidden)
+    # Said when the link arrives, and not again of what is now on the screen.
+    assert not warnings(sound(app.number_input(key="seed").set_value(3).run()))
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "text", "shown"),
+    [
+        ("explore", "trials", "3", "1000"),
+        ("explore", "beta", "often", "0.05"),
+        ("explore", "neighbours", "none", "the usual one"),
+        ("sparse", "planned", "7", "2"),
+        ("sparse", "planned", "2.5", "2"),
+        ("sparse", "sparse-projected", "maybe", "the usual one"),
+        ("limits", "limits-seed", "-1", "1"),
+        ("data", "sample-adult", "soul", "the usual one"),
+    ],
+)
+def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: str, text: str, shown: str) -> None:
+    [told] = warnings(opened(FILES[page], **{name: text}))
+    assert f"“{name}”" in told and f"showing {shown} instead" in told
+
+
+@pytest.mark.parametrize(
+    ("page", "asked"),
+    [
+        ("explore", {"seed": "7", "trials": "1000", "beta": "0.05", "neighbours": "add or remove one row"}),
+        ("explore", {"seed": "1", "unknown": "3", "memory": "x", "gate": "x"}),
+        ("sparse", {"sparse-projected": "FALSE", "planned": "2", "sparse_histogram-gamma": "0.2"}),
+        ("data", {"way": "Generated", "bits": "7", "n": "300", "shape": "sparse"}),
+    ],
+)
+def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> None:
+    assert not warnings(opened(FILES[page], **asked))
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "label"),
+    [
+        ("robust", "data", "Data"), ("robust", "robust", "Question"), ("robust", "salaries", "Salaries used"),
+        ("robust", "delta", "Slack δ"), ("halfspaces", "vector-rows", "Rows n"),
+    ],
+)  # fmt: skip
+def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str, label: str) -> None:
+    app = opened(FILES[page], **{name: "zzz"})
+    told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."
+    assert warnings(app) == [told]
+    assert label in {str(getattr(each, "label", "")) for each in elements(app.main)}
+
+
+def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
+    told = warnings(opened("play/explore.py", data="my-file", epsilons="2", mechanism="magic"))
+    assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
+    assert "“mechanism” is not one of the choices of “" in told[1]
+    [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))
+    assert "“grid d” is not a number between 2 and 14" in told_of_grid

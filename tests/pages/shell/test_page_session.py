@@ -1,0 +1,276 @@
+"""Sessions without a browser: what links carry, what forgetting leaves, what goes with the steward's switch."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import tempfile
+import time
+import weakref
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell import session
+from tests import ROOT
+from tests.pages.data.test_page import (
+    OWN,
+    SECRET_NUMBER,
+    declared_pay,
+    elements,
+    everything,
+    fill,
+    give,
+    labels,
+    opened,
+    press,
+    shows_number,
+    sound,
+    steward,
+    upload_of,
+    with_file,
+)
+from tests.pages.drawn import drawn
+
+PAGES = ROOT / "pages"
+PRIVATE_KEYS = (
+    "file",
+    "memory",
+    "upload",
+    "talk",
+    "steward_choice",
+    "filled",
+    "declare-0-0-Lower",
+    "linked",
+    "carried",
+)
+TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
+"""Labels of private rows that stand nowhere else."""
+TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
+SHOWS = ("play/explore.py", "robust/page.py", "sparse/page.py", "data/page.py")
+"""Pages that draw a column of one's own file."""
+TRUE_VALUES = "You see true values of private data"
+
+
+def calls(name: str) -> dict[str, list[ast.Call]]:
+    """Calls in each module of the pages that are given an argument of this name."""
+    return {
+        str(path.relative_to(PAGES)): [
+            node
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Call) and any(each.arg == name for each in node.keywords)
+        ]
+        for path in PAGES.rglob("*.py")
+    }
+
+
+ASKS = {"is_steward", "hide_toolbars"}
+
+
+def names(path: Path) -> set[str]:
+    """Names that a module uses, besides importing or defining them."""
+    return {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+
+
+def test_every_control_bound_to_the_link_is_registered_as_one() -> None:
+    bound = [(path, call) for path, found in calls("bind").items() for call in found]
+    assert len(bound) > 40
+    for path, call in bound:
+        [key] = [each.value for each in call.keywords if each.arg == "key"]
+        assert isinstance(key, ast.Call) and ast.unparse(key.func) == "in_link", f"{path}:{call.lineno}"
+
+
+def test_private_data_stand_behind_one_gate() -> None:
+    asking = {str(path.relative_to(PAGES)) for path in PAGES.rglob("*.py") if ASKS & names(path)}
+    # The switch itself, the gate, and the offer to read a domain, which shows nothing yet.
+    assert asking == {"shell/session.py", "shell/status.py", "data/declare.py"}
+
+
+def test_a_link_carries_controls_and_nothing_else() -> None:
+    app = opened(way=OWN, **dict.fromkeys(PRIVATE_KEYS, "x"))
+    give(app, "age\n41\n")
+    carried = app.session_state["carried"]
+    assert carried["way"] == OWN, "controls are carried"
+    assert not set(carried) & set(PRIVATE_KEYS)
+    assert not app.warning
+
+
+def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = declared_pay(give(opened(way=OWN, **dict.fromkeys(PRIVATE_KEYS, "x")), "pay\n41\n"))
+    table = weakref.ref(app.session_state["file"].table)
+    press(app, "Forget this file")
+    for page in ("play/start.py", "data/page.py"):
+        sound(app.switch_page(page).run())
+    assert not app.session_state.get("file") and upload_of(app) is None
+    gc.collect()
+    assert table() is None and not list(tmp_path.iterdir())
+
+
+def test_a_conversation_about_a_stand_in_ends_when_its_file_is_forgotten() -> None:
+    app = declared_pay(with_file(public=True))
+    app.session_state["data"] = "my-file"
+    sound(app.switch_page("ask/page.py").run())
+    talk = weakref.ref(app.session_state["talk"])
+    table = weakref.ref(app.session_state["file"].table)
+    sound(app.switch_page("data/page.py").run())
+    press(app, "Forget this file")
+    gc.collect()
+    assert talk() is None and table() is None
+
+
+def test_records_leave_the_disk_though_somebody_still_holds_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    app = with_file()
+    held = app.session_state["file"]
+    assert list(tmp_path.iterdir())
+    press(app, "Forget this file")
+    assert held.table.row_count == 1001 and not list(tmp_path.iterdir())
+
+
+def told(app: AppTest) -> set[str]:
+    """Labels of the private rows that this run sent."""
+    sent = everything(app)
+    return {trade for trade in TRADES if trade in sent}
+
+
+def chosen(app: AppTest, **values: str) -> None:
+    """Set controls of a page before it is opened."""
+    for key, value in values.items():
+        app.session_state[key] = value
+
+
+def hides_toolbars(app: AppTest) -> bool:
+    """Whether the page's style takes away the buttons that offer pictures and tables as files."""
+    return any("stElementToolbar" in str(element.proto) for element in elements(app._tree))
+
+
+def kept(app: AppTest) -> set[str]:
+    """Labels of the private rows that the session's own values hold, in whatever depth one can read."""
+    held = repr({key: app.session_state[key] for key in app.session_state})
+    return {trade for trade in TRADES if trade in held}
+
+
+@pytest.mark.parametrize("page", SHOWS)
+def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) -> None:
+    app = steward(give(opened(way=OWN), TRADE_FILE), on=True)
+    press(press(app, "Fill in from the data"), "Use this column")
+    assert told(app) == set(TRADES)
+    chosen(app, data="my-file", robust="subsample_larger", sparse="data")
+    sound(app.switch_page(page).run())
+    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != "sparse/page.py"), (
+        "there, cells have no names"
+    )
+    steward(app, on=False)
+    assert not told(app) and not kept(app) and upload_of(app) is None
+    for after in ("data/page.py", page):
+        assert not told(sound(app.switch_page(after).run()))
+
+
+def test_a_list_of_labels_that_was_edited_is_still_the_data_s() -> None:
+    app = press(steward(give(opened(way=OWN), TRADE_FILE), on=True), "Fill in from the data")
+    fill(app, **{"Labels,_one_per_line": f"{TRADES[1]}\nsomething else"})
+    source = upload_of(press(app, "Use this column"))
+    assert source is not None and source.bounds_from_data
+    steward(app, on=False)
+    assert not told(app) and not kept(app) and upload_of(app) is None
+    assert app.radio(key=f"{app.session_state['file'].prefix}0-kind").value == "number", "its kind was read, too"
+
+
+def test_labels_somebody_typed_stay_theirs() -> None:
+    app = give(opened(way=OWN), TRADE_FILE)
+    fill(app, **{"What_is_in_it?": "category", "Labels,_one_per_line": "one\ntwo"})
+    press(app, "Use this column")
+    steward(steward(app, on=True), on=False)
+    source = upload_of(app)
+    assert source is not None and not source.bounds_from_data
+
+
+def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
+    app = give(opened(way=OWN), TRADE_FILE)
+    fill(app, **{"What_is_in_it?": "category", "Labels,_one_per_line": "\n".join(TRADES[:2])})
+    press(app, "Use this column")
+    chosen(app, data="my-file", robust="subsample_larger")
+    sound(app.switch_page("robust/page.py").run())
+    assert not told(app) and any("private" in each.value for each in app.info)
+    assert told(steward(app, on=True)) == set(TRADES[:2])
+
+
+def test_remembered_private_values_go_with_the_switch() -> None:
+    app = steward(declared_pay(with_file()), on=True)
+    app.session_state["data"] = "my-file"
+    sound(app.switch_page("play/explore.py").run())
+    assert "upload:" in repr(list(app.session_state["memory"]))
+    steward(app, on=False)
+    assert "upload:" not in repr(list(app.session_state.get("memory", ())))
+
+
+def test_nothing_of_private_rows_can_be_downloaded_on_the_data_page() -> None:
+    app = declared_pay(with_file())
+    assert not hides_toolbars(app)
+    steward(app, on=True)
+    (chart,) = drawn(app).values()
+    assert not chart["download"]
+    assert hides_toolbars(app) and not app.get("download_button")
+
+
+def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
+    app = steward(declared_pay(with_file()), on=True)
+    assert TRUE_VALUES in everything(app)
+    app.session_state["data"] = "bimodal"
+    sound(app.switch_page("play/explore.py").run())
+    assert TRUE_VALUES not in everything(app) and not hides_toolbars(app)
+    assert "no value of theirs is shown" in app.markdown[0].value
+    sound(app.selectbox(key="data").set_value("my-file").run())
+    assert TRUE_VALUES in app.markdown[0].value
+    steward(app, on=False)
+    assert TRUE_VALUES not in everything(app) and not shows_number(everything(app))
+
+
+def test_a_private_file_that_is_merely_loaded_is_not_called_seen() -> None:
+    app = steward(with_file(), on=True)
+    assert TRUE_VALUES not in everything(app)
+    press(fill(app, Column="pay"), "Fill in from the data")
+    assert TRUE_VALUES in everything(app) and SECRET_NUMBER in [each.value for each in app.number_input]
+
+
+def test_the_steward_of_one_file_is_not_that_of_the_next() -> None:
+    """Also where the switch was turned while the next file waited for an answer about its first row."""
+    app = give(opened(way=OWN), TRADE_FILE)
+    give(app, "Ada,London\nBob,Paris\n", name="next.csv", answered=False)
+    steward(app, on=True)
+    press(app, "Data, like all rows")
+    assert app.session_state["file"].table.name == "next.csv"
+    assert not app.session_state["steward_choice"] and "Fill in from the data" not in labels(app)
+
+
+def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Held:
+        forgotten = False
+
+        def forget(self) -> None:
+            self.forgotten = True
+
+    one, two = Held(), Held()
+    closed: list[str] = []
+    server = SimpleNamespace(is_active_session=lambda _: False, close_session=closed.append)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
+    monkeypatch.setattr(session, "_last_seen", {})
+    session.has_file(one)
+    session.has_file(two)  # waits while the first is held
+    session.end_abandoned(time.monotonic() + 2 * session.GRACE)
+    assert closed == ["tab"] and one.forgotten and two.forgotten
+
+
+def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
+    app = press(steward(give(opened(way=OWN), "pay,place\n1,2\n3,4\n"), on=True), "Fill in from the data")
+    press(app, "Use this column")
+    app.session_state["data"] = "my-file"
+    app.session_state["queries"] = "linear"
+    sound(app.switch_page("play/explore.py").run())
+    assert drawn(app)["weights_chart"] and not any(chart["download"] for chart in drawn(app).values())

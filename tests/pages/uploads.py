@@ -1,0 +1,17 @@
+"""A reader's own file, already read, for the state of a session."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.data.domains import Line
+from dpcore.data.reading.tables import read_table
+from dpcore.data.sources import Uploaded
+
+
+def uploaded(*, private: bool) -> Uploaded:
+    """Five hundred incomes from 0 to 99."""
+    draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, 500)
+    table = read_table("\n".join(["income", *map(str, draw), ""]).encode(), name="incomes.csv")
+    domain = Line(low=0, high=100, bits=5, missing=True)
+    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")

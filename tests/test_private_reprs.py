@@ -1,0 +1,91 @@
+"""Whatever a mechanism keeps of private data says nothing of it when it is printed: into a log, a traceback, a page."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore import Neighbours, ParameterError, Preview, Problem, catalogue
+from dpcore.core import Entry, HistogramState, Queries
+from dpcore.experiments.measure import finish, measure
+from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.ranges import Thresholds
+from tests.kit.problems import tiny_mechanism
+from tests.test_caches import PLANTED, questions, rows_of
+
+CASES = [
+    pytest.param(entry, queries, id=f"{entry.key}-{type(queries.domain).__name__}-{queries.key}")
+    for queries in questions()
+    for entry in catalogue()
+    if entry.serves(queries)
+]
+
+
+def reached(start: Any) -> Iterator[Any]:
+    """Every object that is reached from one through attributes and containers."""
+    seen: set[int] = set()
+    waiting = [start]
+    while waiting:
+        found = waiting.pop()
+        if id(found) in seen or isinstance(found, np.ndarray | str | bytes | type):
+            continue
+        seen.add(id(found))
+        if isinstance(found, dict):
+            waiting += [*found, *found.values()]
+        elif isinstance(found, list | tuple | set | frozenset):
+            waiting += found
+        else:
+            yield found
+            waiting += vars(found).values() if hasattr(found, "__dict__") else []
+
+
+def shown(start: Any) -> dict[str, str]:
+    """What is printed with PLANTED rows in it, by the class that prints it."""
+    return {
+        type(found).__name__: repr(found)
+        for found in reached(start)
+        if not isinstance(found, int | float) and any(text in repr(found) for text in (str(PLANTED), f"{PLANTED:,}"))
+    }
+
+
+@pytest.mark.parametrize(("entry", "queries"), CASES)
+def test_no_count_of_the_data_is_printed(entry: Entry, queries: Queries) -> None:
+    mechanism, dataset = tiny_mechanism(entry), rows_of(queries)
+    tried = 0
+    for neighbours in Neighbours:
+        n = dataset.n if neighbours is Neighbours.REPLACE_ONE else 8000
+        problem = Problem(domain=queries.domain, queries=queries, n=n, neighbours=neighbours)
+        try:
+            mechanism.guarantee(problem)
+        except ParameterError:
+            continue
+        state = mechanism.prepare(dataset, problem)
+        kept = [dataset, state]
+        if isinstance(mechanism, Interactive) and isinstance(state, HistogramState):
+            kept.append(mechanism.open(state, Preview(1), 2))
+        mechanism.run(state, Preview(1), 2)  # some remember what they worked out
+        assert not shown(kept)
+        tried += 1
+    assert tried
+
+
+def test_a_report_prints_no_truth() -> None:
+    queries = next(queries for queries in questions() if isinstance(queries, Thresholds))
+    dataset = rows_of(queries)
+    problem = Problem(domain=queries.domain, queries=queries, n=dataset.n)
+    mechanism = tiny_mechanism(next(entry for entry in catalogue() if entry.key == "identity"))
+    report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), Preview(1), trials=5))
+    assert report.truth[0] == PLANTED / dataset.n
+    assert f"{report.truth[0]:.4f}" not in repr(report)
+
+
+def test_what_prints_its_counts_is_caught() -> None:
+    @dataclasses.dataclass
+    class Loud:
+        counts: Any
+
+    assert set(shown([{"inside": (Loud(np.array([1, PLANTED])),)}])) == {"Loud"}
