@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.requests import Request
@@ -43,7 +44,8 @@ def sent(body: bytes, *, pieces: int) -> tuple[int, str, bytes]:
         "type": "http", "method": "PUT", "path": "/_stcore/upload_file/s/f",
         "headers": [(b"content-type", b"multipart/form-data; boundary=b")],
     }  # fmt: skip
-    asyncio.run(UploadNames(app)(scope, receive, send))
+    with ThreadPoolExecutor(1) as other:  # this thread may already run the loop of a browser's tests
+        other.submit(lambda: asyncio.run(UploadNames(app)(scope, receive, send))).result()
     name, content = next(iter(arrived.items()), ("", b""))
     return status[0], name, content
 
