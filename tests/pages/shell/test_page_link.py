@@ -24,6 +24,12 @@ FILES = {
 """The script of each page, by its address."""
 
 
+def at(page: str, **asked: str) -> AppTest:
+    """A page, opened by a link; Explore on a small problem, for a bad link's sentence does not depend on it."""
+    small = {"n": "1000", "bits": "5"} if page == "explore" else {}
+    return opened(FILES[page], **{**small, **asked})
+
+
 def link(app: AppTest, name: str) -> str | None:
     """What the address holds, as text; None if the name is gone from it."""
     found = app.query_params.get(name)
@@ -32,7 +38,7 @@ def link(app: AppTest, name: str) -> str | None:
 
 @pytest.mark.parametrize("page", POPOVERS)
 def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -> None:
-    app = opened(FILES[page], seed="abc")
+    app = at(page, seed="abc")
     [told] = warnings(app)
     assert "“seed”" in told and "abc" not in told and told.endswith("showing 1 instead.")
     assert app.session_state["seed"] == 1 and link(app, "seed") is None
@@ -56,7 +62,7 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
     ],
 )
 def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: str, text: str, shown: str) -> None:
-    [told] = warnings(opened(FILES[page], **{name: text}))
+    [told] = warnings(at(page, **{name: text}))
     assert f"“{name}”" in told and f"showing {shown} instead" in told
 
 
@@ -70,7 +76,7 @@ def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: st
     ],
 )
 def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> None:
-    assert not warnings(opened(FILES[page], **asked))
+    assert not warnings(at(page, **asked))
 
 
 @pytest.mark.parametrize(
@@ -81,14 +87,14 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
     ],
 )  # fmt: skip
 def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str, label: str) -> None:
-    app = opened(FILES[page], **{name: "zzz"})
+    app = at(page, **{name: "zzz"})
     told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."
     assert warnings(app) == [told]
     assert label in {str(getattr(each, "label", "")) for each in elements(app.main)}
 
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
-    told = warnings(opened("play/explore.py", data="my-file", epsilons="2", mechanism="magic"))
+    told = warnings(at("explore", data="my-file", epsilons="2", mechanism="magic"))
     assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))

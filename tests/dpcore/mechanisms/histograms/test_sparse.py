@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -218,9 +217,3 @@ def test_figure_shapes() -> None:
     assert line_example().sum() == 500
     assert (grid_example(8003) > 0).sum() == 16
     assert grid_example(8003).sum() == 8003
-
-
-def test_a_figure_is_fast() -> None:
-    start = time.process_time()
-    loss_figure(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))
-    assert time.process_time() - start < 3  # of the processor; 3 ms
