@@ -29,6 +29,8 @@ def promised(chosen: Setting, dataset: Dataset) -> None:
         said = promise(bound, n=dataset.n).replace("no query errs", "no answer given errs")
         st.markdown(f"{said} :orange-badge[theory]")
         st.markdown(bound.statement)
+        if bound.formula:
+            st.latex(bound.formula)
         if bound.rows_needed:
             enough = "✓ enough" if dataset.n >= bound.rows_needed else "✗ **too few**"
             st.markdown(

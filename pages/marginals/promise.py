@@ -104,6 +104,8 @@ def _theorem(told: Promised, worst: Floats | None) -> None:
         )
     st.markdown(f"{text} :orange-badge[theory]")
     st.markdown(told.details)
+    if bound.formula:
+        st.latex(bound.formula)
     for assumption in bound.assumptions:
         st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
     if worst is not None:

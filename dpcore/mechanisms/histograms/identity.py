@@ -32,7 +32,7 @@ from dpcore.core import (
     epsilon_param,
 )
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_laplace
+from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_laplace
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Sampler
@@ -57,6 +57,9 @@ class IdentityHistogram(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
             f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=worst_error_formula(
+                problem.queries, noise=r"\mathrm{DLap}(\Delta/\varepsilon)", square=r"\ln\mathbb{E}e^{\lambda Z}"
+            ),
             reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,

@@ -106,6 +106,7 @@ class RecursiveIntervals(Mechanism):
         candidates = self.levels * s * problem.domain.size + pieces - 1
         loss = 2 * self.sensitivity(problem) * self.levels / self.epsilon * math.log(candidates / beta)
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
+        times = "" if sides == 1 else "2"
         resolution, rounding, rows = sides / (2 * pieces), sides * growth / (2 * s), sides * growth * loss / 2
         known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         room = self.alpha - resolution - rounding
@@ -115,6 +116,8 @@ class RecursiveIntervals(Mechanism):
             statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {resolution:.3g} of n, {s} "
             f"sub-cells a cell add at most {rounding:.3g} (where cells hold many rows), and {pieces - 1} private cuts "
             f"{rows:,.0f} rows.",
+            formula=rf"\alpha\le\frac{{{sides}}}{{2^{{L+1}}}}+\frac{{{times}D_L}}{{2s}}+\frac{{{times}D_L}}{{2n}}"
+            r"\cdot\frac{2\Delta L}{\varepsilon}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
             assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
