@@ -40,7 +40,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Categories, Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,7 +110,7 @@ class SubsetSums(Mechanism):
         padded = np.zeros((1, size))
         padded[0, : len(state.histogram)] = state.histogram
         counts = np.round((padded.sum() - transform(padded)[:, 1:]) / 2).astype(np.int64)
-        noisy = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=size // 2, trials=trials)
+        noisy = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=size // 2), trials)
         return GroupCounts(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),

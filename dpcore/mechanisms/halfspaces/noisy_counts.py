@@ -53,7 +53,7 @@ from dpcore.mechanisms.halfspaces.agreement import agreement
 from dpcore.mechanisms.halfspaces.counting import Signs
 from dpcore.mechanisms.halfspaces.directions import MOST_NET_DIMENSIONS, MOST_PAIRS, directions, reach
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, PublicCoins, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
@@ -167,7 +167,7 @@ class HalfspaceCounts(Mechanism):
         shape = (trials, self.projections if self.is_projected(problem) else 0, self.projected, _dimensions(problem))
         if not shape[1]:
             return np.empty((trials, 0, shape[3], shape[3]), dtype=np.int8)
-        coins = sampler.integers(2, columns=math.prod(shape[1:]), trials=trials)
+        coins = sampler.draw(PublicCoins(2, columns=math.prod(shape[1:])), trials)
         return (2 * coins - 1).astype(np.int8).reshape(shape)
 
     def run(self, state: SphereState, sampler: Sampler, trials: int = 1) -> HalfspaceRelease:
@@ -175,7 +175,7 @@ class HalfspaceCounts(Mechanism):
         problem, net = state.problem, self.net(state.problem)
         signs = self.signs(problem, sampler, trials)
         counts = state.counts(signs, net).reshape(-1, self.measured(problem))
-        noisy = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.measured(problem), trials=trials)
+        noisy = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.measured(problem)), trials)
         return HalfspaceRelease(
             problem=problem,
             guarantee=self.guarantee(problem),

@@ -38,7 +38,7 @@ from dpcore.mechanisms.histograms.concentration import worst_error_argument, wor
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +76,8 @@ class GaussianHistogram(Mechanism):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
-        counts = sampler.gaussian_counts(
-            state.histogram[None, :],
-            sigma=self.sigma(state.problem),
-            shift=state.problem.neighbours.histogram_shift,
-            trials=trials,
-        )
+        sigma, shift = self.sigma(state.problem), state.problem.neighbours.histogram_shift
+        counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, shift=shift), trials)
         return HistogramRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),

@@ -35,7 +35,7 @@ from dpcore.data.domains import Categories, Grid, Line
 from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_laplace
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +68,9 @@ class IdentityHistogram(Mechanism):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
-        counts = sampler.noisy_counts(
-            state.histogram[None, :],
-            epsilon=self.epsilon,
-            sensitivity=sum(state.problem.neighbours.histogram_shift),
-            trials=trials,
-        )
+        sensitivity = sum(state.problem.neighbours.histogram_shift)
+        draw = NoisyCounts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=sensitivity)
+        counts = sampler.draw(draw, trials)
         return HistogramRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),

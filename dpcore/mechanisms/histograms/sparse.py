@@ -53,7 +53,7 @@ from dpcore.core import (
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.histograms.projection import project_counts
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 def lone_row_chance(*, cells: int, n: int, condition: str = "sharper") -> float:
@@ -115,13 +115,9 @@ class ProjectedHistogram(Mechanism):
         guarantee = self.guarantee(problem)
         noisy = self.noisy_cells(state.histogram, problem)
         counts = np.zeros((trials, problem.domain.size), dtype=np.int64)
-        drawn = sampler.noisy_counts(
-            state.histogram[None, noisy],
-            epsilon=self.epsilon,
-            sensitivity=sum(problem.neighbours.histogram_shift),
-            trials=trials,
-        )
-        counts[:, noisy] = project_counts(drawn, total=problem.n)
+        sensitivity = sum(problem.neighbours.histogram_shift)
+        draw = NoisyCounts(state.histogram[None, noisy], epsilon=self.epsilon, sensitivity=sensitivity)
+        counts[:, noisy] = project_counts(sampler.draw(draw, trials), total=problem.n)
         return HistogramRelease(
             problem=problem,
             guarantee=guarantee,
@@ -217,7 +213,7 @@ def loss_figure(
 ) -> LossFigure:
     """Simulate both mechanisms on one histogram, as in the paper's section 8; replacing one row, as there."""
     n = int(histogram.sum())
-    noisy = sampler.noisy_counts(histogram[None, :], epsilon=epsilon, sensitivity=2, trials=simulations)
+    noisy = sampler.draw(NoisyCounts(histogram[None, :], epsilon=epsilon, sensitivity=2), simulations)
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
     kept = (histogram > 0) | (not spared)
     random = np.zeros_like(noisy)

@@ -42,7 +42,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
@@ -105,9 +105,8 @@ class AnchoredIntervals(Mechanism):
         high = np.full((trials, m), size - 1, dtype=np.int64)
         for _ in range(d):
             middle = (low + high) >> 1
-            reached = sampler.at_least(
-                up_to[middle], targets[None, :], epsilon=self.epsilon / d, sensitivity=m, trials=trials
-            )
+            draw = NoisyComparisons(up_to[middle], targets[None, :], epsilon=self.epsilon / d, sensitivity=m)
+            reached = sampler.draw(draw, trials)
             low = np.where(reached, low, np.minimum(middle + 1, high))
             high = np.where(reached, middle, high)
         return PointsRelease(

@@ -60,8 +60,8 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
-from dpcore.randomness.sampler import NEVER
+from dpcore.randomness import FairSplit, NoisyComparisons, Sampler
+from dpcore.randomness.counts import NEVER
 
 
 def printed_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
@@ -236,7 +236,7 @@ class Bisections:
             fresh = (self.node[level] != position) & alive
             between = self.left[level]
             if np.count_nonzero(fresh):
-                heads = self.sampler.split(((after - before) * fresh)[:, None])[:, 0]
+                heads = self.sampler.draw(FairSplit(((after - before) * fresh)[:, None]), self.trials)[:, 0]
                 between = np.where(fresh, before + heads, between)
             self.node[level], self.left[level] = position, between
             goes_left = self._enough(between, middle > self.start, self.needed[:1])
@@ -251,16 +251,14 @@ class Bisections:
     def _enough(self, rows: Integers, asked: Booleans, needed: Integers) -> Booleans:
         """Whether the block from its start to a place with ``rows`` before it seems full, where that is not public."""
         threshold = np.where(asked, needed, self.never)[:, None] if np.count_nonzero(asked) else NEVER
-        reached = self.sampler.at_least(
-            (rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1, trials=self.trials
-        )
-        return reached[:, 0]
+        draw = NoisyComparisons((rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1)
+        return self.sampler.draw(draw, self.trials)[:, 0]
 
     def _nothing_left(self) -> Integers:
         """The draws of a search where every trial is done: made all the same, and ignored."""
         nothing = np.zeros((self.trials, 1), dtype=np.int64)
         for _ in range(self.depth + self.tie_bits):
-            self.sampler.at_least(nothing, NEVER, epsilon=self.epsilon, sensitivity=1, trials=self.trials)
+            self.sampler.draw(NoisyComparisons(nothing, NEVER, epsilon=self.epsilon, sensitivity=1), self.trials)
         return nothing[:, 0]
 
 

@@ -54,7 +54,7 @@ from dpcore.core import (
 from dpcore.data.domains import Grid
 from dpcore.mechanisms.intervals.recursive import error_growth
 from dpcore.queries.ranges import Cells, Rectangles
-from dpcore.randomness import Sampler
+from dpcore.randomness import MedianCuts, Sampler
 
 FIRST_SHARE = 1 / 3
 """Share of epsilon for the cuts of the first axis."""
@@ -251,11 +251,9 @@ class RectangleRelease(Mechanism):
         in_columns = left.sum(axis=1)
         across = np.tile(np.array([0, plan.ends[0]], dtype=np.int64), (trials, 1))
         for _ in range(self.levels):
-            cuts = sampler.choose_cut(
-                in_columns, across[:, :-1], across[:, 1:],
-                epsilon=self.epsilons[0], sensitivity=plan.across * delta, trials=trials,
-            )  # fmt: skip
-            across = _merged(across, cuts)
+            ends = across[:, :-1], across[:, 1:]
+            draw = MedianCuts(in_columns, *ends, epsilon=self.epsilons[0], sensitivity=plan.across * delta)
+            across = _merged(across, sampler.draw(draw, trials))
         # Each different slab is a line of its own; all lines in a row are one, with pieces that never leave theirs.
         pairs, line = np.unique(across[:, :-1] * len(left) + across[:, 1:], return_inverse=True)
         steps = np.zeros((len(pairs), plan.ends[1] + 1), dtype=np.int64)
@@ -264,11 +262,9 @@ class RectangleRelease(Mechanism):
         start = line.reshape(trials, plan.slabs, 1) * steps.shape[1]
         up = start + np.array([0, plan.ends[1]], dtype=np.int64)
         for _ in range(self.levels):
-            cuts = sampler.choose_cut(
-                below, up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1),
-                epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta, trials=trials,
-            )  # fmt: skip
-            up = _merged(up, cuts.reshape(trials, plan.slabs, -1))
+            ends = up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1)
+            draw = MedianCuts(below, *ends, epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta)
+            up = _merged(up, sampler.draw(draw, trials).reshape(trials, plan.slabs, -1))
         return RectanglesRelease(
             problem=problem,
             guarantee=self.guarantee(problem),

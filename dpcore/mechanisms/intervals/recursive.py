@@ -46,7 +46,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import MedianCuts, Sampler
 
 MOST_SUBCELLS = 1 << 20
 """Sub-cells of the whole line: a run costs time in proportion to them."""
@@ -133,17 +133,11 @@ class RecursiveIntervals(Mechanism):
         parts = np.zeros(s * size + 1, dtype=np.int64)
         np.cumsum(np.repeat(state.histogram, s), out=parts[1:])
         ends = np.tile(np.array([0, s * size], dtype=np.int64), (trials, 1))
+        epsilon, sensitivity = self.epsilon / self.levels, s * self.sensitivity(problem)
         for _ in range(self.levels):
-            cuts = sampler.choose_cut(
-                parts,
-                ends[:, :-1],
-                ends[:, 1:],
-                epsilon=self.epsilon / self.levels,
-                sensitivity=s * self.sensitivity(problem),
-                trials=trials,
-            )
+            draw = MedianCuts(parts, ends[:, :-1], ends[:, 1:], epsilon=epsilon, sensitivity=sensitivity)
             merged = np.empty((trials, 2 * ends.shape[1] - 1), dtype=np.int64)
-            merged[:, ::2], merged[:, 1::2] = ends, cuts
+            merged[:, ::2], merged[:, 1::2] = ends, sampler.draw(draw, trials)
             ends = merged
         weights = np.full(ends.shape, 1 / 2**self.levels)
         weights[:, [0, -1]] /= 2

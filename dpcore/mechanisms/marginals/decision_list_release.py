@@ -242,9 +242,7 @@ class DecisionListMarginals(Mechanism):
         levels = []
         for noise in plan.noise:
             exact = state.added_up(plan.coefficients, level=noise.level, degree=degree)
-            levels.append(
-                sampler.noisy_counts(exact[None, :], epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
-            )
+            levels.append(sampler.draw(noise.draw(exact[None, :]), trials))
         return ListRelease(
             problem=problem,
             guarantee=self.guarantee(problem),

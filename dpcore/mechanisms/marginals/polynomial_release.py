@@ -121,13 +121,10 @@ class PolynomialMarginals(Mechanism):
     def run(self, state: MarginalState, sampler: Sampler, trials: int = 1) -> MarginalRelease:
         """One draw for each level."""
         plan = self.plan(state.problem)
-        levels = []
-        for noise, counts in zip(plan.noise, state.protected(plan), strict=True):
-            if noise.epsilon:
-                drawn = sampler.noisy_counts(counts, epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
-            else:
-                drawn = sampler.gaussian_counts(counts, sigma=noise.scale, shift=(1,) * noise.moved, trials=trials)
-            levels.append(drawn)
+        levels = [
+            sampler.draw(noise.draw(counts), trials)
+            for noise, counts in zip(plan.noise, state.protected(plan), strict=True)
+        ]
         return MarginalRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),

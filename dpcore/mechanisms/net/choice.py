@@ -54,8 +54,8 @@ from dpcore.core import (
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
-from dpcore.randomness.sampler import RULES
+from dpcore.randomness import DatabaseChoice, Sampler
+from dpcore.randomness.choices import RULES
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -139,7 +139,7 @@ class NetMechanism(Mechanism):
     def run(self, state: NetState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One draw."""
         m = state.net.kernel.points
-        points = sampler.choose_multiset(state.net, epsilon=self.epsilon, sensitivity=m, trials=trials, rule=self.rule)
+        points = sampler.draw(DatabaseChoice(state.net, epsilon=self.epsilon, sensitivity=m, rule=self.rule), trials)
         return PointsRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),

@@ -51,7 +51,7 @@ from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
-from dpcore.randomness import Sampler
+from dpcore.randomness import DatabaseChoice, NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 SIZE_SHARE = 0.1
@@ -140,12 +140,11 @@ class LinearNet(Mechanism):
         """One choice and, where the number of rows is private, one noisy count of them."""
         m, n = state.net.candidates.points.shape[1], state.problem.n
         chance, count = self.shares(state.problem)
-        points = sampler.choose_multiset(
-            state.net, epsilon=chance, sensitivity=self.sensitivity * m * UNITS, trials=trials
-        )
+        draw = DatabaseChoice(state.net, epsilon=chance, sensitivity=self.sensitivity * m * UNITS)
+        points = sampler.draw(draw, trials)
         share = np.ones((trials, 1))
         if count:
-            noisy = sampler.noisy_counts(state.rows, epsilon=count, sensitivity=1, trials=trials)
+            noisy = sampler.draw(NoisyCounts(state.rows, epsilon=count, sensitivity=1), trials)
             share = np.clip(noisy, 0, n) / n
         return PointsRelease(
             problem=state.problem,

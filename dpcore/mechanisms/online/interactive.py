@@ -25,7 +25,7 @@ from dpcore.mechanisms.online.analysts import ANALYSTS, analyst
 from dpcore.mechanisms.online.beliefs import Belief
 from dpcore.mechanisms.online.conversation import Conversation, Transcript
 from dpcore.mechanisms.online.slack import answer_slack, gate_slack
-from dpcore.randomness import Sampler
+from dpcore.randomness import Sampler, SparseVector
 from dpcore.randomness.gates import GateBudget, gate_budget
 
 ANSWERS = 0.25
@@ -38,7 +38,7 @@ AIM = 0.75
 class Interactive(Mechanism):
     """Guess each answer from a public belief; if the guess is far off, answer from the data and mend the belief.
 
-    A sparse vector (``Sampler.sparse_gate``) compares |count - guess| with a threshold. One row more, less or other
+    A sparse vector (``randomness.SparseVector``) compares |count - guess| with a threshold. One row more, less or other
     moves any count by at most 1, and the guess follows from what was said before: so the values it compares have
     sensitivity 1, and the gate's epsilon is that of the whole conversation, under either relation.
     """
@@ -140,14 +140,12 @@ class Interactive(Mechanism):
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         """Charge epsilon and begin."""
         problem, budget = state.problem, self.budget()
-        gate = sampler.sparse_gate(
-            epsilon=self.epsilon, sensitivity=1, updates=budget.updates, trials=trials, answers=ANSWERS
-        )
+        draw = SparseVector(epsilon=self.epsilon, sensitivity=1, updates=budget.updates, answers=ANSWERS)
         return Conversation(
             state,
             guarantee=self.guarantee(problem),
             sampler=sampler.name,
-            gate=gate,
+            gate=sampler.draw(draw, trials),
             threshold=self.threshold(problem),
             belief=self.belief(problem, trials),
             trials=trials,

@@ -34,7 +34,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
@@ -78,7 +78,7 @@ class ClippedMean(Mechanism):
         problem, n = state.problem, state.problem.n
         cells = problem.domain.ordered
         total = int(state.histogram[:cells] @ np.arange(cells))
-        noisy = sampler.noisy_counts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1, trials=trials)
+        noisy = sampler.draw(NoisyCounts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1), trials)
         return ValueRelease(
             problem=problem,
             guarantee=self.guarantee(problem),

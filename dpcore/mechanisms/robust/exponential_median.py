@@ -40,7 +40,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import Choice, Sampler
 
 PARTS = 10**6
 """Quantiles are whole numbers of millionths, so that scores are exact."""
@@ -106,12 +106,9 @@ class ExponentialMedian(Mechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One choice."""
         problem = state.problem
-        values = sampler.choose(
-            scores(state.histogram, domain=problem.domain, share=self.share)[None, :],
-            epsilon=self.epsilon,
-            sensitivity=self.sensitivity(problem.neighbours),
-            trials=trials,
-        )
+        scored = scores(state.histogram, domain=problem.domain, share=self.share)[None, :]
+        draw = Choice(scored, epsilon=self.epsilon, sensitivity=self.sensitivity(problem.neighbours))
+        values = sampler.draw(draw, trials)
         return ValueRelease(
             problem=problem,
             guarantee=self.guarantee(problem),

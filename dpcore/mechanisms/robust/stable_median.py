@@ -46,7 +46,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_tail
 
 PARTS = 10**6
@@ -196,9 +196,8 @@ class StableMedian(Mechanism):
         cell, stable = stability(
             state.histogram, domain=problem.domain, quantile=self.quantile, neighbours=problem.neighbours
         )
-        answers = sampler.at_least(
-            np.array([[stable]]), self.threshold, epsilon=self.epsilon, sensitivity=1, trials=trials
-        )
+        draw = NoisyComparisons(np.array([[stable]]), self.threshold, epsilon=self.epsilon, sensitivity=1)
+        answers = sampler.draw(draw, trials)
         return ValueRelease(
             problem=problem,
             guarantee=self.guarantee(problem),

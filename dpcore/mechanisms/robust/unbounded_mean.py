@@ -47,7 +47,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 WHY_NOT = (
     "Only the chance that two people differ by more than the noise allows for is bounded by a number. What the change "
@@ -139,9 +139,8 @@ class UnboundedMean(Mechanism):
         exceptions = most_exceptions(n=n, gamma=self.gamma)
         # At least one cell: a wider scale only helps, and noise needs one.
         difference = max(1, int(state.differences[-1 - exceptions]))
-        noisy = sampler.noisy_counts(
-            np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference, trials=trials
-        )
+        draw = NoisyCounts(np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference)
+        noisy = sampler.draw(draw, trials)
         return ValueRelease(
             problem=problem,
             guarantee=guarantee,

@@ -58,7 +58,7 @@ from dpcore.mechanisms.tables.release import (
 )
 from dpcore.mechanisms.tables.residual_planner import noisy_contrasts, worst_cell
 from dpcore.privacy.gaussian_vectors import calibrated
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 NOISES = ("gaussian", "laplace")
 
@@ -136,10 +136,10 @@ class DirectTables(_Classic):
         """One draw on all cells."""
         problem, counts = state.problem, state.counts[None, :]
         if self.noise == "laplace":
-            values = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem), trials=trials)
+            values = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem)), trials)
         else:
             shift = (1,) * self.moves(problem)
-            values = sampler.gaussian_counts(counts, sigma=self.sigma(problem), shift=shift, trials=trials)
+            values = sampler.draw(GaussianCounts(counts, sigma=self.sigma(problem), shift=shift), trials)
         return DirectRelease(**_published(self, state, sampler, trials), values=values)
 
 
@@ -188,7 +188,7 @@ class FourierTables(_Classic):
         if self.noise == "gaussian":
             return noisy_contrasts(self, state, plan, sampler, trials=trials)
         values = np.concatenate([state.contrasts[part.key] for part in plan.parts])[None, :]
-        noisy = sampler.noisy_counts(values, epsilon=self.epsilon, sensitivity=sensitivity, trials=trials)
+        noisy = sampler.draw(NoisyCounts(values, epsilon=self.epsilon, sensitivity=sensitivity), trials)
         return ContrastsRelease(**_published(self, state, sampler, trials), values=noisy, plan=plan)
 
 

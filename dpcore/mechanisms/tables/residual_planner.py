@@ -45,7 +45,7 @@ from dpcore.data.attributes import Attributes, Marginals
 from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan, worst_shift
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, contrast_state
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ def noisy_contrasts(
 ) -> ContrastsRelease:
     """Contrasts with the plan's Gaussian noise."""
     drawn = [
-        sampler.gaussian_counts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift, trials=trials)
+        sampler.draw(GaussianCounts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift), trials)
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
     ]
     return ContrastsRelease(
