@@ -88,7 +88,7 @@ class Broken(Mechanism):
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         return self.inner.accuracy(problem, beta)
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> State:
+    def prepare(self, dataset: Dataset, problem: Problem) -> Any:
         return self.inner.prepare(dataset, problem)
 
     def run(self, state: State, sampler: Any, trials: int = 1) -> PointsRelease:

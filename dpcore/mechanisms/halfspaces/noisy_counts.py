@@ -41,10 +41,9 @@ from dpcore.core import (
     Dataset,
     Entry,
     Floats,
-    Guarantee,
-    Mechanism,
     Neighbours,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
@@ -58,7 +57,7 @@ from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfspaceCounts(Mechanism):
+class HalfspaceCounts(PureMechanism):
     """Noisy counts on the sides of a net of planes, after random sign projections."""
 
     releases: ClassVar[str] = "answers"
@@ -105,10 +104,6 @@ class HalfspaceCounts(Mechanism):
         """Standard deviation of the noise in one answer, as a fraction of n; it is about sqrt(2 m) k/(epsilon n)."""
         p = math.exp(-self.epsilon / self.measured(problem))
         return math.sqrt(2 * p / self.matrices(problem)) / ((1 - p) * problem.n)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation, for any matrices that do not depend on the data."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Without projection: the largest noise, for every direction whose margin is beyond the net's reach.
@@ -176,15 +171,8 @@ class HalfspaceCounts(Mechanism):
         signs = self.signs(problem, sampler, trials)
         counts = state.counts(signs, net).reshape(-1, self.measured(problem))
         noisy = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.measured(problem)), trials)
-        return HalfspaceRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            signs=signs,
-            counts=noisy.reshape(trials, self.matrices(problem), len(net)),
-            net=net,
-        )
+        shaped = noisy.reshape(trials, self.matrices(problem), len(net))
+        return self.release(HalfspaceRelease, state, sampler, trials, signs=signs, counts=shaped, net=net)
 
 
 def _dimensions(problem: Problem) -> int:

@@ -18,12 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpcore.core import (
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -70,21 +67,11 @@ class GaussianHistogram(Mechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
         sigma, shift = self.sigma(state.problem), state.problem.neighbours.histogram_shift
         counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, shift=shift), trials)
-        return HistogramRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 ENTRIES = (

@@ -36,17 +36,16 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Floats,
     Guarantee,
     HistogramRelease,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
@@ -74,14 +73,10 @@ def total_noise(*, cells: int, scale: float, beta: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectedHistogram(Mechanism):
+class ProjectedHistogram(PureMechanism):
     """Every cell's count plus discrete Laplace noise, then the nearest histogram of n rows."""
 
     epsilon: float = epsilon_param()
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation: the projection is post-processing."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
         """Which cells get noise; the others stay as they are."""
@@ -105,26 +100,16 @@ class ProjectedHistogram(Mechanism):
             note="For all data at once. The typical error grows with the number of cells that get noise.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on the noisy cells, one projection."""
         problem = state.problem
-        guarantee = self.guarantee(problem)
+        self.guarantee(problem)  # refuses before anything is drawn
         noisy = self.noisy_cells(state.histogram, problem)
         counts = np.zeros((trials, problem.domain.size), dtype=np.int64)
         sensitivity = sum(problem.neighbours.histogram_shift)
         draw = NoisyCounts(state.histogram[None, noisy], epsilon=self.epsilon, sensitivity=sensitivity)
         counts[:, noisy] = project_counts(sampler.draw(draw, trials), total=problem.n)
-        return HistogramRelease(
-            problem=problem,
-            guarantee=guarantee,
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 @dataclass(frozen=True, kw_only=True)

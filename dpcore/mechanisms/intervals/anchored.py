@@ -29,14 +29,12 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Guarantee,
     HistogramState,
-    Mechanism,
     Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
 )
@@ -47,7 +45,7 @@ from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnchoredIntervals(Mechanism):
+class AnchoredIntervals(PureMechanism):
     """Noisy binary searches for m mid-quantiles of the cumulative distribution."""
 
     epsilon: float = epsilon_param()
@@ -57,10 +55,6 @@ class AnchoredIntervals(Mechanism):
     def searches(self) -> int:
         """Points released, m."""
         return math.ceil(2 / self.alpha)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half a point's mass plus the largest noise for thresholds; twice that for intervals, and a cell is one.
@@ -91,10 +85,6 @@ class AnchoredIntervals(Mechanism):
             rows_needed=max(1, math.ceil(sides * noise / (self.alpha - resolution))),
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """All searches take d steps together; a search that has ended goes on drawing and ignores the answer."""
         problem, m = state.problem, self.searches
@@ -109,14 +99,8 @@ class AnchoredIntervals(Mechanism):
             reached = sampler.draw(draw, trials)
             low = np.where(reached, low, np.minimum(middle + 1, high))
             high = np.where(reached, middle, high)
-        return PointsRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=np.sort(low, axis=1),
-            weights=np.full((trials, m), 1 / m),
-        )
+        points, weights = np.sort(low, axis=1), np.full((trials, m), 1 / m)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

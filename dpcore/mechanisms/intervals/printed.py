@@ -44,16 +44,14 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
     param,
@@ -98,7 +96,7 @@ def crowding(*, n: int, alpha: float, tie_bits: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrintedIntervals(Mechanism):
+class PrintedIntervals(PureMechanism):
     """Algorithm 2 of Blum, Ligett and Roth with five repairs and tie-breaking bits."""
 
     epsilon: float = epsilon_param()
@@ -116,10 +114,6 @@ class PrintedIntervals(Mechanism):
     def depth(self, problem: Problem) -> int:
         """Questions of one search, d."""
         return problem.domain.depth + self.tie_bits
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Theorem 4.3 under the condition its proof needs, with the printed condition told beside it.
@@ -154,10 +148,6 @@ class PrintedIntervals(Mechanism):
             f"has scale {scale:.3g} of n, {6 * scale / self.alpha:.3g} times the mass of a block.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def search(self, state: HistogramState, sampler: Sampler, trials: int) -> Bisections:
         """The bisections of T trials, at the left end."""
         problem = state.problem
@@ -180,14 +170,7 @@ class PrintedIntervals(Mechanism):
             found[:, block] = ~search.done
             points[:, block] = np.where(search.done, 0, search.next_bound())
         weights: Floats = found / found.sum(axis=1, keepdims=True)
-        return PointsRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=points,
-            weights=weights,
-        )
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 class Bisections:

@@ -26,10 +26,8 @@ References:
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -38,16 +36,14 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    Dataset,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
@@ -118,6 +114,7 @@ class RectanglesRelease(DataRelease):
         up: cuts of each slab along the second axis in sub-cells, slab after slab, (T, s·(s - 1)).
     """
 
+    published = ("across", "up")
     across: Integers
     up: Integers
 
@@ -143,15 +140,6 @@ class RectanglesRelease(DataRelease):
         histogram[self.refused] = np.nan
         return histogram
 
-    def outcomes(self) -> Floats:
-        """The cuts."""
-        return np.concatenate([self.across, self.up], axis=1).astype(np.float64)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        kept = {name: getattr(self, name)[start:stop] for name in ("refused", "across", "up")}
-        return dataclasses.replace(self, **kept)
-
 
 def _with_ends(cuts: Integers, last: int) -> Integers:
     """Cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
@@ -160,7 +148,7 @@ def _with_ends(cuts: Integers, last: int) -> Integers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RectangleRelease(Mechanism):
+class RectangleRelease(PureMechanism):
     """Private medians of pieces of the first axis, then of pieces of each slab along the second."""
 
     epsilon: float = epsilon_param()
@@ -183,10 +171,6 @@ class RectangleRelease(Mechanism):
     def sensitivity(self, problem: Problem) -> int:
         """Delta: how far one row moves the scores of a level together, in rows; a replaced row, in two slabs."""
         return sum(problem.neighbours.histogram_shift)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Four crossed cells in s, sub-cells, and private choices; a grid cell is a rectangle.
@@ -225,10 +209,6 @@ class RectangleRelease(Mechanism):
             rows_needed=math.floor(rows / room) + 1 if room > 0 else None,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """At worst: all slabs of all releases differ, and each level runs along all of them."""
         plan = self.plan(problem)
@@ -265,14 +245,8 @@ class RectangleRelease(Mechanism):
             ends = up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1)
             draw = MedianCuts(below, *ends, epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta)
             up = _merged(up, sampler.draw(draw, trials).reshape(trials, plan.slabs, -1))
-        return RectanglesRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            across=across[:, 1:-1],
-            up=(up - start)[:, :, 1:-1].reshape(trials, -1),
-        )
+        cuts = (up - start)[:, :, 1:-1].reshape(trials, -1)
+        return self.release(RectanglesRelease, state, sampler, trials, across=across[:, 1:-1], up=cuts)
 
 
 def _merged(ends: Integers, cuts: Integers) -> Integers:

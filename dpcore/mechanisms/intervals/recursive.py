@@ -33,14 +33,12 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Guarantee,
     HistogramState,
-    Mechanism,
     Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
 )
@@ -67,7 +65,7 @@ def error_growth(levels: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecursiveIntervals(Mechanism):
+class RecursiveIntervals(PureMechanism):
     """Private medians of pieces of the line, level by level."""
 
     epsilon: float = epsilon_param()
@@ -86,10 +84,6 @@ class RecursiveIntervals(Mechanism):
     def sensitivity(self, problem: Problem) -> int:
         """Delta: how far one row moves the scores of a level together, in rows."""
         return sum(problem.neighbours.histogram_shift)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, sub-cells and private choices; once for thresholds, twice for intervals, and a cell is one.
@@ -121,10 +115,6 @@ class RecursiveIntervals(Mechanism):
             rows_needed=math.ceil(rows / room) if room > 0 else None,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """L draws, each of all cuts of a level."""
         problem = state.problem
@@ -141,15 +131,9 @@ class RecursiveIntervals(Mechanism):
             ends = merged
         weights = np.full(ends.shape, 1 / 2**self.levels)
         weights[:, [0, -1]] /= 2
-        return PointsRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            # A cut between two cells counts for the left one: all rows of that cell lie left of it.
-            points=np.maximum(ends - 1, 0) // s,
-            weights=weights,
-        )
+        # A cut between two cells counts for the left one: all rows of that cell lie left of it.
+        points = np.maximum(ends - 1, 0) // s
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

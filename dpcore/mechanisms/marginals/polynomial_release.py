@@ -23,8 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpcore.core import (
     Assumption,
     Bound,
@@ -125,14 +123,7 @@ class PolynomialMarginals(Mechanism):
             sampler.draw(noise.draw(counts), trials)
             for noise, counts in zip(plan.noise, state.protected(plan), strict=True)
         ]
-        return MarginalRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            plan=plan,
-            levels=tuple(levels),
-        )
+        return self.release(MarginalRelease, state, sampler, trials, plan=plan, levels=tuple(levels))
 
 
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)

@@ -42,11 +42,10 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Entry,
-    Guarantee,
-    Mechanism,
     Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     State,
     epsilon_param,
     param,
@@ -66,7 +65,7 @@ class NetState(State):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetMechanism(Mechanism):
+class NetMechanism(PureMechanism):
     """A private choice among all databases of m points."""
 
     epsilon: float = epsilon_param()
@@ -86,10 +85,6 @@ class NetMechanism(Mechanism):
         while self.rule != "exponential" and m > 1 and not listable(problem.queries, points=m):
             m -= 1
         return m
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net's resolution and the choice's loss, apart; Property 3.4 is the case where the two are equal."""
@@ -140,14 +135,7 @@ class NetMechanism(Mechanism):
         """One draw."""
         m = state.net.kernel.points
         points = sampler.draw(DatabaseChoice(state.net, epsilon=self.epsilon, sensitivity=m, rule=self.rule), trials)
-        return PointsRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=points,
-            weights=np.full(points.shape, 1 / m),
-        )
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=np.full(points.shape, 1 / m))
 
 
 ENTRIES = (

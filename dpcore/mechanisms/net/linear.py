@@ -36,13 +36,12 @@ from dpcore.core import (
     BoundKind,
     Dataset,
     Entry,
-    Guarantee,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     PointsRelease,
     Problem,
+    PureMechanism,
     State,
     epsilon_param,
     param,
@@ -67,7 +66,7 @@ class LinearNetState(State):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearNet(Mechanism):
+class LinearNet(PureMechanism):
     """A private choice among all databases of m points, by their worst weighted sum."""
 
     epsilon: float = epsilon_param()
@@ -96,10 +95,6 @@ class LinearNet(Mechanism):
         if problem.neighbours is Neighbours.REPLACE_ONE:
             return self.epsilon, 0.0
         return self.epsilon * (1 - SIZE_SHARE), self.epsilon * SIZE_SHARE
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, choice and, where it is private, the number of rows, added up."""
@@ -146,14 +141,8 @@ class LinearNet(Mechanism):
         if count:
             noisy = sampler.draw(NoisyCounts(state.rows, epsilon=count, sensitivity=1), trials)
             share = np.clip(noisy, 0, n) / n
-        return PointsRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=points,
-            weights=np.repeat(share / m, m, axis=1),
-        )
+        weights = np.repeat(share / m, m, axis=1)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

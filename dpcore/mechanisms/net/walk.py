@@ -149,10 +149,8 @@ class NetWalk(Mechanism):
         """One draw. Raises ParameterError if a secure sampler meets a walk."""
         sensitivity = UNITS * self.points
         points = sampler.draw(DatabaseChoice(state, epsilon=self.epsilon, sensitivity=sensitivity), trials)
-        return PointsRelease(
-            problem=state.problem, guarantee=self.guarantee(state.problem), sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_), points=points, weights=np.full(points.shape, 1 / self.points),
-        )  # fmt: skip
+        weights = np.full(points.shape, 1 / self.points)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

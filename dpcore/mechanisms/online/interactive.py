@@ -11,12 +11,10 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    Dataset,
-    Guarantee,
     HistogramState,
-    Mechanism,
     Neighbours,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
     param,
@@ -35,7 +33,7 @@ AIM = 0.75
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interactive(Mechanism):
+class Interactive(PureMechanism):
     """Guess each answer from a public belief; if the guess is far off, answer from the data and mend the belief.
 
     A sparse vector (``randomness.SparseVector``) compares |count - guess| with a threshold. One row more, less or other
@@ -81,10 +79,6 @@ class Interactive(Mechanism):
     def budget(self) -> GateBudget:
         """How epsilon is split."""
         return gate_budget(epsilon=self.epsilon, updates=self.updates, answers=ANSWERS)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP for the whole conversation, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The worst error of every answer given, and what is known about refusals."""
@@ -132,10 +126,6 @@ class Interactive(Mechanism):
     @abstractmethod
     def reference(self) -> str:
         """Authors, year, theorem."""
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         """Charge epsilon and begin."""

@@ -22,13 +22,11 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Guarantee,
     HistogramState,
-    Mechanism,
     Neighbours,
     Problem,
+    PureMechanism,
     ValueRelease,
     epsilon_param,
 )
@@ -39,16 +37,12 @@ from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedMean(Mechanism):
+class ClippedMean(PureMechanism):
     """The mean's cell, with noise for the whole declared range."""
 
     releases: ClassVar[str] = "value"
 
     epsilon: float = epsilon_param()
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation: a row's cell number lies between 0 and K - 1."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """How far noise and rounding move the mean, as a fraction of the declared range."""
@@ -69,23 +63,14 @@ class ClippedMean(Mechanism):
             "average threshold question.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One noisy sum, its mean rounded to the nearest cell."""
         problem, n = state.problem, state.problem.n
         cells = problem.domain.ordered
         total = int(state.histogram[:cells] @ np.arange(cells))
         noisy = sampler.draw(NoisyCounts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1), trials)
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            values=np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, cells - 1),
-        )
+        values = np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, cells - 1)
+        return self.release(ValueRelease, state, sampler, trials, values=values)
 
 
 ENTRIES = (

@@ -29,7 +29,6 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Domain,
     Entry,
     Floats,
@@ -186,10 +185,6 @@ class StableMedian(Mechanism):
             note="A refusal is not counted as an error: its chance is the price, and it depends on the data.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One noisy comparison."""
         problem = state.problem
@@ -198,13 +193,8 @@ class StableMedian(Mechanism):
         )
         draw = NoisyComparisons(np.array([[stable]]), self.threshold, epsilon=self.epsilon, sensitivity=1)
         answers = sampler.draw(draw, trials)
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=~answers[:, 0],
-            values=np.full(trials, cell, dtype=np.int64),
-        )
+        values = np.full(trials, cell, dtype=np.int64)
+        return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
 
 
 ENTRIES = (

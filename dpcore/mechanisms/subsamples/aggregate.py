@@ -179,13 +179,8 @@ class SubsampleAggregate(Mechanism):
         most = votes.max(axis=1)[:, None]
         draw = NoisyComparisons(most, plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap)
         answers = sampler.draw(draw, trials)
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=~answers[:, 0],
-            values=state.question.values[votes.argmax(axis=1)],
-        )
+        values = state.question.values[votes.argmax(axis=1)]
+        return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
 
 
 @dataclass(frozen=True, kw_only=True)

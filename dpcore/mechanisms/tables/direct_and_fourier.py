@@ -37,7 +37,6 @@ from dpcore.core import (
     Mechanism,
     ParameterError,
     Problem,
-    State,
     delta_param,
     epsilon_param,
     param,
@@ -140,7 +139,7 @@ class DirectTables(_Classic):
         else:
             shift = (1,) * self.moves(problem)
             values = sampler.draw(GaussianCounts(counts, sigma=self.sigma(problem), shift=shift), trials)
-        return DirectRelease(**_published(self, state, sampler, trials), values=values)
+        return self.release(DirectRelease, state, sampler, trials, values=values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,16 +188,7 @@ class FourierTables(_Classic):
             return noisy_contrasts(self, state, plan, sampler, trials=trials)
         values = np.concatenate([state.contrasts[part.key] for part in plan.parts])[None, :]
         noisy = sampler.draw(NoisyCounts(values, epsilon=self.epsilon, sensitivity=sensitivity), trials)
-        return ContrastsRelease(**_published(self, state, sampler, trials), values=noisy, plan=plan)
-
-
-def _published(mechanism: Mechanism, state: State, sampler: Sampler, trials: int) -> dict[str, Any]:
-    return {
-        "problem": state.problem,
-        "guarantee": mechanism.guarantee(state.problem),
-        "sampler": sampler.name,
-        "refused": np.zeros(trials, dtype=np.bool_),
-    }
+        return self.release(ContrastsRelease, state, sampler, trials, values=noisy, plan=plan)
 
 
 _SHARED: dict[str, Any] = {

@@ -107,14 +107,8 @@ def noisy_contrasts(
         sampler.draw(GaussianCounts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift), trials)
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
     ]
-    return ContrastsRelease(
-        problem=state.problem,
-        guarantee=mechanism.guarantee(state.problem),
-        sampler=sampler.name,
-        refused=np.zeros(trials, dtype=np.bool_),
-        values=np.concatenate(drawn, axis=1),
-        plan=plan,
-    )
+    values = np.concatenate(drawn, axis=1)
+    return mechanism.release(ContrastsRelease, state, sampler, trials, values=values, plan=plan)
 
 
 def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
