@@ -110,9 +110,8 @@ class DatabaseChoice(_Ruled[Integers]):
         if self.net.candidates is None and self.rule == "exponential":
             return self.net.draw(preview.generator, rate=self.rate, trials=trials)
         listed = self._listed()
-        return listed.points[listed.draw(preview.generator, rate=self.rate, rule=self.rule, trials=trials)].astype(
-            np.int64
-        )
+        chosen = listed.draw(preview.generator, rate=self.rate, rule=self.rule, trials=trials)
+        return listed.points[chosen].astype(np.int64)
 
     def released(self, secure: Secure, trials: int) -> Integers:
         """OpenDP's noisy max on a short list, else whole numbers of any length: nothing is rounded."""

@@ -41,7 +41,6 @@ from dpcore.core import (
     Dataset,
     Entry,
     Floats,
-    Neighbours,
     Problem,
     PureMechanism,
     epsilon_param,
@@ -133,7 +132,6 @@ class HalfspaceCounts(PureMechanism):
             )
         needed = math.sin(min(angle, math.pi / 2)) + 4 * STEP * math.sqrt(_dimensions(problem))
         noise = laplace_quantile(min(1.0, beta / k), scale=scale) - 1
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=noise / problem.n,
             kind=BoundKind.GUARANTEE,
@@ -147,7 +145,7 @@ class HalfspaceCounts(PureMechanism):
                     text=f"only directions of margin {needed:.3g} are asked (here {queries.margin:g})",
                     met=queries.margin >= needed,
                 ),
-                *((known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else ()),
+                *problem.unchecked_n,
             ),
             rows_needed=noise + 1,
             note="Of a direction with rows nearer to its plane, those rows may be counted wrongly, and no others.",

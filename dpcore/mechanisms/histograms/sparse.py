@@ -32,7 +32,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Booleans,
     Bound,
     BoundKind,
@@ -94,9 +93,7 @@ class ProjectedHistogram(PureMechanism):
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
-            assumptions=()
-            if problem.neighbours is Neighbours.REPLACE_ONE
-            else (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),),
+            assumptions=problem.unchecked_n,
             note="For all data at once. The typical error grows with the number of cells that get noise.",
         )
 

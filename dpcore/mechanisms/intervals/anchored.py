@@ -26,12 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Entry,
     HistogramState,
-    Neighbours,
     PointsRelease,
     Problem,
     PureMechanism,
@@ -72,7 +70,6 @@ class AnchoredIntervals(PureMechanism):
         noise = laplace_quantile(min(1.0, 2 * beta / (d * m)), scale=d * m / self.epsilon) - 1
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
         resolution = sides / (2 * m)
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + sides * noise / n,
             kind=BoundKind.GUARANTEE,
@@ -81,7 +78,7 @@ class AnchoredIntervals(PureMechanism):
             f"except with chance {beta:g}.",
             reference="union bound on exact tails, proved beside the mechanism",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=max(1, math.ceil(sides * noise / (self.alpha - resolution))),
         )
 

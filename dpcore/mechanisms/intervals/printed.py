@@ -48,7 +48,6 @@ from dpcore.core import (
     Floats,
     HistogramState,
     Integers,
-    Neighbours,
     PointsRelease,
     Problem,
     PureMechanism,
@@ -125,13 +124,11 @@ class PrintedIntervals(PureMechanism):
         needed = corrected_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
         most = math.floor((self.alpha / 6) ** 2 * n)
         apart = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
-        assumptions = [
+        assumptions = (
             Assumption(text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed),
             Assumption(text=f"tie-breaking bits leave at most {most:,} rows (α²/36 of n) at one position", met=apart),
-        ]
-        if problem.neighbours is Neighbours.ADD_REMOVE_ONE:
-            text = "the public n is the number of rows, which nothing here can check"
-            assumptions.append(Assumption(text=text, met=False))
+            *problem.unchecked_n,
+        )
         scale = d * self.blocks / (self.epsilon * n)
         return Bound(
             value=self.alpha,
@@ -140,7 +137,7 @@ class PrintedIntervals(PureMechanism):
             f"α = {self.alpha:g}.",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
             beta=beta,
-            assumptions=tuple(assumptions),
+            assumptions=assumptions,
             rows_needed=needed,
             note=f"Erratum. Theorem 4.3 as printed asks for (8d/(εα))·ln(8d/(αβ)) = {printed:,} rows, which n = {n:,} "
             f"{'meets' if n >= printed else 'does not even meet'}. Its proof needs (288d/(εα³))·ln(8d/(αβ)) "

@@ -32,7 +32,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     DataRelease,
@@ -40,7 +39,6 @@ from dpcore.core import (
     Floats,
     HistogramState,
     Integers,
-    Neighbours,
     ParameterError,
     Problem,
     PureMechanism,
@@ -196,7 +194,6 @@ class RectangleRelease(PureMechanism):
         resolution = 4 / s
         rounding = growth / plan.up + (s - 1) / (2 * plan.across)
         rows = growth * s * second + (s - 1) * first / 2
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         room = 1 - resolution - rounding
         return Bound(
             value=resolution + rounding + rows / n,
@@ -205,7 +202,7 @@ class RectangleRelease(PureMechanism):
             f"at most {rounding:.3g} (where grid cells hold many rows), and {s**2 - 1} private cuts {rows:,.0f} rows.",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / room) + 1 if room > 0 else None,
         )
 

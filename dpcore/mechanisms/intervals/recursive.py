@@ -30,12 +30,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Entry,
     HistogramState,
-    Neighbours,
     PointsRelease,
     Problem,
     PureMechanism,
@@ -101,7 +99,6 @@ class RecursiveIntervals(PureMechanism):
         loss = 2 * self.sensitivity(problem) * self.levels / self.epsilon * math.log(candidates / beta)
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
         resolution, rounding, rows = sides / (2 * pieces), sides * growth / (2 * s), sides * growth * loss / 2
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         room = self.alpha - resolution - rounding
         return Bound(
             value=resolution + rounding + rows / problem.n,
@@ -111,7 +108,7 @@ class RecursiveIntervals(PureMechanism):
             f"{rows:,.0f} rows.",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.ceil(rows / room) if room > 0 else None,
         )
 

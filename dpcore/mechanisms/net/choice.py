@@ -37,12 +37,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Dataset,
     Entry,
-    Neighbours,
     PointsRelease,
     Problem,
     PureMechanism,
@@ -94,7 +92,6 @@ class NetMechanism(PureMechanism):
         rows = 2 / self.epsilon * (math.log(number) - math.log(beta))
         tuples = 2 / self.epsilon * (m * math.log(size) - math.log(beta))
         many = f"{number:,}" if number < 10**7 else f"about 10^{math.log10(number):.0f}"
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
@@ -102,7 +99,7 @@ class NetMechanism(PureMechanism):
             f"n, and choosing among {many} databases costs at most {rows:,.0f} rows, except with chance {beta:g}.",
             reference="Blum, Ligett and Roth (2013), Property 3.4, its two terms apart",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
             note=f"Counting ordered tuples, |X|^m, as the paper does, the choice would cost {tuples:,.0f} rows.",
         )

@@ -31,7 +31,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Dataset,
@@ -107,7 +106,6 @@ class LinearNet(PureMechanism):
         rows = 2 * self.sensitivity / chance * (math.log(number) - math.log(each))
         if count:
             rows += laplace_quantile(each, scale=1 / count) - 1
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
@@ -116,7 +114,7 @@ class LinearNet(PureMechanism):
             f"with chance {beta:g}.",
             reference="Roth (2010), Theorem 5, for finite classes, its terms apart",
             beta=beta,
-            assumptions=(known,) if count else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
             note="With the fat-shattering dimension in the place of the number of queries it holds in order only.",
         )

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     HistogramState,
-    Neighbours,
     Problem,
     PureMechanism,
     alpha_param,
@@ -93,8 +91,6 @@ class Interactive(PureMechanism):
             if math.isfinite(paid)
             else "Nothing is promised about refusals here: noise alone may use the updates up."
         )
-        nominal = problem.neighbours is Neighbours.ADD_REMOVE_ONE
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=max(free, noise) / n,
             kind=BoundKind.GUARANTEE,
@@ -103,7 +99,7 @@ class Interactive(PureMechanism):
             f"except with chance {beta:g}.",
             reference=self.reference(),
             beta=beta,
-            assumptions=(known,) if nominal else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.ceil(max(slack / (1 - AIM), noise) / self.alpha),
             note=f"{refusals} A refusal is not counted as an error.",
         )

@@ -19,12 +19,10 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Entry,
     HistogramState,
-    Neighbours,
     Problem,
     PureMechanism,
     ValueRelease,
@@ -49,7 +47,6 @@ class ClippedMean(PureMechanism):
         furthest = problem.domain.ordered - 1
         noise = laplace_quantile(beta, scale=furthest / self.epsilon) - 1
         cells = noise / problem.n + 0.5
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=cells / furthest,
             kind=BoundKind.GUARANTEE,
@@ -57,7 +54,7 @@ class ClippedMean(PureMechanism):
             f"{problem.domain.ordered:,} cells.",
             reference="Laplace tail; Dwork, McSherry, Nissim and Smith (2006)",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=max(1, 2 * noise // furthest + 1),
             note="Of the mean after cutting off at the bounds; a fraction of the range, which is the error of the "
             "average threshold question.",
