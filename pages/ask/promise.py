@@ -1,4 +1,4 @@
-"""What the Ask page's mechanisms promise, both of them side by side, and the code that asks like this."""
+"""What the Conversation page's mechanisms promise, both of them side by side, and the code that asks like this."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ def promised(chosen: Setting, dataset: Dataset) -> None:
         said = promise(bound, n=dataset.n).replace("no query errs", "no answer given errs")
         st.markdown(f"{said} :orange-badge[theory]")
         st.markdown(bound.statement)
+        if bound.formula:
+            st.latex(bound.formula)
         if bound.rows_needed:
             enough = "✓ enough" if dataset.n >= bound.rows_needed else "✗ **too few**"
             st.markdown(

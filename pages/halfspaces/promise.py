@@ -40,6 +40,8 @@ def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) ->
         st.header("What is promised")
         st.markdown(f"{_told(bound, asked, n=n, margins=margins, lost=lost)} :orange-badge[theory]")
         st.markdown(bound.statement)
+        if bound.formula:
+            st.latex(bound.formula)
         for assumption in bound.assumptions:
             st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
         st.markdown(

@@ -1,4 +1,4 @@
-"""What is promised on either view of the Marginals page: the map of many releases, and the theorem beside it."""
+"""What is promised on either view of the Tables page: the map of many releases, and the theorem beside it."""
 
 from __future__ import annotations
 
@@ -104,6 +104,8 @@ def _theorem(told: Promised, worst: Floats | None) -> None:
         )
     st.markdown(f"{text} :orange-badge[theory]")
     st.markdown(told.details)
+    if bound.formula:
+        st.latex(bound.formula)
     for assumption in bound.assumptions:
         st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
     if worst is not None:

@@ -42,6 +42,8 @@ def theorem_card(entry: Entry, report: ErrorReport, *, aim: float | None, privat
         st.header("What is promised")
         st.markdown(f"{promise(bound, n=n)} :orange-badge[theory]")
         st.markdown(bound.statement)
+        if bound.formula:
+            st.latex(bound.formula)
         for assumption in bound.assumptions:
             st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
         low, high = report.failure_interval

@@ -138,6 +138,7 @@ class HalfspaceCounts(PureMechanism):
             statement=f"Nothing is projected; every direction is within {math.degrees(angle):.3g}° of one of the "
             f"{2 * k} of the net, so no row of margin {needed:.3g} is on another side; {k} counts stray by at most "
             f"{noise:,} rows, except with chance {beta:g}.",
+            formula=r"\alpha\le\frac Jn,\quad k\,\Pr[|Z|>J]\le\beta,\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
             reference=f"{reference}, without its projection: proved beside the mechanism",
             beta=beta,
             assumptions=(

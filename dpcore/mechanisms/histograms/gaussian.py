@@ -31,7 +31,7 @@ from dpcore.core import (
     epsilon_param,
 )
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_gaussian
+from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_gaussian
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
@@ -62,6 +62,9 @@ class GaussianHistogram(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the "
             f"worst {problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=worst_error_formula(
+                problem.queries, noise=r"\mathcal{N}_{\mathbb{Z}}(0,\sigma^2)", square=r"\tfrac12\lambda^2\sigma^2"
+            ),
             reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from dpcore.core import Bound, BoundKind, Entry, HistogramRelease, HistogramState, Problem, PureMechanism, epsilon_param
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_laplace
+from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_laplace
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
@@ -40,6 +40,9 @@ class IdentityHistogram(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
             f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=worst_error_formula(
+                problem.queries, noise=r"\mathrm{DLap}(\Delta/\varepsilon)", square=r"\ln\mathbb{E}e^{\lambda Z}"
+            ),
             reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,

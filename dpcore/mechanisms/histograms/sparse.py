@@ -90,6 +90,8 @@ class ProjectedHistogram(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:g} rows in at most {problem.domain.size:,} cells, projected, moves no "
             f"query by more than {rows:,.0f} rows.",
+            formula=r"\alpha\le\frac1n\min_{\lambda>0}\frac{|X|\ln\mathbb{E}e^{\lambda|Z|}+\ln\frac1\beta}{\lambda},"
+            r"\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
             beta=beta,
             rows_needed=math.floor(rows) + 1,

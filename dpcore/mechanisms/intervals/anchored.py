@@ -76,6 +76,8 @@ class AnchoredIntervals(PureMechanism):
             statement=f"{m} points resolve the worst {problem.queries.one} to {resolution:.3g} of n, and {d * m:,} "
             f"noisy answers stray by at most {noise:,} rows, which count {'once' if sides == 1 else 'twice'}, "
             f"except with chance {beta:g}.",
+            formula=rf"\alpha\le\frac{{{sides}}}{{2m}}+\frac{{{'' if sides == 1 else 2}J}}{{n}},\quad "
+            r"dm\,\Pr[Z>J]\le\beta,\quad Z\sim\mathrm{DLap}(dm/\varepsilon)",
             reference="union bound on exact tails, proved beside the mechanism",
             beta=beta,
             assumptions=problem.unchecked_n,

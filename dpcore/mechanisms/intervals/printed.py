@@ -135,6 +135,7 @@ class PrintedIntervals(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With n at least {needed:,} rows the worst {problem.queries.one} errs by at most "
             f"α = {self.alpha:g}.",
+            formula=r"n\ge\frac{288\,d}{\varepsilon\alpha^3}\ln\frac{8d}{\alpha\beta}",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
             beta=beta,
             assumptions=assumptions,

@@ -200,6 +200,8 @@ class RectangleRelease(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"A rectangle's boundary crosses at most {resolution:.3g} of n in {s} × {s} cells, sub-cells add "
             f"at most {rounding:.3g} (where grid cells hold many rows), and {s**2 - 1} private cuts {rows:,.0f} rows.",
+            formula=r"\alpha\le\frac4s+\frac{D_L}{b}+\frac{s-1}{2a}+\frac1n\Bigl(sD_LE_2+\frac{(s-1)E_1}{2}\Bigr),"
+            r"\quad E_i=\frac{2\Delta}{\varepsilon_i}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
             assumptions=problem.unchecked_n,

@@ -98,6 +98,7 @@ class RecursiveIntervals(PureMechanism):
         candidates = self.levels * s * problem.domain.size + pieces - 1
         loss = 2 * self.sensitivity(problem) * self.levels / self.epsilon * math.log(candidates / beta)
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
+        times = "" if sides == 1 else "2"
         resolution, rounding, rows = sides / (2 * pieces), sides * growth / (2 * s), sides * growth * loss / 2
         room = self.alpha - resolution - rounding
         return Bound(
@@ -106,6 +107,8 @@ class RecursiveIntervals(PureMechanism):
             statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {resolution:.3g} of n, {s} "
             f"sub-cells a cell add at most {rounding:.3g} (where cells hold many rows), and {pieces - 1} private cuts "
             f"{rows:,.0f} rows.",
+            formula=rf"\alpha\le\frac{{{sides}}}{{2^{{L+1}}}}+\frac{{{times}D_L}}{{2s}}+\frac{{{times}D_L}}{{2n}}"
+            r"\cdot\frac{2\Delta L}{\varepsilon}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
             assumptions=problem.unchecked_n,

@@ -207,6 +207,8 @@ class DecisionListMarginals(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs is off by "
             f"more than {plan.gamma:.3g} (bias) and {noise:.3g} (noise).",
+            formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
+            r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
             beta=beta,
             assumptions=(

@@ -100,6 +100,10 @@ class PolynomialMarginals(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
             f"{plan.gamma:.3g} (bias) and {noise:.3g} (noise), by {plan.words}.",
+            formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
+            r"+\ln\frac{2|Q|}{\beta}\Bigr)"
+            if not self.budget.delta
+            else r"\alpha\le\gamma+\frac1n\sqrt{2\ln\tfrac{2|Q|}{\beta}\;\textstyle\sum_jw_j^2\sigma_j^2}",
             reference="Thaler, Ullman and Vadhan (2012); Chernoff's bound, union bound over the class",
             beta=beta,
             assumptions=(

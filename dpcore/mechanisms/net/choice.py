@@ -97,6 +97,8 @@ class NetMechanism(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s' if m > 1 else ''} resolve the worst {problem.queries.one} to {resolution:.3g} of "
             f"n, and choosing among {many} databases costs at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=(r"\alpha\le\frac1{2m}" if isinstance(problem.queries, Thresholds) else r"\alpha\le\frac1m")
+            + r"+\frac{2}{\varepsilon n}\ln\frac{\binom{|X|+m-1}{m}}{\beta}",
             reference="Blum, Ligett and Roth (2013), Property 3.4, its two terms apart",
             beta=beta,
             assumptions=problem.unchecked_n,

@@ -112,6 +112,8 @@ class LinearNet(PureMechanism):
             statement=f"{m} point{'s' if m > 1 else ''} resolve the worst of {problem.queries.count:,} weighted sums "
             f"to {resolution:.3g} of n, and choosing among {number:,} databases costs at most {rows:,.0f} rows, except "
             f"with chance {beta:g}.",
+            formula=r"\alpha\le\min\Bigl(1,\sqrt{\tfrac{\ln(2|Q|)}{2m}},\tfrac{|X|}{4m}\Bigr)"
+            r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}" + (r"+\frac Jn" if count else ""),
             reference="Roth (2010), Theorem 5, for finite classes, its terms apart",
             beta=beta,
             assumptions=problem.unchecked_n,

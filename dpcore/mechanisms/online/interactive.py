@@ -97,6 +97,7 @@ class Interactive(PureMechanism):
             statement=f"Of {self.questions:,} questions, each chosen after the last answer, every one that is "
             f"answered errs by at most {free:,} rows if free ({threshold - 1:,} before noise) and {noise:,} if paid, "
             f"except with chance {beta:g}.",
+            formula=r"\alpha\le\frac1n\max(T-1+G,\;A)",
             reference=self.reference(),
             beta=beta,
             assumptions=problem.unchecked_n,

@@ -52,6 +52,8 @@ class ClippedMean(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, noise and rounding move the mean by at most {cells:,.3g} of "
             f"{problem.domain.ordered:,} cells.",
+            formula=r"|\hat\mu-\mu|\le\frac Jn+\frac12,\quad\Pr[|Z|>J]\le\beta,"
+            r"\quad Z\sim\mathrm{DLap}\Bigl(\frac{|X|-1}{\varepsilon}\Bigr)",
             reference="Laplace tail; Dwork, McSherry, Nissim and Smith (2006)",
             beta=beta,
             assumptions=problem.unchecked_n,

@@ -87,6 +87,7 @@ class ExponentialMedian(PureMechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, at most {rows:,} rows lie between the answer and the "
             f"quantile ({cells:,} cells).",
+            formula=r"\mathrm{rows}\le\Bigl\lfloor\frac{2\Delta}{\varepsilon}\ln\frac{|X|}{\beta}\Bigr\rfloor+1",
             reference="McSherry and Talwar (2007), Theorem 7",
             beta=beta,
             rows_needed=rows + 1,

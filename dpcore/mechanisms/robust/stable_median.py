@@ -172,6 +172,7 @@ class StableMedian(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"An answer is the exact quantile. It is given with chance at least {1 - beta:g} if at least "
             f"{needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
+            formula=r"\Pr[\bot]=\Pr[\mathrm{stability}(D)+Z<T]\le\beta,\quad Z\sim\mathrm{DLap}(1/\varepsilon)",
             reference="Notes on stability-based mechanisms, section 1",
             beta=beta,
             assumptions=(

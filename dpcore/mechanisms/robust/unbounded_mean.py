@@ -120,6 +120,7 @@ class UnboundedMean(Mechanism):
             kind=BoundKind.ORDER_ONLY,
             statement=f"With chance {1 - beta:g} the mean moves by at most {rows / problem.n:.3g} of the difference d "
             "between rows, and by the rounding to a cell.",
+            formula=r"|\hat\mu-\mu|\le\frac dn\Bigl(1+\frac2\varepsilon\ln\frac1\beta\Bigr)",
             reference="Laplace tail; Hall, Rinaldo and Wasserman (2013), section 6",
             beta=beta,
             assumptions=(Assumption(text="rows are independent draws from one population", met=False),),

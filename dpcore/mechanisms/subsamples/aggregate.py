@@ -154,6 +154,8 @@ class SubsampleAggregate(Mechanism):
             value=0.0,
             kind=BoundKind.GUARANTEE,
             statement=statement,
+            formula=r"\Pr\bigl[V>\tfrac k2,\;V+Z\ge T\bigr]\ge1-\beta,\quad V\sim\mathrm{Bin}(k,p),\quad "
+            r"Z\sim\mathrm{DLap}(c/\varepsilon)",
             reference="Exact binomial votes; compare Notes on stability-based mechanisms, Theorem 3 (agreement 3/4)",
             beta=beta,
             assumptions=(

@@ -111,6 +111,10 @@ def noisy_contrasts(
     return mechanism.release(ContrastsRelease, state, sampler, trials, values=values, plan=plan)
 
 
+GAUSSIAN_CELLS = r"\alpha\le\frac{\sigma}{n}\sqrt{2\ln\frac{2\cdot\#\mathrm{cells}}{\beta}}"
+"""What no cell exceeds, by a union bound, in TeX."""
+
+
 def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
     """The error that no cell of an unbiased table exceeds, but for chance beta: a union bound.
 
@@ -127,6 +131,7 @@ def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
         kind=BoundKind.GUARANTEE,
         statement=f"Noise of at most σ = {sigma:.3g} rows in each of {queries.count:,} cells moves the worst cell by "
         f"at most {rows:,.0f} rows, except with chance {beta:g}, before anything is fitted.",
+        formula=GAUSSIAN_CELLS,
         reference="union bound, sub-Gaussian noise",
         beta=beta,
         rows_needed=math.floor(rows) + 1,
