@@ -18,12 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpcore.core import (
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -38,7 +35,7 @@ from dpcore.mechanisms.histograms.concentration import worst_error_argument, wor
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,25 +70,11 @@ class GaussianHistogram(Mechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
-        counts = sampler.gaussian_counts(
-            state.histogram[None, :],
-            sigma=self.sigma(state.problem),
-            shift=state.problem.neighbours.histogram_shift,
-            trials=trials,
-        )
-        return HistogramRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        sigma, shift = self.sigma(state.problem), state.problem.neighbours.histogram_shift
+        counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, shift=shift), trials)
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 ENTRIES = (

@@ -23,8 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpcore.core import (
     Assumption,
     Bound,
@@ -125,21 +123,11 @@ class PolynomialMarginals(Mechanism):
     def run(self, state: MarginalState, sampler: Sampler, trials: int = 1) -> MarginalRelease:
         """One draw for each level."""
         plan = self.plan(state.problem)
-        levels = []
-        for noise, counts in zip(plan.noise, state.protected(plan), strict=True):
-            if noise.epsilon:
-                drawn = sampler.noisy_counts(counts, epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
-            else:
-                drawn = sampler.gaussian_counts(counts, sigma=noise.scale, shift=(1,) * noise.moved, trials=trials)
-            levels.append(drawn)
-        return MarginalRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            plan=plan,
-            levels=tuple(levels),
-        )
+        levels = [
+            sampler.draw(noise.draw(counts), trials)
+            for noise, counts in zip(plan.noise, state.protected(plan), strict=True)
+        ]
+        return self.release(MarginalRelease, state, sampler, trials, plan=plan, levels=tuple(levels))
 
 
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)

@@ -37,7 +37,6 @@ from dpcore.core import (
     Mechanism,
     ParameterError,
     Problem,
-    State,
     delta_param,
     epsilon_param,
     param,
@@ -58,7 +57,7 @@ from dpcore.mechanisms.tables.release import (
 )
 from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
 from dpcore.privacy.gaussian_vectors import calibrated
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 NOISES = ("gaussian", "laplace")
 
@@ -138,11 +137,11 @@ class DirectTables(_Classic):
         """One draw on all cells."""
         problem, counts = state.problem, state.counts[None, :]
         if self.noise == "laplace":
-            values = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem), trials=trials)
+            values = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem)), trials)
         else:
             shift = (1,) * self.moves(problem)
-            values = sampler.gaussian_counts(counts, sigma=self.sigma(problem), shift=shift, trials=trials)
-        return DirectRelease(**_published(self, state, sampler, trials), values=values)
+            values = sampler.draw(GaussianCounts(counts, sigma=self.sigma(problem), shift=shift), trials)
+        return self.release(DirectRelease, state, sampler, trials, values=values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,17 +190,8 @@ class FourierTables(_Classic):
         if self.noise == "gaussian":
             return noisy_contrasts(self, state, plan, sampler, trials=trials)
         values = np.concatenate([state.contrasts[part.key] for part in plan.parts])[None, :]
-        noisy = sampler.noisy_counts(values, epsilon=self.epsilon, sensitivity=sensitivity, trials=trials)
-        return ContrastsRelease(**_published(self, state, sampler, trials), values=noisy, plan=plan)
-
-
-def _published(mechanism: Mechanism, state: State, sampler: Sampler, trials: int) -> dict[str, Any]:
-    return {
-        "problem": state.problem,
-        "guarantee": mechanism.guarantee(state.problem),
-        "sampler": sampler.name,
-        "refused": np.zeros(trials, dtype=np.bool_),
-    }
+        noisy = sampler.draw(NoisyCounts(values, epsilon=self.epsilon, sensitivity=sensitivity), trials)
+        return self.release(ContrastsRelease, state, sampler, trials, values=noisy, plan=plan)
 
 
 _SHARED: dict[str, Any] = {

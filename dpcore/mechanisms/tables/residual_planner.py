@@ -45,7 +45,7 @@ from dpcore.data.attributes import Attributes, Marginals
 from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan, worst_shift
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, contrast_state
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,17 +104,11 @@ def noisy_contrasts(
 ) -> ContrastsRelease:
     """Contrasts with the plan's Gaussian noise."""
     drawn = [
-        sampler.gaussian_counts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift, trials=trials)
+        sampler.draw(GaussianCounts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift), trials)
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
     ]
-    return ContrastsRelease(
-        problem=state.problem,
-        guarantee=mechanism.guarantee(state.problem),
-        sampler=sampler.name,
-        refused=np.zeros(trials, dtype=np.bool_),
-        values=np.concatenate(drawn, axis=1),
-        plan=plan,
-    )
+    values = np.concatenate(drawn, axis=1)
+    return mechanism.release(ContrastsRelease, state, sampler, trials, values=values, plan=plan)
 
 
 GAUSSIAN_CELLS = r"\alpha\le\frac{\sigma}{n}\sqrt{2\ln\frac{2\cdot\#\mathrm{cells}}{\beta}}"
