@@ -21,7 +21,6 @@ CHILD = """
 import resource, sys, time
 from pathlib import Path
 from dpcore import Dataset, Line, Provenance, ProvenanceKind
-from dpcore.data.sources import encode
 from dpcore.data.reading.tables import read_table
 payload = Path(sys.argv[1]).read_bytes()
 start = time.perf_counter()

@@ -64,6 +64,10 @@ class Cube(Domain):
         held = [name for place, name in enumerate(self.names) if cell >> place & 1]
         return ", ".join(held) or "none"
 
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """A column of truth values for each attribute."""
+        return dict(zip(self.names, records.T, strict=True))
+
 
 class Columns(Protocol):
     """What predicates read: a Table."""

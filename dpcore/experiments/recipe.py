@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, State
-from dpcore.data.sources import Generated, Source
+from dpcore.data.sources import Source, generated
 from dpcore.experiments.measure import ErrorReport, measure
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
@@ -115,7 +115,7 @@ class Recipe:
         )
 
 
-OPENING_DATA = Generated(shape="bimodal", n=10_000, bits=10, seed=1)
+OPENING_DATA = generated("bimodal", n=10_000, bits=10)
 OPENING = Recipe(
     source=OPENING_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
 )

@@ -16,8 +16,7 @@ from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, number
-from pages.shell.session import in_link
+from pages.shell.controls import Value, choice, control, number, seed
 
 FIRST = "earnings.earnings"
 
@@ -81,8 +80,8 @@ def setting() -> Setting:
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
             help_text=parameters["analyst"].help,
         )  # fmt: skip
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
-    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=seed)
+        drawn = seed()
+    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=drawn)
 
 
 def question(queries: Queries, *, key: str) -> int:

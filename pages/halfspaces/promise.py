@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.vectors import BundledVectors
 from dpcore.experiments.halfspace_parts import here
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
@@ -106,7 +105,7 @@ def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> 
 def paper(asked: Asked) -> None:
     """The printed parameters as they are: a table."""
     st.header("What the paper prints")
-    d = asked.source.domain.dimensions
+    d = asked.dimensions
     if not asked.margin > 0:
         st.markdown("The paper's parameters need a margin above 0.")
         return
@@ -160,9 +159,9 @@ def code(asked: Asked, *, trials: int) -> None:
     lines += ["problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)"]
     lines += [f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})"]
     lines += [f"release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview({asked.seed}), {trials})"]
-    if isinstance(asked.source, BundledVectors) and len(direction) > 3:
+    if asked.reading.spanned:
         lines += [f"turn = np.radians({asked.degrees})"]
-        lines += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ source.plane()"]
+        lines += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ reading.plane()"]
     else:
         lines += [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
     lines += ["truth, released = queries.truth(dataset.records, towards)[0], release.answer(towards)[0, 0]"]

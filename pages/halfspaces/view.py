@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset, Floats
+from dpcore.data.bundled import VECTORS
 from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
@@ -59,7 +60,7 @@ def halfspaces() -> None:
         found = _previewed(asked)
         _pictures(asked, found)
         where_from(asked, found.state, found.release)
-        if asked.source.domain.dimensions == 2:
+        if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
         code(asked, trials=found.release.trials)
@@ -120,7 +121,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
         f"{counted} :blue-badge[simulated]. The margin of this direction, the nearest any row comes to its line, is "
         f"**{significant(seen.nearest)}**; you ask for γ = {asked.margin:g}."
     )
-    flat = asked.source.domain.dimensions == 2
+    flat = asked.dimensions == 2
     net = asked.mechanism.net(asked.problem(n))
     left, right = st.columns(2)
     with left:
@@ -131,7 +132,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             angle=asked.degrees,
             margin=asked.margin,
             measured=np.degrees(np.arctan2(net[:, 1], net[:, 0])) if flat and net.shape[1] == 2 else np.empty(0),
-            axes=asked.source.axes,
+            axes=asked.reading.axes,
             flat=flat,
         )
         show(asked, picture, name="rows", title="rows in the picture", on_pick=_clicked, on_move=_turn)
@@ -147,14 +148,14 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             n=n,
         )
         show(asked, picture, name="circle", title="shares around the circle", on_pick=_picked)
-    if asked.source.domain.dimensions == 3:
+    if asked.dimensions == 3:
         st.subheader("The rows on the sphere")
         picture = rows_on_the_sphere(
             records=dataset.records,
             inside=seen.inside,
             direction=direction,
             plane=asked.plane,
-            space=asked.source.space,
+            space=asked.reading.space,
         )
         show(asked, picture, name="sphere", title="rows on the sphere")
 
@@ -176,9 +177,9 @@ def _picked(place: tuple[float, float]) -> None:
 
 def in_words(asked: Asked) -> str:
     """The direction: a place on the globe for cities, else its angle between the two axes."""
-    if asked.source.key == "vectors:cities":
+    if asked.reading is VECTORS["cities"].reading:
         x, y, z = asked.direction
         latitude, longitude = np.degrees(np.arcsin(np.clip(z, -1, 1))), np.degrees(np.arctan2(y, x))
         north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
         return f"the hemisphere around {abs(latitude):.0f}° {north} {abs(longitude):.0f}° {east}"
-    return f"{asked.degrees}° from “{asked.source.axes[0]}” (0°), over “{asked.source.axes[1]}” (90°)"
+    return f"{asked.degrees}° from “{asked.reading.axes[0]}” (0°), over “{asked.reading.axes[1]}” (90°)"

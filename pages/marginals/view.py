@@ -64,7 +64,7 @@ def marginals() -> None:
     with right:
         st.subheader("Which method wins where")
         _map(shown)
-    one_query(asked.source.domain.names, shown.answers, shown.packed)
+    one_query(asked.domain.names, shown.answers, shown.packed)
     place = st.container()
     private = asked.source.provenance.is_private
     college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
@@ -127,7 +127,7 @@ def _errors(shown: Shown) -> None:
 
 def _map(shown: Shown) -> None:
     problem, mechanism = shown.answers.problem, shown.answers.mechanism
-    widths = [width for width in MAP_WIDTHS if width <= shown.asked.source.domain.attributes]
+    widths = [width for width in MAP_WIDTHS if width <= shown.asked.domain.attributes]
     budget, degree = mechanism.budget, mechanism.degree
     places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=degree)
     here, _ = best_along(problem, budget, rows=np.array([problem.n]), degree=degree)

@@ -27,7 +27,7 @@ DOORS = {
 STEPS = (
     (
         "1. Two histograms",
-        f"The grey one is the truth about {OPENING_DATA.n:,} made-up people. The blue line may be published: "
+        f"The grey one is the truth about {OPENING_DATA.origin.rows:,} made-up people. The blue line may be published: "
         "noise in every bar hides what any one of them said.",
     ),
     (

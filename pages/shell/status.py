@@ -26,7 +26,7 @@ class Data(Protocol):
 
 def status_line() -> None:
     """The odometer and the steward switch, always in sight."""
-    private = any(each is not None and each.private for each in (held_file(), upload()))
+    private = any(each is not None and each.provenance.is_private for each in (held_file(), upload()))
     left, right = st.columns([3, 2], vertical_alignment="center")
     with right:
         if private:

@@ -91,7 +91,7 @@ def _one_table(shown: Shown) -> None:
     """A table of the reader's: its cells, true and released, and their errors."""
     st.subheader("One of the tables")
     asked, domain = shown.asked, shown.domain
-    key = f"tables-picked-{asked.survey.sample_key}-{asked.survey.yes_no}"
+    key = f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}"
     kept = [name for name in st.session_state.get(key, []) if name in domain.names][: asked.ways]
     if key in st.session_state:
         st.session_state[key] = kept
@@ -168,7 +168,7 @@ def _code(shown: Shown) -> None:
     lines = [
         "import dpcore",
         "from dpcore.data.attributes import Marginals",
-        *asked.survey.code(),
+        *asked.source.code(),
         "",
         f"queries = Marginals(domain=dataset.domain, ways={asked.ways})",
         "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n,",
