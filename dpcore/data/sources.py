@@ -36,7 +36,7 @@ MODULES = {
     "Grouped": "dpcore.data.domains",
     "Predicate": "dpcore.data.cube",
     **dict.fromkeys(("Coded", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
-    **dict.fromkeys(("generated", "generated_attributes", "generated_vectors"), "dpcore.data.sources"),
+    **dict.fromkeys(("generated_rows", "generated_attributes", "generated_vectors"), "dpcore.data.sources"),
     **dict.fromkeys(("survey_of", "vectors_of", "yes_no_of"), "dpcore.data.bundled"),
 }
 """Where the names in a snippet come from."""
@@ -278,10 +278,10 @@ class Source:
         return [*(["import pandas as pd", ""] if "pd." in text else []), *imports, "", *lines]
 
 
-def generated(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
+def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
     """Rows on the unit interval or in the unit square, each side cut into 2**bits cells.
 
-    >>> generated("bimodal", n=100, bits=4).dataset().n
+    >>> generated_rows("bimodal", n=100, bits=4).dataset().n
     100
 
     Raises:
@@ -294,7 +294,7 @@ def generated(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
         reading = Columns(names=("first", "second"), on=Grid(first=line, second=line))
     else:
         reading = Columns(names=("value",), on=line)
-    told = f"generated({shape!r}, n={n}, bits={bits}, seed={seed})"
+    told = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
     return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=told)
 
 

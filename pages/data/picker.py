@@ -12,7 +12,7 @@ from dpcore.data.bundled import bundled
 from dpcore.data.domains import Grid
 from dpcore.data.generators import GENERATORS
 from dpcore.data.samples import SAMPLES, sample
-from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated
+from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dpcore.experiments.recipe import OPENING
 from pages.shell.controls import choice, complain, stops, whole
 from pages.shell.session import carried, upload
@@ -139,7 +139,7 @@ def public_source(chosen: str) -> Source:
     sides = int(_set("sides", SIDE_BITS))
     if chosen in GENERATORS:
         bits = sides if GENERATORS[chosen].in_the_plane else int(_set("bits", BITS))
-        return generated(chosen, n=int(_set("n", ROWS)), bits=bits)
+        return generated_rows(chosen, n=int(_set("n", ROWS)), bits=bits)
     sample_key, columns = chosen.split(".", 1)
     return bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
 

@@ -19,6 +19,7 @@ from pages.halfspaces.errors import angle_link, where_from
 from pages.halfspaces.promise import code, paper, promised
 from pages.halfspaces.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
 from pages.halfspaces.show import show
+from pages.shell.code import show_code
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import may_show
 
@@ -63,7 +64,8 @@ def halfspaces() -> None:
         if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
-        code(asked, trials=found.release.trials)
+        title, trials = "The code that reproduces these releases", found.release.trials
+        show_code(title, key="halfspaces_code_open", write=lambda: code(asked, trials=trials))
     paper(asked)
 
 

@@ -20,6 +20,7 @@ from pages.play.controls import controls
 from pages.play.figures.tradeoff import tradeoff
 from pages.play.pictures import pictures
 from pages.play.weights import draw_weights
+from pages.shell.code import show_code
 from pages.shell.controls import SHARED, Value
 from pages.shell.downloads import synthetic_table
 from pages.shell.session import remembered, with_progress
@@ -64,7 +65,8 @@ def explore() -> None:
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
     _tradeoff(recipe, dataset, report, badge=badge)
-    _code(dataclasses.replace(recipe, trials=report.trials))
+    drawn = dataclasses.replace(recipe, trials=report.trials)
+    show_code("The code that reproduces this page", key="code_open", write=drawn.code)
     synthetic_table(recipe, state)
 
 
@@ -157,10 +159,3 @@ def _besides_epsilon(entry: Entry, problem: Problem, values: Mapping[str, Value]
         return "no guarantee"
     words = f"δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     return f"random privacy, γ = {rounded_up(guarantee.gamma)}" if guarantee.gamma else words
-
-
-def _code(recipe: Recipe) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that reproduces this page", key="code_open", on_change="rerun")
-    if place.open:
-        place.code(recipe.code(), language="python")

@@ -30,7 +30,7 @@ from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.frames import read_frame
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
-from dpcore.data.sources import Source, Uploaded, generated, generated_attributes, generated_vectors
+from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_rows, generated_vectors
 from dpcore.experiments.measure import LEVELS, finish, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.sweep import sweep
@@ -197,7 +197,7 @@ def test_a_pair_of_numbers_has_two_columns() -> None:
 
 def test_whatever_publishes_has_a_frame() -> None:
     """The default: every published number of every trial."""
-    source = generated("bimodal", n=500, bits=4, seed=1)
+    source = generated_rows("bimodal", n=500, bits=4, seed=1)
     dataset = source.dataset()
     problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
@@ -207,7 +207,7 @@ def test_whatever_publishes_has_a_frame() -> None:
 
 
 def test_reports_sweeps_and_transcripts_as_frames() -> None:
-    dataset = generated("bimodal", n=500, bits=4, seed=1).dataset()
+    dataset = generated_rows("bimodal", n=500, bits=4, seed=1).dataset()
     problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
     report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), dpcore.Preview(3), trials=7))
@@ -240,12 +240,12 @@ def executed(source: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "source",
     [
-        generated("bimodal", n=500, bits=9, seed=3),
+        generated_rows("bimodal", n=500, bits=9, seed=3),
         bundled("penguins", "bill_length_mm", bits=6),
         bundled("pets", "zip_code"),
         bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4),
         bundled("penguins", "species", "bill_length_mm", bits=4),
-        generated("clouds", n=500, bits=4, seed=3),
+        generated_rows("clouds", n=500, bits=4, seed=3),
         generated_attributes(n=500, attributes=7, seed=3),
         generated_vectors(n=500, dimensions=5, margin=0.2, seed=3),
         yes_no_of("census"),
@@ -324,7 +324,7 @@ def test_an_empty_line_of_one_column_is_a_row_in_the_snippet_too(
 
 @pytest.mark.parametrize("key", ["identity", "intervals-anchored"])
 def test_a_recipe_s_snippet_ends_in_a_released_frame(key: str, capsys: pytest.CaptureFixture[str]) -> None:
-    source = generated("bimodal", n=500, bits=4, seed=1)
+    source = generated_rows("bimodal", n=500, bits=4, seed=1)
     recipe = Recipe(source=source, queries="intervals", entry_key=key, values=(("epsilon", 1.0),), trials=20)
     names: dict[str, Any] = {}
     exec(recipe.code(), names)

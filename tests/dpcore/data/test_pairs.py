@@ -18,7 +18,7 @@ from dpcore.data.bundled import bundled
 from dpcore.data.generators import GENERATORS, generate
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.samples import SAMPLES, load_sample
-from dpcore.data.sources import Source, generated
+from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.synthetic import synthetic_csv
 from tests.kit import sources
 
@@ -60,12 +60,12 @@ def test_generated_pairs_lie_on_the_grid(key: str, n: int, rows: int, columns: i
 
 
 def test_generated_shapes_are_what_they_say() -> None:
-    plane = generated("diagonal", n=20_000, bits=4, seed=1).dataset().histogram.reshape(16, 16)
+    plane = generated_rows("diagonal", n=20_000, bits=4, seed=1).dataset().histogram.reshape(16, 16)
     assert plane.sum(axis=1).min() > 1000 and np.trace(plane) > 10_000 and plane[0, 8:].sum() == 0
-    clouds = generated("clouds", n=20_000, bits=3, seed=1).dataset().histogram.reshape(8, 8)
+    clouds = generated_rows("clouds", n=20_000, bits=3, seed=1).dataset().histogram.reshape(8, 8)
     assert clouds[2, 5] + clouds[1, 5] > 5000 and clouds[0, 0] < 10
     with pytest.raises(ParameterError, match="No generator"):
-        generated("", n=9, bits=2)
+        generated_rows("", n=9, bits=2)
     for wrong, size in (("bimodal", (2, 2)), ("clouds", 4), ("", 4)):
         with pytest.raises(ParameterError):
             generate(wrong, n=9, size=size, seed=1)
@@ -84,7 +84,7 @@ def test_uploaded_pairs_keep_every_row() -> None:
 
 
 SOURCES: list[Source] = [
-    generated("clouds", n=300, bits=3, seed=7),
+    generated_rows("clouds", n=300, bits=3, seed=7),
     bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4),
     own(),
 ]

@@ -29,7 +29,7 @@ from dpcore import (
     entry,
 )
 from dpcore.core import Booleans, Domain, Guarantee, HistogramRelease, Integers, PointsRelease, ValueRelease
-from dpcore.data.sources import generated
+from dpcore.data.sources import generated_rows
 from dpcore.randomness import Preview
 from dpcore.randomness.sampler import cut_scores
 from tests.kit.problems import dataset_of, ordinary_problems, relations
@@ -220,7 +220,7 @@ def _halved(method: Any) -> Any:
 def test_adding_or_removing_needs_a_named_n() -> None:
     from dpcore.experiments.recipe import Recipe
 
-    source = generated("uniform", n=50, bits=3, seed=1)
+    source = generated_rows("uniform", n=50, bits=3, seed=1)
     recipe = Recipe(
         source=source, queries="cells", entry_key="identity", values=(), neighbours=Neighbours.ADD_REMOVE_ONE
     )

@@ -18,7 +18,7 @@ from dpcore import Grid, Line, Neighbours, Problem, catalogue, entry
 from dpcore.core import Queries
 from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Source, generated
+from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.measure import finish
 from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
@@ -238,7 +238,7 @@ def test_a_public_stand_in_may_be_downloaded() -> None:
     assert set(drawn(app)) == ON_A_LINE and app.get("download_button")
 
 
-SKEWED = generated("skewed", n=500, bits=6, seed=3)
+SKEWED = generated_rows("skewed", n=500, bits=6, seed=3)
 MASS = bundled("penguins", "body_mass_g", bits=8)
 BILLS = bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4)
 

@@ -15,7 +15,7 @@ from dpcore.core import ParameterError, rounded_up
 from dpcore.data.bundled import bundled
 from dpcore.data.domains import Categories
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import generated
+from dpcore.data.sources import generated_rows
 from dpcore.limits.bounds.refusal import most_answers
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, stability
@@ -48,7 +48,7 @@ def test_the_default_page_answers_and_tells_refusals_stability_and_delta() -> No
     sound(app.number_input(key="epsilon").set_value(0.1).run())
     assert app.header[0].value == "More than 99 in 100 runs refuse"
     app = sound(opened(data="bimodal"))
-    dataset = generated("bimodal", n=10_000, bits=10, seed=1).dataset()
+    dataset = generated_rows("bimodal", n=10_000, bits=10, seed=1).dataset()
     _, stable = stability(dataset.histogram, domain=dataset.domain)
     mechanism = StableMedian()
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
@@ -95,7 +95,7 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     assert not app.error and not app.warning
     assert set(drawn(app)) == VOTES
     sample_key, _, column = link["data"].partition(".")
-    source = generated("bimodal", n=10_000, bits=10, seed=1)
+    source = generated_rows("bimodal", n=10_000, bits=10, seed=1)
     if link["robust"] == "subsample-groups":
         source = bundled(sample_key, "gender", column)
     elif column:
