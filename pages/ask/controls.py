@@ -17,6 +17,7 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, number, seed
+from pages.shell.status import badge
 
 FIRST = "earnings.earnings"
 
@@ -49,7 +50,7 @@ class Setting:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+        return badge(self.source, seed=self.seed)
 
 
 def setting() -> Setting:

@@ -20,6 +20,7 @@ from pages.data.upload import held_file
 from pages.halfspaces.upload import own_columns
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -83,8 +84,7 @@ class Asked:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
-        return text + (" · not protected: made by the data's steward" if self.source.provenance.is_private else "")
+        return badge(self.source, seed=self.seed)
 
 
 def ask() -> Asked | None:

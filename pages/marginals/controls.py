@@ -20,6 +20,7 @@ from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
 from pages.shell.controls import Value, choice, control, neighbours, seed, stops, whole
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -61,8 +62,7 @@ class Asked:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
-        return text + (" · not protected: made by the data's steward" if self.source.provenance.is_private else "")
+        return badge(self.source, seed=self.seed)
 
     @property
     def words(self) -> str:

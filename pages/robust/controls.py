@@ -16,7 +16,7 @@ from pages.charts.component import draw, table
 from pages.charts.picture import Picture
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, link_key, neighbours, seed, stops
-from pages.shell.status import may_show
+from pages.shell.status import badge, may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "subsample_larger")
@@ -47,16 +47,11 @@ class Asked:
 
     def badge(self, sampler: str = "preview") -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, {sampler} sampler, seed {self.seed}"
-        return text + self._warning()
+        return badge(self.source, seed=self.seed, sampler=sampler)
 
     def exact_badge(self) -> str:
         """The same for numbers computed from the true data without any draw."""
-        return f"true: {self.source.provenance.kind} · exact chances, nothing drawn{self._warning()}"
-
-    def _warning(self) -> str:
-        private = self.source.provenance.is_private
-        return " · not protected: made by the data's steward" if private else ""
+        return badge(self.source, "exact chances, nothing drawn")
 
 
 def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool = True) -> None:
@@ -69,8 +64,8 @@ def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool =
         title: of its numbers.
         drawn: whether previews are in it, rather than exact chances alone.
     """
-    badge = asked.badge() if drawn else asked.exact_badge()
-    draw(picture, key=f"robust_{name}_chart", badge=badge, download=not asked.source.provenance.is_private)
+    told = asked.badge() if drawn else asked.exact_badge()
+    draw(picture, key=f"robust_{name}_chart", badge=told, download=not asked.source.provenance.is_private)
     table(picture, title=title, key=f"robust_{name}_numbers")
 
 

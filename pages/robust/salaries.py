@@ -12,6 +12,7 @@ from pages.charts.picture import Picture
 from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon
 from pages.shell.controls import stops
 from pages.shell.session import remembered, with_progress
+from pages.shell.status import badge
 
 SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
@@ -40,11 +41,11 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         label="Asking for the salaries at every ε.",
     )
     missed = remembered(f"salaries_ranks|{n}|{seed}", lambda: ranks(found))
-    badge = f"true: {SALARIES.provenance.kind} · simulated, preview sampler, seed {seed}"
+    told = badge(SALARIES, seed=seed)
 
     def show(picture: Picture, *, name: str, title: str) -> None:
         """A public sample: the picture may be kept."""
-        draw(picture, key=f"salaries_{name}_chart", badge=badge, download=True)
+        draw(picture, key=f"salaries_{name}_chart", badge=told, download=True)
         table(picture, title=title, key=f"salaries_{name}_numbers")
 
     left, right = st.columns(2)

@@ -44,6 +44,20 @@ def status_line() -> None:
         _tell("Previews on generated, bundled or public data cost nothing.")
 
 
+def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
+    """What the numbers of a picture are, drawn into it, so that a screenshot keeps it.
+
+    Args:
+        data: the rows they come from.
+        made: how they were made, if not by drawing alone.
+        seed: of what was drawn; None where nothing was.
+        sampler: that drew it.
+    """
+    drawn = "" if seed is None else f"simulated, {sampler} sampler, seed {seed}"
+    private = "not protected: made by the data's steward" if data.provenance.is_private else ""
+    return " · ".join(part for part in (f"true: {data.provenance.kind}", made + drawn, private) if part)
+
+
 def may_show(data: Data) -> bool:
     """The one gate before figures, numbers and labels made from data: open for public data, and for the steward.
 

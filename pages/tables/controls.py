@@ -14,6 +14,7 @@ from dpcore.mechanisms import entry
 from pages.data.picker import choose, credit
 from pages.shell.controls import Value, check_choice, choice, control, neighbours, seed
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 SURVEYS = {
     "adult": "Adult: categories and numbers cut to ranges",
@@ -63,10 +64,9 @@ class Asked:
         others = {key: entry(key).make(**shared) for key in keys}
         return {self.entry.key: self.entry.make(**self.values), **others}
 
-    @property
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+        return badge(self.source, seed=self.seed)
 
 
 def ask() -> Asked | None:

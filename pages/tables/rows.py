@@ -104,7 +104,7 @@ def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
         for name, role, away in zip((KEPT, LOST), ("released", "other-4"), found, strict=True)
     ]
     picture = sorted_dots(series, noun="pairs", n=dataset.n)
-    draw(picture, key="tables_rows_chart", badge=f"{asked.badge}, {len(rows):,} rows", download=True)
+    draw(picture, key="tables_rows_chart", badge=f"{asked.badge()}, {len(rows):,} rows", download=True)
     table(picture, title="pairs of attributes", key="tables_rows_numbers")
 
 

@@ -46,7 +46,7 @@ def all_tables() -> None:
         for key, each in shown.methods.items()
     ]
     picture = sorted_dots(series, noun="tables", n=shown.problem.n)
-    _draw(picture, name="all", badge=asked.badge, title="all tables")
+    _draw(picture, name="all", badge=asked.badge(), title="all tables")
     _one_table(shown)
     rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
     place = st.container()
@@ -115,7 +115,7 @@ def _one_table(shown: Shown) -> None:
     left, right = st.columns(2)
     with left:
         picture = cell_counts(cells=cells, truth=flat, released=released[0])
-        _draw(picture, name="cells", badge=asked.badge, title="cells")
+        _draw(picture, name="cells", badge=asked.badge(), title="cells")
     with right:
         picture = cell_errors(
             cells=cells,
@@ -125,7 +125,7 @@ def _one_table(shown: Shown) -> None:
             observed=observed_sigma(chosen.release, truth, picked),
             trials=TRIALS,
         )
-        _draw(picture, name="errors", badge=asked.badge, title="errors")
+        _draw(picture, name="errors", badge=asked.badge(), title="errors")
 
 
 def _promise(shown: Shown) -> None:
@@ -153,7 +153,7 @@ def _promise(shown: Shown) -> None:
             dots="Tables are as measured, before anything is done to them: that is what the promise is about."
             f"{afterwards}",
             called=Called(query="cell", over="all cells, as measured"),
-            badge=asked.badge,
+            badge=asked.badge(),
         ),
         memory=shown.memory,
         work=lambda: chosen.worst_cells(shown.truth),
