@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import ProvenanceKind
+from dpcore.core import ParameterError, ProvenanceKind
 from dpcore.data.domains import Categories, Grid, Line
 from dpcore.data.generators import GENERATORS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
-from dpcore.data.sources import Source
+from dpcore.data.sources import Source, generated_rows
 from pages.data.declare import split_labels
+from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
 from tests import ROOT
 from tests.kit.hostile import hostile_files
@@ -476,6 +477,17 @@ def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
     press(app, "Explore this data")
     assert app.title[0].value == "Explore" and app.selectbox(key="data").value == "clouds"
     assert (app.session_state["sides"], app.session_state["n"]) == (3, "300")
+
+
+def test_a_data_set_stays_in_use_on_a_page_without_a_picker(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened("play/explore.py", data="clouds", sides="3", n="300")
+    sound(app.switch_page("learn/page.py").run())
+    state = {key: app.session_state[key] for key in app.session_state}
+    monkeypatch.setattr("streamlit.session_state", state)
+    assert in_use() == generated_rows("clouds", n=300, bits=3)
+    state["data"] = OWN_FILE
+    with pytest.raises(ParameterError, match="gone"):
+        in_use()
 
 
 def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_upwards() -> None:
