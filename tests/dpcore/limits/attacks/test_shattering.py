@@ -60,6 +60,7 @@ def check_witness(matrix: object, found: Shattering, *, scale: float) -> None:
         assert not shatters(matrix, lost, scale=scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("points", "every"), [(1, 1), (2, 1), (3, 1), (4, 7), pytest.param(4, 1, marks=pytest.mark.full)]
 )

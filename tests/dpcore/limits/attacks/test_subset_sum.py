@@ -134,6 +134,7 @@ def test_private_answers_protect_the_bits(epsilon: float, seed: int) -> None:
     assert surprise(accurate, limit=0.98, trials=runs) > 1e-6
 
 
+@pytest.mark.slow
 def test_bounded_noise_is_caught(seed: int) -> None:
     # The control: a curator who errs by 1 at most beats the bound, and the attack shows that it is not private.
     sampler, people, groups, runs = Preview(seed), 100, 2_000, 30

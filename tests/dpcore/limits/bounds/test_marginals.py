@@ -49,6 +49,7 @@ def assert_above_the_wall(chosen: Entry, problem: Problem) -> int:
     return compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", OF_CUBES, ids=lambda each: each.key)
 @pytest.mark.parametrize("neighbours", list(Neighbours), ids=str)
 @pytest.mark.parametrize("n", [pytest.param(3, marks=pytest.mark.full), 1_000_000])

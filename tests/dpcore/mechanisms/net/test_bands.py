@@ -125,6 +125,7 @@ def test_doubles_count_like_whole_numbers_where_there_are_very_many(kind: type[K
     assert exact[-1] == math.comb(300 + 100, 100)
 
 
+@pytest.mark.slow
 @every_kind
 @every_size
 @pytest.mark.parametrize("exact", [False, True], ids=["doubles", "whole-numbers"])
@@ -295,6 +296,7 @@ def test_exact_layers_have_the_listed_law(
     assert_other_law(tally_rows(control, known)[order], chances[order])
 
 
+@pytest.mark.slow
 def test_exact_layers_where_nothing_could_be_listed(seed: int) -> None:
     """Errors of 60 exact draws and of 4,000 previews at 10^20 candidates: means within five standard errors."""
     kernel = made(TwoSidedBands, (64, 16, 1000, False), seed=seed)

@@ -414,6 +414,7 @@ def test_parameters_that_mean_nothing_are_refused() -> None:
 # Cost, and what calibration saves.
 
 
+@pytest.mark.slow
 def test_the_paper_parameters_can_be_run(seed: int) -> None:
     """262,144 subsamples of 100 rows: drawn row by row for a release, by their exact law for a thousand previews."""
     mechanism = CommonestCategory(epsilon=1.0, rows=100, accounting="paper")
