@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from dpcore import Intervals, Preview, Problem, Thresholds
-from dpcore.data.sources import Bundled
+from dpcore.data.bundled import bundled
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
@@ -19,7 +19,7 @@ CASES = [(Thresholds, key, alpha) for alpha in (0.05, 0.1) for key in ("weights"
 
 def main() -> None:
     """One line a mechanism and aim: means over conversations, the worst of them, and the time of one."""
-    dataset = Bundled(sample_key="earnings", column_name="earnings").dataset()
+    dataset = bundled("earnings", "earnings").dataset()
     print(f"n = {dataset.n:,}, {dataset.domain.size:,} cells, epsilon = 1, 40 updates, 500 questions, beta = {BETA}")
     for kind, key, alpha in [*CASES, (Intervals, "weights", 0.1)]:
         problem = Problem(domain=dataset.domain, queries=kind(domain=dataset.domain), n=dataset.n)

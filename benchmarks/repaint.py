@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from benchmarks.server import chromium, running_app
 from dpcore import Preview, entry
-from dpcore.data.sources import Generated
+from dpcore.data.sources import generated_rows
 from dpcore.experiments.measure import finish, measure
 from dpcore.experiments.recipe import Recipe
 
@@ -45,7 +45,7 @@ TAKEN = """(count) => new Promise((done) => { const look = () => {
 def core_share() -> None:
     """The core's own work of one slider move at the defaults: 10,000 rows, 1,024 cells, 1,000 trials."""
     recipe = Recipe(
-        source=Generated(shape="bimodal", n=10_000, bits=10, seed=1), queries="intervals", entry_key="identity",
+        source=generated_rows("bimodal", n=10_000, bits=10, seed=1), queries="intervals", entry_key="identity",
         values=(("epsilon", 1.0),),
     )  # fmt: skip
     dataset = recipe.source.dataset()

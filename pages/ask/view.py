@@ -15,6 +15,7 @@ from pages.ask.talk import Talk, begin, talk_of
 from pages.charts.component import draw, table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
+from pages.shell.code import show_code
 from pages.shell.session import remembered
 
 SPREAD = 60
@@ -50,7 +51,7 @@ def ask() -> None:
     with right:
         promised(chosen, dataset)
     both(chosen, dataset)
-    code(chosen)
+    show_code("The code that asks like this", key="ask_code_open", write=lambda: code(chosen))
     with left:  # last, because it may take a while
         whole(chosen, dataset)
 
