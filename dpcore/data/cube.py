@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, DataError, Domain, Floats, ParameterError, exactly
+from dpcore.core import Booleans, DataError, Domain, ParameterError, exactly
 
 if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
@@ -57,10 +57,6 @@ class Cube(Domain):
         ):
             raise DataError("Every value must be 0 or 1.")
         return records.astype(np.bool_, copy=False)
-
-    def points(self) -> list[str] | Floats:
-        """There are too many."""
-        raise ParameterError("The cells of a cube are too many to list.")
 
     def describe(self, cell: int) -> str:
         """The attributes of a cell; bit j of its number is attribute j."""

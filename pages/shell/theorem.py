@@ -76,6 +76,8 @@ def theorem_card(
         st.header("What is promised")
         st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
         st.markdown(statement or bound.statement)
+        if bound.formula:
+            st.latex(bound.formula)
         for assumption in bound.assumptions:
             st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
         for sentence in seen:

@@ -234,7 +234,7 @@ def in_menu(page: Page, name: str) -> Locator:
     """The link to a page, in its opened menu on top."""
     menu = next((menu for menu, names in MENUS.items() if name in names), "Play")
     page.get_by_test_id("stTopNav").get_by_role("button", name=menu, exact=True).click()
-    return page.get_by_role("link", name=name.replace("-", " ").capitalize(), exact=True).first
+    return page.get_by_role("menuitem", name=name.replace("-", " ").capitalize(), exact=True)
 
 
 def go_to(page: Page, name: str) -> Page:
