@@ -27,16 +27,14 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    Dataset,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
@@ -44,7 +42,7 @@ from dpcore.data.domains import Line
 from dpcore.mechanisms.histograms.concentration import laplace_log_moment
 from dpcore.mechanisms.ranges.strategy import MOST_CELLS, Strategy, strategy
 from dpcore.queries.ranges import Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 class Estimate:
@@ -134,7 +132,7 @@ class WindowsRelease(DataRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows(Mechanism):
+class Windows(PureMechanism):
     """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
 
     epsilon: float = epsilon_param()
@@ -142,10 +140,6 @@ class Windows(Mechanism):
         4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
         help="Weights are whole numbers of steps, so that the noise is whole too. More steps, nearer to the best.",
     )  # fmt: skip
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def solver(self, problem: Problem) -> Estimate:
         """The estimate for the problem's sizes.
@@ -186,28 +180,23 @@ class Windows(Mechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
         """One draw on all measured values."""
         problem = state.problem
         plan, cells = self._plan(problem), problem.domain.ordered
         own = np.concatenate([plan.own, np.full(problem.domain.size - cells, plan.steps)])
         values = np.concatenate([own * state.histogram, plan.windows @ state.histogram[:cells]])
-        measured = sampler.noisy_counts(
+        draw = NoisyCounts(
             values[None, :],
             epsilon=self.epsilon,
             sensitivity=self.steps * sum(problem.neighbours.histogram_shift),
-            trials=trials,
         )
-        return WindowsRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            measured=measured,
+        return self.release(
+            WindowsRelease,
+            state,
+            sampler,
+            trials,
+            measured=sampler.draw(draw, trials),
             solver=self.solver(problem),
             steps=self.steps,
         )
