@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import Server, go_to, settled, watched_page
+from tests.kit.browser import Server, go_to, reopened, settled, watched_page
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
@@ -78,12 +78,7 @@ def test_from_start_to_explore_the_slider_moves_the_error(page: Page, server: Se
     assert before != after
     assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) < 1
     assert "epsilon=" in page.url
-    # The link reopens exactly this picture.
-    link = page.url
-    page.goto("about:blank")
-    page.goto(link)
-    settled(page)
-    assert captions(page) == after
+    assert captions(reopened(page)) == after
 
 
 def test_a_link_chooses_data_question_and_mechanism(page: Page, server: Server) -> None:
@@ -219,16 +214,17 @@ def test_pictures_of_private_data_can_be_kept_nowhere(page: Page, server: Server
     expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
 
 
-def test_the_library_is_asked_for_with_the_page(page: Page, server: Server) -> None:
-    with page.expect_response(lambda answer: answer.url == f"{server.url}/explore") as answer:
-        open_explore(page, server)
-    assert answer.value.headers["link"] == PRELOAD
-    loaded = page.evaluate(
-        "performance.getEntriesByType('resource').filter(e => e.name.endsWith('plotly.min.js')).length"
-    )
-    assert loaded == 1, "what is preloaded is what the charts use"
-    health = page.request.get(f"{server.url}/_stcore/health")
-    assert "link" not in health.headers
+def test_the_library_is_asked_for_with_the_page(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        with page.expect_response(lambda answer: answer.url == f"{server.url}/explore") as answer:
+            open_explore(page, server)
+        assert answer.value.headers["link"] == PRELOAD
+        loaded = page.evaluate(
+            "performance.getEntriesByType('resource').filter(e => e.name.endsWith('plotly.min.js')).length"
+        )
+        assert loaded == 1, "what is preloaded is what the charts use"
+        health = page.request.get(f"{server.url}/_stcore/health")
+        assert "link" not in health.headers
 
 
 def test_the_synthetic_table_downloads_with_n_rows(page: Page, server: Server, tmp_path: Path) -> None:
@@ -262,7 +258,7 @@ def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Serve
     ],
 )
 def test_a_hostile_link_gets_a_sentence(page: Page, server: Server, link: str) -> None:
-    open_explore(page, server, link)
+    open_explore(page, server, f"{link}&n=1000&bits=5&trials=100")
     expect(page.locator('[data-testid="stAlert"]')).to_have_count(1)
 
 

@@ -35,7 +35,8 @@ MAIN = ROOT / "pages" / "main.py"
 
 
 def opened(**link: str) -> AppTest:
-    """Explore, opened by a link."""
+    """Explore, opened by a link; on a small problem, unless the link says otherwise."""
+    link = {"n": "1000", "bits": "5", "trials": "100", **link}
     app = AppTest.from_file(MAIN, default_timeout=600)
     app.run()
     app.switch_page("play/explore.py")
@@ -118,7 +119,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(step=4)
     monkeypatch.setattr("dpcore.experiments.measure.monotonic", lambda: next(ticks))
-    app = sound(opened(n="1000", bits="5", mechanism="net-flip"))  # which says that it takes its time
+    app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert set(drawn(app)) == ON_A_LINE
     assert "The first 60 of 1,000 releases" in texts(app)
     app.session_state["code_open"] = True
@@ -200,7 +201,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
 
 
 def test_a_new_public_n_is_every_number_s_n() -> None:
-    app = sound(opened(neighbours="add or remove one row", n="1000", bits="5", trials="100"))
+    app = sound(opened(neighbours="add or remove one row"))
     assert not app.error and set(drawn(app)) == ON_A_LINE
     assert "not proved for these neighbours: Sparse histogram" in texts(app)
     assert "of 1,000 rows" in texts(app)
