@@ -7,9 +7,17 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, exactly, rounded_up
-from dpcore.experiments.sparse import growth, rows_needed, simulate, simulated_noise
+from dpcore.experiments.sparse import (
+    LossFigure,
+    grid_example,
+    growth,
+    line_example,
+    rows_needed,
+    simulate,
+    simulated_noise,
+)
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example, lone_row_chance
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.component import draw, table
 from pages.charts.picture import Picture
 from pages.charts.words import significant

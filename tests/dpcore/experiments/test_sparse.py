@@ -13,6 +13,7 @@ from dpcore.experiments.sparse import (
     MOST_CELLS,
     expected_noise,
     growth,
+    line_example,
     lone_row,
     projected_losses,
     rows_needed,
@@ -21,7 +22,7 @@ from dpcore.experiments.sparse import (
     simulated_noise,
 )
 from dpcore.limits.bounds.minimax import best_pairs
-from dpcore.mechanisms.histograms.sparse import line_example, lone_row_chance
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 
 TOLD: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
 

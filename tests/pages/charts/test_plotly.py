@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages.charts.component import handle_of
+from pages.charts.palette import LIGHT
 from pages.charts.picture import (
     Area,
     Axis,
@@ -30,7 +31,6 @@ from pages.charts.picture import (
     Words,
 )
 from pages.charts.plotly import render
-from pages.charts.roles import DARK, LIGHT, look
 
 BADGE = "true: generated · released: simulated, preview sampler, seed 1"
 HOSTILE = '<a href="javascript:alert(1)">%{x} <script>alert(1)</script></a> & "'
@@ -101,11 +101,6 @@ def test_what_a_mark_is_decides_its_colour() -> None:
         assert found.data[0]["line"]["color"] == LIGHT.roles[role]
     with pytest.raises(KeyError):
         drawn(Curve(role="true or released", x=PLACES, y=PLACES))
-
-
-def test_a_mechanism_has_its_own_colour_whatever_is_drawn_beside_it() -> None:
-    alone = look("mechanism:identity", DARK)
-    assert alone == look("mechanism:identity", DARK) != look("mechanism:gaussian", DARK)
 
 
 def test_words_on_a_logarithmic_axis_stand_where_rules_do() -> None:

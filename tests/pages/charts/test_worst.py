@@ -11,10 +11,9 @@ import pytest
 
 from dpcore.core import Bound, BoundKind, Floats
 from dpcore.experiments.measure import ErrorReport
-from pages.charts.dotplot import DOTS
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
 from pages.charts.words import percent
-from pages.charts.worst import Called, typical_failure, worst_error, worst_map
+from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map
 from tests.pages.reports import SETTINGS, check, reported
 
 LOWER = Bound(value=0.01, kind=BoundKind.LOWER, statement="", reference="")

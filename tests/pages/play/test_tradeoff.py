@@ -14,8 +14,9 @@ from dpcore.experiments.recipe import OPENING
 from dpcore.experiments.sweep import Sweep, sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
+from pages.charts.palette import LIGHT
 from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
-from pages.charts.roles import LIGHT, look
+from pages.charts.roles import look
 from pages.play.figures.tradeoff import tradeoff
 from tests.pages.reports import HOSTILE, SETTINGS, check, reported
 

@@ -12,15 +12,8 @@ import pytest
 from dpcore.core import Dataset, Floats, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.domains import Categories
 from dpcore.experiments.audit import exact_delta, exact_gamma
-from dpcore.mechanisms.histograms.sparse import (
-    ProjectedHistogram,
-    SparseHistogram,
-    grid_example,
-    line_example,
-    lone_row_chance,
-    loss_figure,
-    total_noise,
-)
+from dpcore.experiments.sparse import grid_example, line_example, simulate
+from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance, total_noise
 from dpcore.privacy.composition import compose
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import Account, Preview
@@ -181,8 +174,8 @@ def test_total_noise_is_exceeded_no_more_often_than_promised(seed: int) -> None:
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_the_paper_figures(condition: str, seed: int) -> None:
     for histogram, cells in ((line_example(), 25), (grid_example(8000), 400)):
-        figure = loss_figure(histogram, epsilon=1.0, gamma=0.1, condition=condition, sampler=Preview(seed))
-        again = loss_figure(histogram, epsilon=1.0, gamma=0.1, condition=condition, sampler=Preview(seed))
+        figure = simulate(histogram, epsilon=1.0, gamma=0.1, condition=condition, seed=seed)
+        again = simulate(histogram, epsilon=1.0, gamma=0.1, condition=condition, seed=seed)
         assert (figure.private == again.private).all()
         assert (figure.random == again.random).all()
         assert figure.private.shape == figure.random.shape == (100, cells)
@@ -199,12 +192,12 @@ def test_the_paper_figures(condition: str, seed: int) -> None:
 
 
 def test_the_figure_draws_what_the_mechanisms_release(seed: int) -> None:
-    """Same seed, same coins: loss_figure is ProjectedHistogram; random DP differs in which cells get them."""
+    """Same seed, same coins: simulate is ProjectedHistogram; random DP differs in which cells get them."""
     histogram = line_example()
     asked = problem(cells=25, n=500)
     dataset = Dataset(asked.domain, np.repeat(np.arange(25), histogram), MADE)
     for gamma in (0.05, 0.01):
-        figure = loss_figure(histogram, epsilon=1.0, gamma=gamma, condition="sharper", sampler=Preview(seed))
+        figure = simulate(histogram, epsilon=1.0, gamma=gamma, condition="sharper", seed=seed)
         whole, sparse = ProjectedHistogram(epsilon=1.0), SparseHistogram(epsilon=1.0, gamma=gamma)
         released = whole.run(whole.prepare(dataset, asked), Preview(seed), 100).counts
         assert (figure.private == released).all()
@@ -222,5 +215,5 @@ def test_figure_shapes() -> None:
 
 def test_a_figure_is_fast() -> None:
     start = time.process_time()
-    loss_figure(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", sampler=Preview(1))
+    simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", seed=1)
     assert time.process_time() - start < 3  # of the processor; 3 ms
