@@ -45,7 +45,7 @@ def pair(table: Table) -> object:
     grid = Grid(first=Line(high=8.0, bits=3), second=Line(high=8.0, bits=3))
     return UploadedPairs(
         table=table, column_name="a", second_name="b", declared=grid, private=True, digest=""
-    ).dataset()  # fmt: skip
+    ).dataset()
 
 
 def cube(table: Table, predicates: int = 64) -> object:

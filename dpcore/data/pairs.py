@@ -122,9 +122,11 @@ class BundledPairs(Source):
     def dataset(self) -> Dataset:
         """Read and encode both columns."""
         return encode_pairs(
-            load_sample(self.sample_key), columns=(self.first, self.second), domain=self.domain,
+            load_sample(self.sample_key),
+            columns=(self.first, self.second),
+            domain=self.domain,
             provenance=self.provenance,
-        )  # fmt: skip
+        )
 
     def code(self) -> list[str]:
         """Reading the sample's file."""
@@ -173,9 +175,11 @@ class UploadedPairs(Uploaded):
             raise ParameterError(f"Two columns cannot be encoded as {self.declared.title}.")
         if "dataset" not in self._encoded:
             self._encoded["dataset"] = encode_pairs(
-                self.table, columns=(self.column_name, self.second_name), domain=self.declared,
+                self.table,
+                columns=(self.column_name, self.second_name),
+                domain=self.declared,
                 provenance=self.provenance,
-            )  # fmt: skip
+            )
         dataset: Dataset = self._encoded["dataset"]
         return dataset
 

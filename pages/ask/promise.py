@@ -12,8 +12,9 @@ from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
 from pages.ask.controls import Setting
 from pages.charts.words import percent
+from pages.shell.code import arguments, snippet
 from pages.shell.session import remembered
-from pages.shell.theorem import all_digits, promise
+from pages.shell.theorem import Theorem, promise
 
 BETA = 0.05
 """Failure chance of the promise shown."""
@@ -22,22 +23,18 @@ BETA = 0.05
 def promised(chosen: Setting, dataset: Dataset) -> None:
     """The theorem."""
     problem = chosen.problem(dataset.n)
-    bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
+    bound = chosen.mechanism().accuracy(problem, BETA)
+    theorem = Theorem(
+        bound=bound,
+        guarantee=chosen.mechanism().guarantee(problem),
+        n=dataset.n,
+        said=promise(bound, n=dataset.n, who="no answer given errs"),  # a refused question has none
+        covers="for the whole conversation",
+        mechanism=chosen.entry.references,
+        aim=float(chosen.values["alpha"]),
+    )
     with st.container(border=True):
-        st.header("What is promised")
-        # A refused question has no answer that could err.
-        said = promise(bound, n=dataset.n).replace("no query errs", "no answer given errs")
-        st.markdown(f"{said} :orange-badge[theory]")
-        st.markdown(bound.statement)
-        if bound.rows_needed:
-            enough = "✓ enough" if dataset.n >= bound.rows_needed else "✗ **too few**"
-            st.markdown(
-                f"To promise α = {chosen.values['alpha']:g} it needs n = {bound.rows_needed:,} rows; here "
-                f"n = {dataset.n:,}: {enough}."
-            )
-        st.info(bound.note)
-        st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(chosen.entry.references)}.")
-        st.markdown(f"Privacy: {guarantee.sentence()}, for the whole conversation.", help=all_digits(guarantee))
+        theorem.show()
 
 
 def both(chosen: Setting, dataset: Dataset) -> None:
@@ -68,17 +65,13 @@ def both(chosen: Setting, dataset: Dataset) -> None:
 
 def code(chosen: Setting) -> None:
     """The snippet, copyable."""
-    place = st.expander("The code that asks like this", key="ask_code_open", on_change="rerun")
-    if not place.open:
-        return
-    values = ", ".join(f"{name}={value!r}" for name, value in chosen.values.items())
     lines = [
         "import dpcore",
         *chosen.source.code(),
         "",
         f"queries = dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
         "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)",
-        f"mechanism = dpcore.entry({chosen.entry.key!r}).make({values}, analyst={chosen.analyst!r})",
+        f"mechanism = dpcore.entry({chosen.entry.key!r}).make({arguments(chosen.values)}, analyst={chosen.analyst!r})",
         "state = mechanism.prepare(dataset, problem)",
         f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
         "answer = conversation.ask(queries.count // 2)",
@@ -87,4 +80,4 @@ def code(chosen: Setting) -> None:
         'print(transcript.free.sum(), "free,", transcript.paid.sum(), "paid,", transcript.declined.sum(), "refused")',
         "print(transcript.frame())",
     ]
-    place.code("\n".join(lines), language="python")
+    snippet("The code that asks like this", lines, key="ask_code_open")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,10 +15,23 @@ from dpcore.data.vectors import RECIPES, BundledVectors, GeneratedVectors, Vecto
 from dpcore.experiments.halfspace_parts import around
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from pages.charts.component import show
+from pages.charts.picture import Picture
 from pages.data.upload import held_file
 from pages.halfspaces.upload import OWN_ROWS, own_columns
-from pages.learn.kit import stops
-from pages.shell.controls import Value, check_choice, check_link, choice, control, link_key
+from pages.shell.badges import simulated
+from pages.shell.controls import (
+    Value,
+    check_link,
+    choice,
+    control,
+    link_key,
+    preview_seed,
+    privacy_loss,
+    slider,
+    stops,
+    without_file,
+)
 from pages.shell.session import in_link
 
 GENERATED = "generated"
@@ -68,10 +83,26 @@ class Asked:
         domain = self.source.domain
         return Problem(domain=domain, queries=Halfspaces(domain=domain, margin=margin), n=n)
 
-    def badge(self) -> str:
-        """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
-        return text + (" · not protected: made by the data's steward" if self.source.provenance.is_private else "")
+    def show(
+        self,
+        picture: Picture,
+        *,
+        name: str,
+        title: str,
+        on_pick: Callable[[Any], None] | None = None,
+        on_move: Callable[[float, float], None] | None = None,
+    ) -> None:
+        """A picture of these rows and its numbers; kept as a file only where anybody may have the rows."""
+        provenance = self.source.provenance
+        show(
+            picture,
+            key=f"halfspaces_{name}",
+            badge=simulated(provenance, self.seed),
+            title=title,
+            download=not provenance.is_private,
+            on_pick=on_pick,
+            on_move=on_move,
+        )
 
 
 def ask() -> Asked | None:
@@ -83,18 +114,13 @@ def ask() -> Asked | None:
         if source is None:
             return None
     with turning:
-        degrees = _slider("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{source.axes[0]}” (0°).")
+        degrees = slider("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{source.axes[0]}” (0°).")
         tilt = 0
         if source.domain.dimensions == 3:
-            tilt = _slider(
-                "Tilt of the circle, degrees", 0, 180, 40, key="tilt",
-                help_text="The direction turns in a great circle; this tilts it. 0: along the equator, 90: over the "
-                "poles.",
-            )  # fmt: skip
-        margin = _fraction(
-            "Margin asked γ", 0.25, key="margin",
-            help_text="Promises are about directions whose line no row is nearer to than this.",
-        )  # fmt: skip
+            told = "The direction turns in a great circle; this tilts it. 0: along the equator, 90: over the poles."
+            tilt = slider("Tilt of the circle, degrees", 0, 180, 40, key="tilt", help_text=told)
+        told = "Promises are about directions whose line no row is nearer to than this."
+        margin = _fraction("Margin asked γ", 0.25, key="margin", help_text=told)
     values: dict[str, Value] = {}
     parameters = chosen.controls()
     with machine:
@@ -108,13 +134,12 @@ def ask() -> Asked | None:
                 )
             )
         with st.popover("More settings"):
-            seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+            seed = preview_seed()
             alpha = float(
                 control(entry("intervals-anchored"), "alpha", entry("intervals-anchored").controls()["alpha"])
             )
             st.caption("α is the paper's allowed error; its parameters and the releases of the angle use it.")
-    values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
-    st.caption("← more private · more accurate →")
+    values["epsilon"] = privacy_loss(chosen)
     return Asked(
         source=source, entry=chosen, values=values, degrees=degrees, tilt=tilt, margin=margin, alpha=alpha, seed=seed
     )
@@ -126,15 +151,14 @@ def _pick() -> VectorSource | None:
     titles |= {key: recipe.title for key, recipe in RECIPES.items()}
     if held_file() is not None:
         titles[OWN_ROWS] = "Your file: some of its columns"
-    elif st.query_params.get("vectors") == OWN_ROWS:
-        st.warning(
-            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
-        )
-        del st.query_params["vectors"]
+    else:
+        without_file("vectors", OWN_ROWS)
     chosen = choice(
-        "Rows", titles, key="vectors",
+        "Rows",
+        titles,
+        key="vectors",
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
-    )  # fmt: skip
+    )
     if chosen == OWN_ROWS:
         return own_columns()
     if chosen == GENERATED:
@@ -146,18 +170,11 @@ def _pick() -> VectorSource | None:
 
 def _generated() -> GeneratedVectors:
     """Size, dimensions and gap of the two clouds."""
-    check_choice("vector-rows", [str(rows) for rows in ROWS], label="Rows n")
-    n = int(st.select_slider("Rows n", ROWS, value=10_000, key=in_link("vector-rows"), bind="query-params"))
-    dimensions = _slider("Dimensions d", 2, 64, 2, key="vector-dimensions")
+    n = int(stops("Rows n", ROWS, 10_000, key="vector-rows"))
+    dimensions = slider("Dimensions d", 2, 64, 2, key="vector-dimensions")
     margin = _fraction("Margin of the clouds", 0.5, key="vector-margin")
     st.caption("Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.")
     return GeneratedVectors(n=n, dimensions=dimensions, margin=margin, seed=1)
-
-
-def _slider(label: str, low: int, high: int, default: int, *, key: str, help_text: str | None = None) -> int:
-    """A whole number bound to the link."""
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    return int(st.slider(label, low, high, default, key=in_link(key), help=help_text, bind="query-params"))
 
 
 def _fraction(label: str, default: float, *, key: str, help_text: str | None = None) -> float:

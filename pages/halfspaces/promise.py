@@ -10,12 +10,13 @@ from dpcore.data.vectors import BundledVectors
 from dpcore.experiments.halfspace_parts import here
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
-from pages.charts.words import percent, rows, significant
+from pages.charts.words import significant
 from pages.charts.worst import Called, worst_map
 from pages.halfspaces.controls import Asked
-from pages.halfspaces.show import show
+from pages.shell.badges import TRUE
+from pages.shell.code import arguments, snippet
 from pages.shell.session import remembered
-from pages.shell.theorem import all_digits, promise
+from pages.shell.theorem import Theorem, promise
 
 BETA = 0.05
 
@@ -36,29 +37,26 @@ def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) ->
     left, right = st.columns(2)
     with left:
         _map(asked, problem, bound, errors[:, kept] if kept.any() else errors, met=bool(kept.any()))
+    found = [
+        f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}; the largest "
+        f"margin is {significant(float(margins.max()))}. {TRUE}"
+    ]
+    if lost:
+        found.append(
+            f"{lost:,} rows have no direction (all zeros, or a number missing). They stay in n and are counted for "
+            "one of every two opposite directions: an error of so many rows that no margin prevents."
+        )
+    theorem = Theorem(
+        bound=bound,
+        guarantee=asked.mechanism.guarantee(problem),
+        n=n,
+        said=_told(bound, asked, n=n, margins=margins, lost=lost),
+        found=found,
+        covers="for each single release, whatever the margin",
+        tells_rows=False,
+    )
     with right, st.container(border=True):
-        st.header("What is promised")
-        st.markdown(f"{_told(bound, asked, n=n, margins=margins, lost=lost)} :orange-badge[theory]")
-        st.markdown(bound.statement)
-        for assumption in bound.assumptions:
-            st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        st.markdown(
-            f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}; the largest "
-            f"margin is {significant(float(margins.max()))}. :gray-badge[true]"
-        )
-        if lost:
-            st.markdown(
-                f"{lost:,} rows have no direction (all zeros, or a number missing). They stay in n and are counted for "
-                "one of every two opposite directions: an error of so many rows that no margin prevents."
-            )
-        if bound.note:
-            st.info(bound.note)
-        guarantee = asked.mechanism.guarantee(problem)
-        st.caption(f"Reference: {bound.reference}.")
-        st.markdown(
-            f"Privacy: {guarantee.sentence()}, for each single release, whatever the margin.",
-            help=all_digits(guarantee),
-        )
+        theorem.show()
 
 
 def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:
@@ -74,7 +72,7 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
         lower=lower,
         called=Called(query="direction", over=f"{count} directions"),
     )
-    show(asked, picture, name="worst", title="worst error")
+    asked.show(picture, name="worst", title="worst error")
     which = f"the {count} directions of the circle that have margin {asked.margin:g}"
     if not met:
         which = f"all {count} directions of the circle, none of which has margin {asked.margin:g}"
@@ -86,13 +84,8 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
 
 def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> str:
     """The promise in one sentence, or why there is none."""
-    if bound.kind is BoundKind.ORDER_ONLY or (bound.applies and bound.vacuous):
-        return promise(bound, n=n)
-    if bound.applies:
-        return (
-            f"With probability at least {1 - bound.beta:g}, no direction of margin {asked.margin:g} or more errs by "
-            f"more than **{percent(bound.value)}** (≈ {rows(bound.value, n)})."
-        )
+    if bound.kind is BoundKind.ORDER_ONLY or bound.applies:
+        return promise(bound, n=n, who=f"no direction of margin {asked.margin:g} or more errs")
     if not (margins >= asked.margin).any():
         return (
             f"Nothing is promised of this circle: rows lie all around, and in each of its {len(margins)} directions "
@@ -143,10 +136,6 @@ def _power(log10: float) -> str:
 
 def code(asked: Asked, *, trials: int) -> None:
     """The snippet, copyable."""
-    place = st.expander("The code that reproduces these releases", key="halfspaces_code_open", on_change="rerun")
-    if not place.open:
-        return
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
     direction = [float(f"{each:.12g}") for each in asked.direction]
     lines = [
         "import numpy as np",
@@ -156,10 +145,12 @@ def code(asked: Asked, *, trials: int) -> None:
         "from dpcore.data.sphere import Halfspaces",
         "",
     ]
-    lines += ["queries = Halfspaces(domain=dataset.domain)"]
-    lines += ["problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)"]
-    lines += [f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})"]
-    lines += [f"release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview({asked.seed}), {trials})"]
+    lines += [
+        "queries = Halfspaces(domain=dataset.domain)",
+        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({arguments(asked.values)})",
+        f"release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview({asked.seed}), {trials})",
+    ]
     if isinstance(asked.source, BundledVectors) and len(direction) > 3:
         lines += [f"turn = np.radians({asked.degrees})"]
         lines += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ source.plane()"]
@@ -167,4 +158,4 @@ def code(asked: Asked, *, trials: int) -> None:
         lines += [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
     lines += ["truth, released = queries.truth(dataset.records, towards)[0], release.answer(towards)[0, 0]"]
     lines += ['print(f"true {truth:.4f}, released {released:.4f}; {mechanism.guarantee(problem).sentence()}")']
-    place.code("\n".join(lines), language="python")
+    snippet("The code that reproduces these releases", lines, key="halfspaces_code_open")

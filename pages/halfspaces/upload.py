@@ -17,10 +17,13 @@ def own_columns() -> UploadedVectors | None:
     if held is None:
         return None
     columns = st.multiselect(
-        "Columns, two or more", held.table.columns, key=f"{held.prefix}vector-columns", max_selections=MOST_COLUMNS,
+        "Columns, two or more",
+        held.table.columns,
+        key=f"{held.prefix}vector-columns",
+        max_selections=MOST_COLUMNS,
         persist_state="session",
         help="A row of these numbers is scaled to length 1. A row with a missing number stays in n, on no side.",
-    )  # fmt: skip
+    )
     measures = [found for column in columns if (found := _declared(held, column)) is not None]
     if len(columns) < 2 or len(measures) < len(columns):
         st.caption(
@@ -39,11 +42,16 @@ def _declared(held: HeldFile, column: str) -> Measure | None:
     places = st.columns(2)
     low, high = (
         place.number_input(
-            f"{column}: {end}", value=None, step=None, format="%g", key=f"{prefix}{end}", persist_state="session",
+            f"{column}: {end}",
+            value=None,
+            step=None,
+            format="%g",
+            key=f"{prefix}{end}",
+            persist_state="session",
             placeholder="type it",
         )
         for place, end in zip(places, ("from", "to"), strict=True)
-    )  # fmt: skip
+    )
     if low is None or high is None:
         return None
     if not low < high:

@@ -17,9 +17,8 @@ from pages.halfspaces.controls import Asked, ask
 from pages.halfspaces.errors import angle_link, where_from
 from pages.halfspaces.promise import code, paper, promised
 from pages.halfspaces.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
-from pages.halfspaces.show import show
 from pages.shell.session import remembered, with_progress
-from pages.shell.status import may_show
+from pages.shell.status import closed, may_show
 
 TRIALS, FEWEST = 200, 10
 MOST_HELD = 1 << 19
@@ -50,11 +49,7 @@ def halfspaces() -> None:
     if asked is None:
         return
     if not may_show(asked.source):
-        st.info(
-            "These data are private. Their directions and the errors against them would reveal them, so nothing is "
-            "computed here. Preview on a public stand-in or on generated rows of the same size, or, if you are their "
-            "steward, say so above."
-        )
+        closed(". Their directions and the errors against them would reveal them, so nothing is computed here")
     else:
         found = _previewed(asked)
         _pictures(asked, found)
@@ -134,7 +129,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             axes=asked.source.axes,
             flat=flat,
         )
-        show(asked, picture, name="rows", title="rows in the picture", on_pick=_clicked, on_move=_turn)
+        asked.show(picture, name="rows", title="rows in the picture", on_pick=_clicked, on_move=_turn)
     with right:
         st.subheader("All directions of the circle")
         picture = great_circle(
@@ -146,7 +141,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             here=(seen.share, answer),
             n=n,
         )
-        show(asked, picture, name="circle", title="shares around the circle", on_pick=_picked)
+        asked.show(picture, name="circle", title="shares around the circle", on_pick=_picked)
     if asked.source.domain.dimensions == 3:
         st.subheader("The rows on the sphere")
         picture = rows_on_the_sphere(
@@ -156,7 +151,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             plane=asked.plane,
             space=asked.source.space,
         )
-        show(asked, picture, name="sphere", title="rows on the sphere")
+        asked.show(picture, name="sphere", title="rows on the sphere")
 
 
 def _turn(x: float, y: float) -> None:

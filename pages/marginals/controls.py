@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.core import Entry, Neighbours, Parameter, Problem
+from dpcore.core import Entry, Neighbours, Problem
 from dpcore.data.cubes import PREDICATES, BundledCube, CubeSource, GeneratedCube
 from dpcore.data.samples import sample
 from dpcore.mechanisms import entry
@@ -15,7 +15,18 @@ from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_WIDTH
 from pages.data.upload import held_file
 from pages.marginals.upload import OWN_ROWS, own_predicates
-from pages.shell.controls import Value, check_choice, check_link, choice, control
+from pages.shell.badges import simulated
+from pages.shell.controls import (
+    Value,
+    choice,
+    control,
+    neighbours,
+    preview_seed,
+    privacy_loss,
+    slider,
+    stops,
+    without_file,
+)
 from pages.shell.session import in_link
 
 GENERATED = "generated"
@@ -54,8 +65,7 @@ class Asked:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
-        return text + (" · not protected: made by the data's steward" if self.source.provenance.is_private else "")
+        return simulated(self.source.provenance, self.seed)
 
     @property
     def words(self) -> str:
@@ -88,9 +98,10 @@ def ask() -> Asked | None:
         for name in parameters:
             if name not in ("epsilon", "basis"):
                 values[name] = control(chosen, name, parameters[name])
-        neighbours, seed, values["basis"] = _settings(chosen)
-    values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
-    st.caption("← more private · more accurate →")
+        with st.popover("More settings"):
+            relation, seed = neighbours(), preview_seed()
+            values["basis"] = control(chosen, "basis", parameters["basis"])
+    values["epsilon"] = privacy_loss(chosen)
     return Asked(
         source=source,
         entry=chosen,
@@ -98,7 +109,7 @@ def ask() -> Asked | None:
         width=width,
         least=least,
         signed=signed,
-        neighbours=neighbours,
+        neighbours=relation,
         seed=seed,
     )
 
@@ -109,11 +120,8 @@ def _pick() -> CubeSource | None:
     titles |= {key: f"{sample(key).title}: {len(found)} predicates" for key, found in PREDICATES.items()}
     if held_file() is not None:
         titles[OWN_ROWS] = "Your file: attributes you name"
-    elif st.query_params.get("cube") == OWN_ROWS:
-        st.warning(
-            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
-        )
-        del st.query_params["cube"]
+    else:
+        without_file("cube", OWN_ROWS)
     chosen = choice(
         "Rows of yes/no attributes",
         titles,
@@ -124,9 +132,8 @@ def _pick() -> CubeSource | None:
     if chosen == OWN_ROWS:
         return own_predicates()
     if chosen == GENERATED:
-        check_choice("cube-rows", [str(rows) for rows in ROWS], label="number of rows")
-        n = int(st.select_slider("Rows n", ROWS, value=100_000, key=in_link("cube-rows"), bind="query-params"))
-        return GeneratedCube(n=n, attributes=_whole("Attributes d", 4, 64, 32, key="cube-attributes"))
+        n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
+        return GeneratedCube(n=n, attributes=slider("Attributes d", 4, 64, 32, key="cube-attributes"))
     source = BundledCube(sample_key=chosen)
     st.caption(f"{source.sample.story} Source: {source.sample.attribution}. Licence: {source.sample.licence}.")
     return source
@@ -137,7 +144,7 @@ def _question(attributes: int) -> tuple[int, int, bool]:
     most = min(MOST_WIDTH, attributes)
     if int(st.session_state.get("width", 1)) > most:
         st.session_state["width"] = most
-    width = _whole("Attributes in a query k", 1, most, min(5, most), key="width")
+    width = slider("Attributes in a query k", 1, most, min(5, most), key="width")
     least = 1
     if width > 1:
         titles = {ANY: "any of them", ALL: "all of them"} | ({SOME: "some: at least r of them"} if width > 2 else {})
@@ -146,7 +153,7 @@ def _question(attributes: int) -> tuple[int, int, bool]:
         if kind == SOME and width > 3:
             if int(st.session_state.get("at-least", 2)) > width - 1:
                 st.session_state["at-least"] = width - 1
-            least = _whole("At least r", 2, width - 1, 2, key="at-least")
+            least = slider("At least r", 2, width - 1, 2, key="at-least")
     signed = st.toggle(
         "Attributes may be negated",
         key=in_link("negated"),
@@ -155,28 +162,3 @@ def _question(attributes: int) -> tuple[int, int, bool]:
         "replacing it moves twice as many counts.",
     )
     return width, least, bool(signed)
-
-
-def _settings(chosen: Entry) -> tuple[Neighbours, int, Value]:
-    """The relation, the seed and the basis."""
-    with st.popover("More settings"):
-        neighbours = Neighbours(
-            st.radio(
-                "Neighbours",
-                [str(each) for each in Neighbours],
-                key=in_link("neighbours"),
-                bind="query-params",
-                format_func=lambda each: Neighbours(each).words,
-                help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                "cannot be told.",
-            )
-        )
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
-        basis = control(chosen, "basis", chosen.controls()["basis"])
-    return neighbours, seed, basis
-
-
-def _whole(label: str, low: int, high: int, default: int, *, key: str) -> int:
-    """A whole number bound to the link."""
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    return int(st.slider(label, low, high, default, key=in_link(key), bind="query-params"))

@@ -9,12 +9,10 @@ import streamlit as st
 
 from dpcore.core import Bound, Floats, Guarantee, Problem
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.limits.chance import binomial_interval
 from pages.charts.component import draw, table
-from pages.charts.words import percent, rows
 from pages.charts.worst import Called, worst_map
 from pages.shell.session import with_progress
-from pages.shell.theorem import all_digits, promise
+from pages.shell.theorem import Theorem, if_it_held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +29,6 @@ class Promised:
         called: what the map calls all this.
         badge: what the numbers are.
         private: whether the data are.
-        note: what a reader must know besides.
     """
 
     problem: Problem
@@ -43,7 +40,6 @@ class Promised:
     called: Called
     badge: str
     private: bool = False
-    note: str = ""
 
 
 def beside(
@@ -65,8 +61,20 @@ def beside(
             st.info(why_not)
         else:
             _map(told, worst)
+    theorem = Theorem(
+        bound=told.bound,
+        guarantee=told.guarantee,
+        n=told.problem.n,
+        said="" if told.bound.applies else if_it_held(told.bound, n=told.problem.n),
+        details=[told.details],
+        worst=worst,
+        over=told.looked_at,
+        private=told.private,
+        covers="for everything a release answers",
+        tells_rows=False,
+    )
     with right, st.container(border=True):
-        _theorem(told, worst)
+        theorem.show()
     return worst
 
 
@@ -82,42 +90,8 @@ def _map(told: Promised, worst: Floats) -> None:
         called=told.called,
     )
     draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)
-    grey = (
-        "No theorem known here says what is impossible at this privacy loss."
-        if lower is None
-        else f"Hatched: impossible to promise. {lower.statement}"
-    )
+    grey = "No theorem known here says what is impossible at this privacy loss."
+    if lower is not None:
+        grey = f"Hatched: impossible to promise. {lower.statement}"
     st.caption(f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}\n\n{grey}")
     table(picture, title="worst error", key="marginals_worst_numbers")
-
-
-def _theorem(told: Promised, worst: Floats | None) -> None:
-    """Promise, conditions, and how often it was broken."""
-    bound, n = told.bound, told.problem.n
-    st.header("What is promised")
-    if bound.applies:
-        text = promise(bound, n=n)
-    else:
-        text = (
-            f"If what is assumed below held: with probability at least {1 - bound.beta:g}, no query errs by more than "
-            f"**{percent(bound.value)}** (≈ {rows(bound.value, n)})."
-        )
-    st.markdown(f"{text} :orange-badge[theory]")
-    st.markdown(told.details)
-    for assumption in bound.assumptions:
-        st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-    if worst is not None:
-        broken = bound.broken_by(worst)
-        low, high = (float(each) for each in binomial_interval(broken, len(worst)))
-        seen = " :orange-badge[not protected]" if told.private else ""
-        st.markdown(
-            f"Observed: {broken:,} of {len(worst):,} previews erred by more than {percent(bound.value)} on "
-            f"{told.looked_at}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), the theorem "
-            f"allows {bound.beta:g}. :blue-badge[simulated]{seen}"
-        )
-    if told.note:
-        st.info(told.note)
-    st.caption(f"Reference: {bound.reference}.")
-    st.markdown(
-        f"Privacy: {told.guarantee.sentence()}, for everything a release answers.", help=all_digits(told.guarantee)
-    )

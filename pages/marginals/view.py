@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
 from dpcore.core import Neighbours
 from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
-from pages.charts.component import draw, table
+from pages.charts.component import show
 from pages.charts.picture import Picture
 from pages.charts.words import percent, rows
 from pages.charts.worst import Called
@@ -19,7 +21,8 @@ from pages.marginals.map import row_grid, winners_map
 from pages.marginals.previews import Shown, computed
 from pages.marginals.promise import Promised, beside
 from pages.marginals.query import one_query
-from pages.shell.status import may_show
+from pages.shell.code import arguments, snippet
+from pages.shell.status import closed, may_show
 from pages.shell.theorem import all_digits
 
 PUBLIC = "theory: depends on public numbers only"
@@ -43,11 +46,7 @@ def marginals() -> None:
     if asked is None:
         return
     if not may_show(asked.source):
-        st.info(
-            "These data are private, so nothing is computed from them here. Preview on a public stand-in or on "
-            "generated rows of the same size, or, if you are their steward, say so above."
-        )
-        return
+        return closed(", so nothing is computed from them here")
     shown = computed(asked)
     _headline(shown)
     left, right = st.columns(2)
@@ -96,8 +95,7 @@ def _headline(shown: Shown) -> None:
 def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:
     """A picture and its numbers; beside private rows nothing is offered as a file."""
     download = not shown.asked.source.provenance.is_private
-    draw(picture, key=f"marginals_{name}_chart", badge=badge, download=download)
-    table(picture, title=title, key=f"marginals_{name}_numbers")
+    show(picture, key=f"marginals_{name}", badge=badge, title=title, download=download)
 
 
 def _polynomial(shown: Shown) -> None:
@@ -141,7 +139,7 @@ def _promise(shown: Shown) -> None:
     """What the theorem promises for every query at once, beside the worst errors of many releases."""
     asked, answers = shown.asked, shown.answers
     plan, problem, queries = answers.plan, answers.problem, answers.queries
-    bound = answers.mechanism.accuracy(problem, BETA)
+    bound = replace(answers.mechanism.accuracy(problem, BETA), note=ANSWERS_ONLY)
     read = len(answers.looked_at)
     partly = read < queries.count
     noise = bound.value - plan.gamma
@@ -162,7 +160,6 @@ def _promise(shown: Shown) -> None:
             called=Called(over=f"{read:,} sampled queries" if partly else "all queries"),
             badge=asked.badge(),
             private=asked.source.provenance.is_private,
-            note=ANSWERS_ONLY,
         ),
         memory=f"{asked.source.key}|{answers.mechanism!r}|{queries.width}|{queries.least}|{queries.signed}|"
         f"{problem.neighbours}|{asked.seed}",
@@ -174,11 +171,7 @@ def _promise(shown: Shown) -> None:
 
 def _code(shown: Shown) -> None:
     """The snippet, copyable."""
-    place = st.expander("The code that reproduces this release", key="marginals_code_open", on_change="rerun")
-    if not place.open:
-        return
     asked = shown.asked
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
     rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
     lines = [
         "import dpcore",
@@ -188,7 +181,7 @@ def _code(shown: Shown) -> None:
         f"queries = AtLeast(domain=dataset.domain, width={asked.width}, least={asked.least}, signed={asked.signed})",
         f"problem = dpcore.Problem(domain=dataset.domain, queries=queries, n={rows},",
         f"                         neighbours=dpcore.Neighbours.{asked.neighbours.name})",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({arguments(asked.values)})",
         "state = mechanism.prepare(dataset, problem)",
         f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
         "sets, negated = queries.sets(queries.batch(5))",
@@ -196,4 +189,4 @@ def _code(shown: Shown) -> None:
         '    print(f"{queries.describe(index)}: {answer:.3f}")',
         "print(mechanism.guarantee(problem).sentence())",
     ]
-    place.code("\n".join(lines), language="python")
+    snippet("The code that reproduces this release", lines, key="marginals_code_open")

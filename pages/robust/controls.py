@@ -12,11 +12,11 @@ from dpcore.data.sources import Bundled, Source
 from dpcore.data.two_columns import BundledGroups, group_columns
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
-from pages.charts.component import draw, table
+from pages.charts.component import show
 from pages.charts.picture import Picture
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, check_choice, choice, control, link_key
-from pages.shell.session import in_link
+from pages.shell.badges import exact, simulated
+from pages.shell.controls import Value, choice, control, link_key, neighbours, preview_seed, privacy_loss, stops
 from pages.shell.status import may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
@@ -46,33 +46,18 @@ class Asked:
         queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
         return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
 
-    def badge(self, sampler: str = "preview") -> str:
-        """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, {sampler} sampler, seed {self.seed}"
-        return text + self._warning()
+    def show(self, picture: Picture, *, name: str, title: str, drawn: bool = True) -> None:
+        """A picture of these data and its numbers; kept as a file only where anybody may have the data.
 
-    def exact_badge(self) -> str:
-        """The same for numbers computed from the true data without any draw."""
-        return f"true: {self.source.provenance.kind} · exact chances, nothing drawn{self._warning()}"
-
-    def _warning(self) -> str:
-        private = self.source.provenance.is_private
-        return " · not protected: made by the data's steward" if private else ""
-
-
-def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool = True) -> None:
-    """A picture of these data and its numbers; kept as a file only where anybody may have the data.
-
-    Args:
-        picture: what to show.
-        asked: what it was made of.
-        name: of the chart on this page.
-        title: of its numbers.
-        drawn: whether previews are in it, rather than exact chances alone.
-    """
-    badge = asked.badge() if drawn else asked.exact_badge()
-    draw(picture, key=f"robust_{name}_chart", badge=badge, download=not asked.source.provenance.is_private)
-    table(picture, title=title, key=f"robust_{name}_numbers")
+        Args:
+            picture: what to show.
+            name: of the chart on this page.
+            title: of its numbers.
+            drawn: whether previews are in it, rather than exact chances alone.
+        """
+        provenance = self.source.provenance
+        badge = simulated(provenance, self.seed) if drawn else exact(provenance)
+        show(picture, key=f"robust_{name}", badge=badge, title=title, download=not provenance.is_private)
 
 
 def ask() -> Asked:
@@ -95,12 +80,13 @@ def ask() -> Asked:
         if name != "epsilon":
             with question if name in ABOUT_THE_QUESTION else more:
                 values[name] = _control(chosen, name, parameter, domain, values)
-    with more:
-        neighbours, seed = _settings(chosen)
-    values["epsilon"] = control(chosen, "epsilon", chosen.controls()["epsilon"])
-    st.caption("← more private · more accurate →")
+    with more, st.popover("More settings"):
+        # Only this mechanism has a guarantee for both relations.
+        relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
+        seed = preview_seed()
+    values["epsilon"] = privacy_loss(chosen)
     values = {name: value for name, value in values.items() if name in chosen.controls()}
-    return Asked(source=source, entry=chosen, values=values, neighbours=neighbours, seed=seed)
+    return Asked(source=source, entry=chosen, values=values, neighbours=relation, seed=seed)
 
 
 def questions(source: Source) -> tuple[str, ...]:
@@ -121,26 +107,6 @@ def _by_groups(source: Source) -> BundledGroups:
     )
 
 
-def _settings(chosen: Entry) -> tuple[Neighbours, int]:
-    """The relation, where the mechanism has a guarantee for both, and the seed."""
-    neighbours = Neighbours.REPLACE_ONE
-    with st.popover("More settings"):
-        if chosen.key == "stable_median":
-            neighbours = Neighbours(
-                st.radio(
-                    "Neighbours",
-                    [str(each) for each in Neighbours],
-                    key=in_link("neighbours"),
-                    bind="query-params",
-                    format_func=lambda each: Neighbours(each).words,
-                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                    "cannot be told.",
-                )
-            )
-        seed = st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params")
-    return neighbours, int(seed)
-
-
 def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, values: dict[str, Value]) -> Value:
     """Groups by their labels, wide ranges of whole numbers by their stops, the rest as everywhere."""
     default = getattr(chosen.mechanism, name)
@@ -153,12 +119,6 @@ def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, val
     if name == "subsamples" and values.get("accounting") == "paper":
         return int(default)
     if parameter.integer and parameter.log:
-        stops = [int(stop) for stop in parameter.stops]
         label = f"{parameter.label} {parameter.symbol}".strip()
-        check_choice(key, [str(stop) for stop in stops], label=label)
-        return int(
-            st.select_slider(
-                label, stops, value=default, key=in_link(key), help=parameter.help or None, bind="query-params"
-            )
-        )
+        return int(stops(label, parameter.stops, default, key=key, help_text=parameter.help or None))
     return control(chosen, name, parameter)

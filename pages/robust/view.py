@@ -13,14 +13,15 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
-from pages.robust.controls import Asked, ask, show
+from pages.robust.controls import Asked, ask
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
+from pages.shell.code import arguments, snippet
 from pages.shell.session import remembered
-from pages.shell.status import may_show
+from pages.shell.status import closed, may_show
 from pages.shell.theorem import all_digits
 
 
@@ -32,10 +33,7 @@ def robust() -> None:
     )
     asked = ask()
     if not may_show(asked.source):
-        st.info(
-            "These data are private. Their stability would reveal them, so nothing is computed here. Preview on a "
-            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
-        )
+        closed(". Their stability would reveal them, so nothing is computed here")
     else:
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
@@ -74,10 +72,10 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     left, right = st.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        show(_stability_curve(runs, threshold=threshold), asked, name="chance", title="chance of an answer")
+        asked.show(_stability_curve(runs, threshold=threshold), name="chance", title="chance of an answer")
     with right:
         st.subheader("What came out")
-        show(outcomes(refused=1 - runs.seen.share, wrong=0.0), asked, name="outcomes", title="outcomes")
+        asked.show(outcomes(refused=1 - runs.seen.share, wrong=0.0), name="outcomes", title="outcomes")
     left, right = st.columns(2)
     with left:
         st.subheader("When one person changes")
@@ -95,7 +93,7 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
             )
             wrong = answers(domain=domain, truth=runs.cell, values=values)
-            show(wrong, asked, name="wrong", title="answers of the exponential median")
+            asked.show(wrong, name="wrong", title="answers of the exponential median")
 
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
@@ -136,11 +134,7 @@ def _neighbours_table(runs: StableRuns) -> str:
 
 def _code(asked: Asked, *, trials: int) -> None:
     """The snippet, copyable."""
-    place = st.expander("The code that reproduces these runs", key="robust_code_open", on_change="rerun")
-    if not place.open:
-        return
     queries = "Thresholds" if isinstance(asked.source.domain, Line) else "Cells"
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
     # Where rows come and go their number is private, and a public one is named.
     rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
     lines = [
@@ -151,10 +145,10 @@ def _code(asked: Asked, *, trials: int) -> None:
         f"    domain=dataset.domain, queries=dpcore.{queries}(domain=dataset.domain), n={rows},",
         f"    neighbours=dpcore.Neighbours.{asked.neighbours.name},",
         ")",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({arguments(asked.values)})",
         "state = mechanism.prepare(dataset, problem)",
         f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
         'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
         "print(release.frame())",
     ]
-    place.code("\n".join(lines), language="python")
+    snippet("The code that reproduces these runs", lines, key="robust_code_open")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Parameter, exactly
+from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.session import in_link, linked
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
@@ -124,6 +124,58 @@ def choice(
     elif key in st.query_params:
         del st.query_params[key]
     return chosen
+
+
+def slider(
+    label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
+) -> int:
+    """A whole number, bound to the link; a link out of range gets its sentence."""
+    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+    return int(st.slider(label, low, high, default, step=step, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
+    """One of several numbers, bound to the link."""
+    names = [exactly(option) for option in options]
+    check_choice(key, names, label=label)
+    first = names[list(options).index(default)]
+    chosen = st.select_slider(label, options=names, value=first, key=in_link(key), help=help_text, bind="query-params")
+    return float(chosen)
+
+
+def preview_seed(*, key: str = "seed", help_text: str | None = None) -> int:
+    """The seed of every draw on a page: another number, another draw."""
+    return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def neighbours() -> Neighbours:
+    """Which data sets are neighbours, the same on every page."""
+    names = [str(each) for each in Neighbours]
+    chosen = st.radio(
+        "Neighbours",
+        names,
+        key=in_link("neighbours"),
+        bind="query-params",
+        format_func=lambda each: Neighbours(each).words,
+        help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot be told.",
+    )
+    return Neighbours(chosen)
+
+
+def privacy_loss(entry: Entry) -> Value:
+    """Epsilon, with what its two ends mean."""
+    value = control(entry, "epsilon", entry.controls()["epsilon"])
+    st.caption("← more private · more accurate →")
+    return value
+
+
+def without_file(key: str, own: str) -> None:
+    """Say so where a link asks for somebody's own file, which it cannot hold."""
+    if st.query_params.get(key) == own:
+        st.warning(
+            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+        )
+        del st.query_params[key]
 
 
 def log_stops(parameter: Parameter) -> list[float]:

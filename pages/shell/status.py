@@ -59,5 +59,13 @@ def may_show(data: Data) -> bool:
     return True
 
 
+def closed(why: str, *, generated: str = "generated data of the same size") -> None:
+    """Say why nothing is shown of private data, and what to do instead."""
+    st.info(
+        f"These data are private{why}. Preview on a public stand-in or on {generated}, or, if you are their steward, "
+        "say so above."
+    )
+
+
 def _tell(text: str) -> None:
     _line.get().markdown(SPENT + text)

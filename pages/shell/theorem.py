@@ -1,16 +1,21 @@
-"""The theorem card: what is promised, on what conditions, and whether they hold here."""
+"""The theorem card: what is promised, on what conditions, whether they hold here, and what was observed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Entry, Guarantee
+from dpcore.core import Bound, BoundKind, Entry, Floats, Guarantee
 from dpcore.experiments.measure import ErrorReport
+from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent, rows
+from pages.shell.badges import SIMULATED, THEORY
 
 
-def promise(bound: Bound, *, n: int) -> str:
-    """The promise in one sentence, and what stands in its way."""
+def promise(bound: Bound, *, n: int, who: str = "no query errs") -> str:
+    """The promise in one sentence, and what stands in its way; ``who`` does not err by more."""
     if bound.kind is BoundKind.ORDER_ONLY:
         return "The theorem gives an order of magnitude only; no constant is proved, so no number is promised here."
     if not bound.applies:
@@ -20,9 +25,18 @@ def promise(bound: Bound, *, n: int) -> str:
     if bound.vacuous:
         needed = f" It starts to say something at n = {bound.rows_needed:,}." if bound.rows_needed else ""
         return f"The promise is vacuous here: an error of {percent(bound.value)} is no news.{needed}"
+    return f"With {_chance(bound, n=n, who=who)}"
+
+
+def if_it_held(bound: Bound, *, n: int) -> str:
+    """What would be promised if all that is assumed were met."""
+    return f"If what is assumed below held: with {_chance(bound, n=n, who='no query errs')}"
+
+
+def _chance(bound: Bound, *, n: int, who: str) -> str:
     return (
-        f"With probability at least {1 - bound.beta:g}, no query errs by more than "
-        f"**{percent(bound.value)}** (≈ {rows(bound.value, n)})."
+        f"probability at least {1 - bound.beta:g}, {who} by more than **{percent(bound.value)}** "
+        f"(≈ {rows(bound.value, n)})."
     )
 
 
@@ -32,37 +46,95 @@ def all_digits(guarantee: Guarantee) -> str | None:
     return None if exact == guarantee.sentence() else f"Rounded up; exactly: {exact}."
 
 
-def theorem_card(entry: Entry, report: ErrorReport, *, aim: float | None, private: bool) -> None:
-    """Statement, reference, assumptions met or not, the n it needs, and what was observed.
+@dataclass(frozen=True, kw_only=True)
+class Theorem:
+    """What a card tells.
 
-    ``aim`` is the error the mechanism was asked for, where it has such a parameter.
+    Attributes:
+        bound: the promise.
+        guarantee: of what is released.
+        n: rows.
+        said: the promise in a sentence, where it is not the usual one.
+        details: what else is proved, one sentence each; the bound's own statement where none is given.
+        found: what else is so here, below the assumptions, one sentence each.
+        worst: largest errors of previews (T,), to be held against the promise.
+        over: which answers these were: "all 300 queries"; empty: all there are.
+        private: whether previews are of private data.
+        covers: what the guarantee is about: "for each single release".
+        mechanism: who wrote about it.
+        aim: the error that the mechanism was asked for, where it has such a parameter.
+        tells_rows: whether the card says how many rows are enough.
     """
-    bound, n = report.bound, report.problem.n
-    with st.container(border=True):
+
+    bound: Bound
+    guarantee: Guarantee
+    n: int
+    said: str = ""
+    details: Sequence[str] = ()
+    found: Sequence[str] = ()
+    worst: Floats | None = None
+    over: str = ""
+    private: bool = False
+    covers: str = "for each single release"
+    mechanism: Sequence[str] = ()
+    aim: float | None = None
+    tells_rows: bool = True
+
+    def lines(self) -> list[str]:
+        """The card above its note, paragraph by paragraph."""
+        bound = self.bound
+        told = [f"{self.said or promise(bound, n=self.n)} {THEORY}", *(self.details or [bound.statement])]
+        told += [f"{'✓ met' if each.met else '✗ **not met**'}: {each.text}" for each in bound.assumptions]
+        told += [*self.found, *self._observed(), *self._enough()]
+        return told
+
+    def _observed(self) -> list[str]:
+        """How often the promise was broken; nothing where there is no number or no answer."""
+        if self.worst is None or not len(self.worst) or not self.bound.value < float("inf"):
+            return []
+        broken = self.bound.broken_by(self.worst)
+        low, high = (float(end) for end in binomial_interval(broken, len(self.worst)))
+        return [
+            f"Observed: {broken:,} of {len(self.worst):,} previews erred by more than {percent(self.bound.value)}"
+            f"{f' on {self.over}' if self.over else ''}; the chance is between {low:.3g} and {high:.3g} (exact 95% "
+            f"interval), the theorem allows {self.bound.beta:g}. {SIMULATED}"
+            + (" :orange-badge[not protected]" if self.private else "")
+        ]
+
+    def _enough(self) -> list[str]:
+        """Whether there are as many rows as it needs."""
+        needed = self.bound.rows_needed
+        if not self.tells_rows or not needed or not self.bound.applies or self.bound.vacuous:
+            return []
+        enough = "✓ enough" if self.n >= needed else "✗ **too few**"
+        what = f"To promise α = {self.aim:g}" if self.aim is not None else "To say anything"
+        return [f"{what} it needs n = {needed:,} rows; here n = {self.n:,}: {enough}."]
+
+    def show(self) -> None:
+        """Draw the card where the page is."""
         st.header("What is promised")
-        st.markdown(f"{promise(bound, n=n)} :orange-badge[theory]")
-        st.markdown(bound.statement)
-        for assumption in bound.assumptions:
-            st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        low, high = report.failure_interval
-        seen = " :orange-badge[not protected]" if private else ""
-        if len(report.answered) and bound.value < float("inf"):
-            st.markdown(
-                f"Observed: {report.failures:,} of {len(report.answered):,} previews erred by more than "
-                f"{percent(bound.value)}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), "
-                f"the theorem allows {bound.beta:g}. :blue-badge[simulated]{seen}"
-            )
-        if bound.rows_needed and bound.applies and not bound.vacuous:
-            enough = "✓ enough" if n >= bound.rows_needed else "✗ **too few**"
-            what = f"To promise α = {aim:g}" if aim is not None else "To say anything"
-            st.markdown(f"{what} it needs n = {bound.rows_needed:,} rows; here n = {n:,}: {enough}.")
-        if bound.note:
-            st.info(bound.note)
-        st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(entry.references)}.")
-        if report.guarantee.releasable:
-            st.markdown(
-                f"Privacy: {report.guarantee.sentence()}, for each single release.",
-                help=all_digits(report.guarantee),
-            )
-        else:
-            st.warning(f"Privacy: none to rely on. {report.guarantee.why_not}")
+        for line in self.lines():
+            st.markdown(line)
+        if self.bound.note:
+            st.info(self.bound.note)
+        written = f" Mechanism: {'; '.join(self.mechanism)}." if self.mechanism else ""
+        st.caption(f"Reference: {self.bound.reference}.{written}")
+        if not self.guarantee.releasable:
+            st.warning(f"Privacy: none to rely on. {self.guarantee.why_not}")
+            return
+        st.markdown(f"Privacy: {self.guarantee.sentence()}, {self.covers}.", help=all_digits(self.guarantee))
+
+
+def theorem_card(entry: Entry, report: ErrorReport, *, aim: float | None, private: bool) -> None:
+    """The card of releases that were measured."""
+    theorem = Theorem(
+        bound=report.bound,
+        guarantee=report.guarantee,
+        n=report.problem.n,
+        worst=report.answered,
+        private=private,
+        mechanism=entry.references,
+        aim=aim,
+    )
+    with st.container(border=True):
+        theorem.show()

@@ -18,13 +18,14 @@ from dpcore.experiments.sparse import (
 )
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
-from pages.charts.component import draw, table
+from pages.charts.component import show
 from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
-from pages.shell.controls import check_choice, choice, control
+from pages.shell.badges import NOT_PROTECTED
+from pages.shell.controls import choice, control, preview_seed, privacy_loss, stops
 from pages.shell.session import in_link, remembered
-from pages.shell.status import may_show
+from pages.shell.status import closed, may_show
 from pages.shell.theorem import all_digits
 from pages.sparse.cells import growth_curves
 from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
@@ -52,8 +53,7 @@ class Chosen:
 
     def show(self, picture: Picture, *, name: str, title: str, badge: str) -> None:
         """A picture of it and its numbers; kept as a file only where anybody may have the data."""
-        draw(picture, key=f"sparse_{name}_chart", badge=badge, download=not self.private)
-        table(picture, title=title, key=f"sparse_{name}_numbers")
+        show(picture, key=f"sparse_{name}", badge=badge, title=title, download=not self.private)
 
 
 def sparse() -> None:
@@ -69,18 +69,15 @@ def sparse() -> None:
     parameters = machine.controls()
     left, right = st.columns(2)
     with left:
-        epsilon = float(control(machine, "epsilon", parameters["epsilon"]))
-        st.caption("← more private · more accurate →")
+        epsilon = float(privacy_loss(machine))
     with right:
         gamma = float(control(machine, "gamma", parameters["gamma"]))
         condition = str(control(machine, "condition", parameters["condition"]))
     with st.popover("More settings"):
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+        seed = preview_seed()
     if chosen.histogram is None:
-        st.info(
-            "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
-            "paper's figures, a public stand-in or generated data, or, if you are their steward, say so above."
-        )
+        why = ", and losses against them would reveal them, so nothing is computed here"
+        closed(why, generated="generated data, or take the paper's figures")
     else:
         _condition(chosen.histogram, gamma=gamma, condition=condition)
         found = _histograms(chosen, chosen.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
@@ -94,17 +91,8 @@ def _choose() -> Chosen:
     if figure == "figure-1":
         return Chosen(key=figure, histogram=line_example())
     if figure == "figure-2":
-        check_choice("grid-rows", [str(rows) for rows in GRID_ROWS], label="number of rows")
-        rows = int(
-            st.select_slider(
-                "Rows n",
-                GRID_ROWS,
-                value=3000,
-                key=in_link("grid-rows"),
-                bind="query-params",
-                help="The paper does not say how many rows its second figure has.",
-            )
-        )
+        told = "The paper does not say how many rows its second figure has."
+        rows = int(stops("Rows n", GRID_ROWS, 3000, key="grid-rows", help_text=told))
         return Chosen(key=f"{figure}|{rows}", histogram=grid_example(rows), grid=True)
     source = pick_source()
     provenance = str(source.provenance.kind)
@@ -112,7 +100,7 @@ def _choose() -> Chosen:
         return Chosen(key=source.key, histogram=None)
     private = source.provenance.is_private
     if private:
-        provenance += " · not protected: made by the data's steward"
+        provenance += NOT_PROTECTED
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     return Chosen(key=source.key, histogram=dataset.histogram, provenance=provenance, private=private)
 

@@ -10,7 +10,8 @@ import streamlit as st
 from dpcore.data.samples import load_sample
 from dpcore.data.sources import Bundled
 from dpcore.experiments.sparse import lone_row, shown_chances
-from pages.charts.component import draw, table
+from pages.charts.component import show
+from pages.shell.badges import simulated
 from pages.shell.session import remembered
 from pages.sparse.cells import alone
 
@@ -49,8 +50,6 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             f"alone|{epsilon}|{gamma}|{condition}|{seed}",
             lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
         )
-        badge = f"true: {PETS.provenance.kind} · simulated, preview sampler, seed {seed}"
-        picture = alone(shown)
-        draw(picture, key="sparse_alone_chart", badge=badge, download=True)  # a public sample
-        table(picture, title="someone alone", key="sparse_alone_numbers")
+        badge = simulated(PETS.provenance, seed)
+        show(alone(shown), key="sparse_alone", badge=badge, title="someone alone", download=True)  # a public sample
     st.caption(f"{TRIALS} releases each. Source: {PETS.sample.attribution}.")

@@ -10,7 +10,8 @@ from dpcore.core import Entry, Mechanism, Neighbours, Problem
 from dpcore.data.attributes import Marginals
 from dpcore.data.surveys import Survey
 from dpcore.mechanisms import entry
-from pages.shell.controls import Value, check_choice, choice, control
+from pages.shell.badges import simulated
+from pages.shell.controls import Value, check_choice, choice, control, neighbours, preview_seed, privacy_loss
 from pages.shell.session import in_link
 
 SURVEYS = {
@@ -59,7 +60,7 @@ class Asked:
     @property
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return f"true: {self.survey.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+        return simulated(self.survey.provenance, self.seed)
 
 
 def ask() -> Asked | None:
@@ -108,16 +109,7 @@ def ask() -> Asked | None:
     parameters = chosen.controls()
     values: dict[str, Value] = {}
     with machine, st.popover("More settings"):
-        neighbours = Neighbours(
-            st.radio(
-                "Neighbours",
-                [str(each) for each in Neighbours],
-                key=in_link("neighbours"),
-                bind="query-params",
-                format_func=lambda each: Neighbours(each).words,
-            )
-        )
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+        relation, seed = neighbours(), preview_seed()
         for name in parameters:
             if name not in ("epsilon", "delta"):
                 values[name] = control(chosen, name, parameters[name])
@@ -126,8 +118,7 @@ def ask() -> Asked | None:
     )
     left, right = st.columns(2)
     with left:
-        values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
-        st.caption("← more private · more accurate →")
+        values["epsilon"] = privacy_loss(chosen)
     with right:
         values["delta"] = control(chosen, "delta", parameters["delta"])
     if len(names) <= ways:
@@ -140,6 +131,6 @@ def ask() -> Asked | None:
         entry=chosen,
         fit=fit,
         values=values,
-        neighbours=neighbours,
+        neighbours=relation,
         seed=seed,
     )

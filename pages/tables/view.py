@@ -10,11 +10,12 @@ import streamlit as st
 from dpcore.data.attributes import Attributes, Set
 from dpcore.experiments.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
-from pages.charts.component import draw, table
+from pages.charts.component import show
 from pages.charts.picture import Picture
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside
+from pages.shell.code import arguments, snippet
 from pages.shell.theorem import all_digits
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
@@ -55,8 +56,7 @@ def all_tables() -> None:
 
 def _draw(picture: Picture, *, name: str, badge: str, title: str) -> None:
     """A picture and its numbers; bundled rows are public."""
-    draw(picture, key=f"tables_{name}_chart", badge=badge, download=True)
-    table(picture, title=title, key=f"tables_{name}_numbers")
+    show(picture, key=f"tables_{name}", badge=badge, title=title, download=True)
 
 
 def _cells(domain: Attributes, table: Set) -> list[str]:
@@ -160,11 +160,7 @@ def _promise(shown: Shown) -> None:
 
 def _code(shown: Shown) -> None:
     """The snippet, copyable."""
-    place = st.expander("The code that reproduces this release", key="tables_code_open", on_change="rerun")
-    if not place.open:
-        return
     asked, fit = shown.asked, fit_for(shown.chosen.release, shown.asked.fit)
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
     lines = [
         "import dpcore",
         "from dpcore.data.attributes import Marginals",
@@ -173,7 +169,7 @@ def _code(shown: Shown) -> None:
         f"queries = Marginals(domain=dataset.domain, ways={asked.ways})",
         "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n,",
         f"                         neighbours=dpcore.Neighbours.{asked.neighbours.name})",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
+        f"mechanism = dpcore.entry({asked.entry.key!r}).make({arguments(asked.values)})",
         "state = mechanism.prepare(dataset, problem)",
         f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",
         f"tables = release.tables(trial=0, fit={fit!r})",
@@ -182,4 +178,4 @@ def _code(shown: Shown) -> None:
         "print(tables[table].round(1))",
         "print(mechanism.guarantee(problem).sentence())",
     ]
-    place.code("\n".join(lines), language="python")
+    snippet("The code that reproduces this release", lines, key="tables_code_open")

@@ -64,9 +64,12 @@ class GroupCounts(DataRelease):
     def part(self, start: int, stop: int) -> GroupCounts:
         """Trials start to stop."""
         return GroupCounts(
-            problem=self.problem, guarantee=self.guarantee, sampler=self.sampler,
-            refused=self.refused[start:stop], counts=self.counts[start:stop],
-        )  # fmt: skip
+            problem=self.problem,
+            guarantee=self.guarantee,
+            sampler=self.sampler,
+            refused=self.refused[start:stop],
+            counts=self.counts[start:stop],
+        )
 
 
 def transform(values: Floats) -> Floats:

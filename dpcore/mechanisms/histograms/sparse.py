@@ -135,14 +135,21 @@ class SparseHistogram(ProjectedHistogram):
     """Noise in non-empty cells only, where the condition on cells and rows allows it."""
 
     gamma: float = param(
-        0.1, 0.001, 0.5, label="Share of data without promise", symbol="γ", log=True,
+        0.1,
+        0.001,
+        0.5,
+        label="Share of data without promise",
+        symbol="γ",
+        log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         help="The chance, over data drawn at random from any population, that the promise does not hold.",
-    )  # fmt: skip
+    )
     condition: str = param(
-        "sharper", label="Condition", choices=("sharper", "paper"),
+        "sharper",
+        label="Condition",
+        choices=("sharper", "paper"),
         help="When empty cells may stay empty: the paper asks for n ≥ 2k/γ, the sharper count for about 0.37 of that.",
-    )  # fmt: skip
+    )
 
     def spares_empty_cells(self, problem: Problem) -> bool:
         """Whether there are few enough cells for so many rows; public."""

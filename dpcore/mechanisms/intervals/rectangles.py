@@ -165,9 +165,13 @@ class RectangleRelease(Mechanism):
 
     epsilon: float = epsilon_param()
     levels: int = param(
-        3, 1, 4, label="Levels of cuts", symbol="L",
+        3,
+        1,
+        4,
+        label="Levels of cuts",
+        symbol="L",
         help="L levels make 2^L slabs with 2^L cells each. More cells follow the data more closely, with more noise.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> RectangleSizes:
         """The public sizes; raises ParameterError where the records are no pairs of numbers."""
@@ -252,9 +256,13 @@ class RectangleRelease(Mechanism):
         across = np.tile(np.array([0, plan.ends[0]], dtype=np.int64), (trials, 1))
         for _ in range(self.levels):
             cuts = sampler.choose_cut(
-                in_columns, across[:, :-1], across[:, 1:],
-                epsilon=self.epsilons[0], sensitivity=plan.across * delta, trials=trials,
-            )  # fmt: skip
+                in_columns,
+                across[:, :-1],
+                across[:, 1:],
+                epsilon=self.epsilons[0],
+                sensitivity=plan.across * delta,
+                trials=trials,
+            )
             across = _merged(across, cuts)
         # Each different slab is a line of its own; all lines in a row are one, with pieces that never leave theirs.
         pairs, line = np.unique(across[:, :-1] * len(left) + across[:, 1:], return_inverse=True)
@@ -265,9 +273,13 @@ class RectangleRelease(Mechanism):
         up = start + np.array([0, plan.ends[1]], dtype=np.int64)
         for _ in range(self.levels):
             cuts = sampler.choose_cut(
-                below, up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1),
-                epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta, trials=trials,
-            )  # fmt: skip
+                below,
+                up[:, :, :-1].reshape(trials, -1),
+                up[:, :, 1:].reshape(trials, -1),
+                epsilon=self.epsilons[1],
+                sensitivity=plan.across * plan.up * delta,
+                trials=trials,
+            )
             up = _merged(up, cuts.reshape(trials, plan.slabs, -1))
         return RectanglesRelease(
             problem=problem,

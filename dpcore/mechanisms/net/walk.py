@@ -150,9 +150,13 @@ class NetWalk(Mechanism):
         sensitivity = UNITS * self.points
         points = sampler.choose_multiset(state, epsilon=self.epsilon, sensitivity=sensitivity, trials=trials)
         return PointsRelease(
-            problem=state.problem, guarantee=self.guarantee(state.problem), sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_), points=points, weights=np.full(points.shape, 1 / self.points),
-        )  # fmt: skip
+            problem=state.problem,
+            guarantee=self.guarantee(state.problem),
+            sampler=sampler.name,
+            refused=np.zeros(trials, dtype=np.bool_),
+            points=points,
+            weights=np.full(points.shape, 1 / self.points),
+        )
 
 
 ENTRIES = (

@@ -79,9 +79,11 @@ class _Classic(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param(1e-9)
     noise: str = param(
-        "gaussian", label="Noise", choices=NOISES,
+        "gaussian",
+        label="Noise",
+        choices=NOISES,
         help="Laplace noise needs no slack δ, and is wider where many numbers are released.",
-    )  # fmt: skip
+    )
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise; either relation."""
@@ -157,9 +159,11 @@ class FourierTables(_Classic):
 
     def _plan(self, problem: Problem) -> tuple[ResidualPlan, int]:
         told: dict[str, Any] = {
-            "sizes": asked(problem).domain.sizes, "ways": asked(problem).ways, "neighbours": problem.neighbours,
+            "sizes": asked(problem).domain.sizes,
+            "ways": asked(problem).ways,
+            "neighbours": problem.neighbours,
             "epsilon": self.epsilon,
-        }  # fmt: skip
+        }
         if self.noise == "laplace":
             return fourier_laplace(**told)
         return fourier_gaussian(**told, delta=self.delta), 0
@@ -202,8 +206,11 @@ def _published(mechanism: Mechanism, state: State, sampler: Sampler, trials: int
 
 
 _SHARED: dict[str, Any] = {
-    "domains": (Attributes,), "queries": (Marginals,), "references": ("Barak et al. (2007)",), "tiny": {"delta": 0.01},
-}  # fmt: skip
+    "domains": (Attributes,),
+    "queries": (Marginals,),
+    "references": ("Barak et al. (2007)",),
+    "tiny": {"delta": 0.01},
+}
 
 ENTRIES = (
     Entry(

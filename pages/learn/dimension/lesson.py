@@ -16,8 +16,9 @@ from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from pages.learn.dimension import figure
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference, slider, stops
-from pages.shell.controls import choice
+from pages.learn.kit import epsilon, guess_number, picture, reference
+from pages.shell.badges import THEORY
+from pages.shell.controls import choice, slider, stops
 from pages.shell.session import with_progress
 
 OWN = "own"

@@ -10,8 +10,10 @@ from dpcore.experiments.limits.reconstruction import BETA
 from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.learn.fat import figure
-from pages.learn.kit import THEORY, epsilon, guess_answer, picture, reference, relation, seed, slider, stops
+from pages.learn.kit import epsilon, guess_answer, picture, reference, relation, seed
 from pages.learn.pictures import epsilon_grid
+from pages.shell.badges import THEORY
+from pages.shell.controls import slider, stops
 from pages.shell.session import remembered
 
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

@@ -10,8 +10,10 @@ from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant
 from pages.learn.histogram import figure
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_stop, picture, reference, seed, stops
+from pages.learn.kit import epsilon, guess_stop, picture, reference, seed
 from pages.learn.pictures import epsilon_grid
+from pages.shell.badges import SIMULATED, THEORY
+from pages.shell.controls import stops
 from pages.shell.session import remembered
 
 RELEASES = 200

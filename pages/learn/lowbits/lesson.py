@@ -7,8 +7,10 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, epsilon, guess_number, picture, reference, seed, stops
+from pages.learn.kit import epsilon, guess_number, picture, reference, seed
 from pages.learn.lowbits import figure
+from pages.shell.badges import SIMULATED
+from pages.shell.controls import stops
 from pages.shell.session import with_progress
 
 

@@ -8,9 +8,10 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.experiments.limits import medians
 from dpcore.limits.bounds import median
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_stop, picture, reference, seed, slider, stops
+from pages.learn.kit import epsilon, guess_stop, picture, reference, seed
 from pages.learn.median import figure
-from pages.shell.controls import choice
+from pages.shell.badges import SIMULATED, THEORY
+from pages.shell.controls import choice, slider, stops
 from pages.shell.session import remembered
 
 BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 8000, 10_000)

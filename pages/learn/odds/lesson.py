@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import exactly
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference, slider, stops
+from pages.learn.kit import epsilon, guess_number, picture, reference
 from pages.learn.odds import figure
+from pages.shell.badges import THEORY
+from pages.shell.controls import slider, stops
 
 
 def lesson() -> None:

@@ -10,9 +10,10 @@ from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_number, picture, reference, seed, slider, stops
+from pages.learn.kit import epsilon, guess_number, picture, reference, seed
 from pages.learn.subset import figure
-from pages.shell.controls import choice
+from pages.shell.badges import SIMULATED, THEORY
+from pages.shell.controls import choice, slider, stops
 from pages.shell.session import remembered, with_progress
 
 SECRETS = {

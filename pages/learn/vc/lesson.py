@@ -7,10 +7,11 @@ import streamlit as st
 from dpcore.core import Entry, Neighbours, exactly
 from dpcore.experiments.limits.reconstruction import BETA, NOISE_FREE, fitting, one_attack, recovery, swap_worlds, walls
 from dpcore.limits.attacks import vc
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_number, picture, reference, relation, seed, slider, stops
+from pages.learn.kit import epsilon, guess_number, picture, reference, relation, seed
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
-from pages.shell.controls import choice
+from pages.shell.badges import SIMULATED, THEORY
+from pages.shell.controls import choice, slider, stops
 from pages.shell.session import in_link, remembered, with_progress
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)

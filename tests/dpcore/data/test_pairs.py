@@ -24,16 +24,21 @@ from dpcore.experiments.synthetic import synthetic_csv
 BUNDLED = [(one.key, *pair) for one in SAMPLES for pair in one.pairs]
 TEXT = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,0,d\n1,nothing,e\n"
 GRID = Grid(
-    first=Line(low=0, high=4, bits=2, missing=True, clamp=False), second=Line(low=0, high=4, bits=1),
+    first=Line(low=0, high=4, bits=2, missing=True, clamp=False),
+    second=Line(low=0, high=4, bits=1),
     names=("wide", "high"),
-)  # fmt: skip
+)
 
 
 def own(*, private: bool = False, table: Table | None = None, domain: Any = GRID) -> UploadedPairs:
     return UploadedPairs(
-        table=table or read_table(TEXT.encode(), name="own.csv"), column_name="wide", second_name="high",
-        declared=domain, private=private, digest="d",
-    )  # fmt: skip
+        table=table or read_table(TEXT.encode(), name="own.csv"),
+        column_name="wide",
+        second_name="high",
+        declared=domain,
+        private=private,
+        digest="d",
+    )
 
 
 @pytest.mark.parametrize(("key", "first", "second"), BUNDLED, ids=[each[0] for each in BUNDLED])

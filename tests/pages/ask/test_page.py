@@ -180,7 +180,7 @@ def test_an_interval_is_what_the_slider_says() -> None:
     slider = next(each for each in app.slider if each.key and each.key.startswith("ask_at"))
     slider.set_range(12.5, 25.0)
     press(app, "ask_one")
-    assert "12.5 to 25:" in texts(app)
+    assert "`12.5 to 25`:" in texts(app)
     _, source = earnings()
     queries = Intervals(domain=source.domain)
     truth = queries.answer(source.dataset().histogram[None], np.array([queries.index(128, 255)]))[0, 0]

@@ -142,6 +142,8 @@ def test_an_axis_of_rows_counts_whole_rows_and_moves_with_the_shares() -> None:
     assert side["matches"] == "y" and side["ticktext"][:2] == ["0", "1"]
     assert np.allclose(np.array(side["tickvals"]) * 300, [int(text) for text in side["ticktext"]])
     assert found.data[0]["customdata"] == [0, pytest.approx(3.3), pytest.approx(6)]
+    few = drawn(Curve(role="released", x=PLACES, y=[0.0, 0.5, 1.0]), y=Axis(rows=3, low=0, high=1)).layout["yaxis2"]
+    assert few["ticktext"] == ["0", "1", "2", "3"], "no half rows"
 
 
 def test_pointing_at_a_lying_bar_says_its_label_and_its_rows() -> None:

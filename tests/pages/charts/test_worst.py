@@ -95,9 +95,13 @@ def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     def drawn(worst: Floats) -> Picture:
         called = Called(run="conversation", query="question", over="all that was asked")
         picture = worst_map(
-            worst=worst, n=report.problem.n, guarantee=report.guarantee, promised=report.bound, lower=LOWER,
+            worst=worst,
+            n=report.problem.n,
+            guarantee=report.guarantee,
+            promised=report.bound,
+            lower=LOWER,
             called=called,
-        )  # fmt: skip
+        )
         check(picture)
         return picture
 
