@@ -36,7 +36,7 @@ from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, TablesRel
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.shelves import total_variation
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 ADULT = ("workclass", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "income>50K")
 ADULT_SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
@@ -146,7 +146,7 @@ def noisy_histogram(dataset: Dataset, problem: Problem, *, epsilon: float, sampl
     codes = dataset.records.astype(np.int64) @ (1 << np.arange(attributes)[::-1])
     counts = np.bincount(codes, minlength=1 << attributes)[None, :]
     sensitivity = len(problem.neighbours.histogram_shift)
-    noisy = sampler.noisy_counts(counts, epsilon=epsilon, sensitivity=sensitivity, trials=1)
+    noisy = sampler.draw(NoisyCounts(counts, epsilon=epsilon, sensitivity=sensitivity), 1)
     return noisy.reshape((2,) * attributes)
 
 
@@ -230,7 +230,7 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if not (chosen.nltcs or chosen.adult):
         parser.error("Name at least one file; the module's text says where they are published.")
-    Secure().gaussian_counts(np.zeros((1, 1), dtype=np.int64), sigma=1.0, shift=(1,), trials=1)  # loads OpenDP
+    Secure().draw(GaussianCounts(np.zeros((1, 1), dtype=np.int64), sigma=1.0, shift=(1,)), 1)  # loads OpenDP
     steps: list[Callable[[], None]] = []
     if chosen.nltcs:
         nltcs = read(chosen.nltcs, (), (2,) * 16, "NLTCS")

@@ -33,6 +33,7 @@ INNER_ROOMS = {"mechanisms", "limits"}
 INNER_ALSO = {
     "mechanisms.marginals": {"mechanisms.histograms"},  # tails of noise
     "mechanisms.online": {"mechanisms.net"},  # small databases
+    "mechanisms.ranges": {"mechanisms.histograms"},  # tails of noise
 }
 
 # Rooms of the pages that all others may use; and what some may use besides.

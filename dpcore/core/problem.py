@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
-from dpcore.core.promises import Neighbours
+from dpcore.core.promises import Assumption, Neighbours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,13 +61,13 @@ class Domain(ABC):
         """Comparisons a binary search over the cells needs: the paper's d."""
         return max(1, math.ceil(math.log2(self.size)))
 
-    @abstractmethod
     def points(self) -> list[str] | Floats:
-        """One label (categories) or midpoint (numbers, shape (ordered,)) per fitting cell."""
+        """One label (categories) or midpoint (numbers, shape (ordered,)) per fitting cell, where cells are listed."""
+        raise ParameterError(f"The cells of {type(self).__name__} are too many to list.")
 
-    @abstractmethod
     def describe(self, cell: int) -> str:
-        """The cell in words."""
+        """The cell in words, where cells are numbered."""
+        raise ParameterError(f"The cells of {type(self).__name__} are not numbered.")
 
 
 def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
@@ -190,6 +190,11 @@ class Dataset:
         return f"<Dataset: {self.provenance.kind}, {type(self.domain).__name__}>"
 
 
+def spread(count: int, most: int) -> Integers:
+    """At most ``most`` evenly spread whole numbers from 0 to count - 1, both ends included."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Queries(ABC):
     """A class of counting queries on a domain: each query is the fraction of rows inside a set of cells."""
@@ -215,17 +220,17 @@ class Queries(ABC):
     def describe(self, index: int) -> str:
         """Query number ``index`` in words."""
 
-    @abstractmethod
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
+        raise ParameterError(f"{type(self).__name__} are asked of rows: their cells are too many to count.")
 
-    @abstractmethod
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Largest absolute answer over the whole class on each row of differences (T, size), in closed form: (T,)."""
+        raise ParameterError(f"The largest error over all {type(self).__name__} has no closed form.")
 
-    @abstractmethod
     def batch(self, most: int) -> Integers:
         """Indices of at most ``most`` fixed, evenly spread queries, for plots; shape (Q,)."""
+        return spread(self.count, most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,3 +256,10 @@ class Problem:
         object.__setattr__(self, "n", int(self.n))
         if self.queries.domain != self.domain:
             raise ParameterError("The queries are about another domain.")
+
+    @property
+    def unchecked_n(self) -> tuple[Assumption, ...]:
+        """That n is the number of rows, where the relation keeps anybody from checking it; else nothing."""
+        if self.neighbours is Neighbours.REPLACE_ONE:
+            return ()
+        return (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),)

@@ -55,10 +55,6 @@ class Cube(Domain):
             raise DataError("Every value must be 0 or 1.")
         return records.astype(np.bool_, copy=False)
 
-    def points(self) -> list[str] | Floats:
-        """There are too many."""
-        raise ParameterError("The cells of a cube are too many to list.")
-
     def describe(self, cell: int) -> str:
         """The attributes of a cell; bit j of its number is attribute j."""
         held = [name for place, name in enumerate(self.names) if cell >> place & 1]

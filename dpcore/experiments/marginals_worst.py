@@ -132,11 +132,7 @@ def worst_errors(
         answers = np.repeat(middle[:, None], stop - start, axis=1)
         for each, noise in zip(read, plan.noise, strict=True):
             zeros = np.zeros((1, len(each.counts)), dtype=np.int64)
-            if noise.epsilon:
-                drawn = sampler.noisy_counts(zeros, epsilon=noise.epsilon, sensitivity=noise.moved, trials=stop - start)
-            else:
-                drawn = sampler.gaussian_counts(zeros, sigma=noise.scale, shift=(1,) * noise.moved, trials=stop - start)
-            answers += each.matrix @ (drawn.T / n)
+            answers += each.matrix @ (sampler.draw(noise.draw(zeros), stop - start).T / n)
         np.clip(answers, 0.0, 1.0, out=answers)
         answers -= truth[:, None]
         found[start:stop] = np.maximum(answers.max(axis=0), -answers.min(axis=0))

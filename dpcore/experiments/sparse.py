@@ -13,7 +13,7 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.projection import project_counts
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.queries.ranges import Cells
-from dpcore.randomness import Preview
+from dpcore.randomness import NoisyCounts, Preview
 
 MOST_CELLS = 1024
 """How far the number of cells grows, if there are not more already."""
@@ -103,7 +103,7 @@ def simulate(
 ) -> LossFigure:
     """Both mechanisms on one histogram, previewed so many times as in the paper's section 8; replacing one row."""
     n = int(histogram.sum())
-    noisy = Preview(seed).noisy_counts(histogram[None, :], epsilon=epsilon, sensitivity=2, trials=times)
+    noisy = Preview(seed).draw(NoisyCounts(histogram[None, :], epsilon=epsilon, sensitivity=2), times)
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
     kept = (histogram > 0) | (not spared)
     random = np.zeros_like(noisy)
@@ -166,7 +166,7 @@ def projected_losses(noise: Integers, *, cells: int, full: int, n: int) -> tuple
 def simulated_noise(cells: int, *, epsilon: float, seed: int, simulations: int = SIMULATIONS) -> Integers:
     """Noise for histograms of every size up to the largest shown, (simulations, size)."""
     empty = np.zeros((1, max(MOST_CELLS, cells)), dtype=np.int64)
-    return Preview(seed).noisy_counts(empty, epsilon=epsilon, sensitivity=2, trials=simulations)
+    return Preview(seed).draw(NoisyCounts(empty, epsilon=epsilon, sensitivity=2), simulations)
 
 
 def growth(

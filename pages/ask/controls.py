@@ -1,4 +1,4 @@
-"""What the Ask page asks of its reader: data, kind of question, mechanism, budget; and then each question."""
+"""What the Conversation page asks of its reader: data, kind of question, mechanism, budget; and then each question."""
 
 from __future__ import annotations
 

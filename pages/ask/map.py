@@ -1,4 +1,4 @@
-"""The Ask page's possible / impossible map: whole conversations with the chosen analyst, promise and wall."""
+"""The Conversation page's possible / impossible map: whole conversations with the chosen analyst, promise and wall."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Ask page's mechanisms promise, both of them side by side, and the code that asks like this."""
+"""What the Conversation page's mechanisms promise, both of them side by side, and the code that asks like this."""
 
 from __future__ import annotations
 

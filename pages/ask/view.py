@@ -1,4 +1,4 @@
-"""The Ask page: one question at a time, what each cost, the conversation as a picture, and both mechanisms compared."""
+"""The Conversation page: one question at a time, what each cost, the conversation as a picture, both mechanisms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Halfspaces page asks: rows, a direction, a margin, the mechanism's parameters and a seed."""
+"""What the Directions page asks: rows, a direction, a margin, the mechanism's parameters and a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Halfspaces page: rows and a direction, all directions of a circle, what errs, what is promised."""
+"""The Directions page: rows and a direction, all directions of a circle, what errs, what is promised."""
 
 from __future__ import annotations
 

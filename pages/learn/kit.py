@@ -1,4 +1,4 @@
-"""What the lessons of the Limits page share: bound controls, predict-then-reveal, and the line that cites."""
+"""What the lessons share: bound controls, predict-then-reveal, and the line that cites."""
 
 from __future__ import annotations
 

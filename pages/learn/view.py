@@ -1,4 +1,4 @@
-"""The Limits page: choose a lesson; each asks for a guess before it shows."""
+"""The Limits and attacks page: choose a lesson; each asks for a guess before it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Marginals page asks: rows, queries, the mechanism's parameters, and how previews are drawn."""
+"""What the Tables page asks: rows, queries, the mechanism's parameters, and how previews are drawn."""
 
 from __future__ import annotations
 

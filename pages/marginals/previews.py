@@ -1,4 +1,4 @@
-"""Counts, true answers and previews behind the first view of the Marginals page: counted once, drawn anew."""
+"""Counts, true answers and previews behind the first view of the Tables page: counted once, drawn anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promised on either view of the Marginals page: the map of many releases, and the theorem beside it."""
+"""What is promised on either view of the Tables page: the map of many releases, and the theorem beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Marginals page: the polynomial, the noise of its levels, errors over many queries, one query, and who wins."""
+"""The Tables page: the polynomial, the noise of its levels, errors over many queries, one query, and who wins."""
 
 from __future__ import annotations
 

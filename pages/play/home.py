@@ -19,7 +19,7 @@ from pages.shell.controls import number
 from pages.shell.session import remembered, with_progress
 
 DOORS = {
-    "learn/page.py": ("Limits", "Learn what no method can do, and watch attacks succeed."),
+    "learn/page.py": ("Limits and attacks", "Learn what no method can do, and watch attacks succeed."),
     "play/explore.py": ("Explore", "The same picture with your question, your mechanism, every setting."),
     "data/page.py": ("Data", "Bring your own rows, or pick real ones that are public."),
 }

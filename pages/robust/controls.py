@@ -1,4 +1,4 @@
-"""What the Robust answers page asks: data, a question, its mechanism's parameters, and how runs are previewed."""
+"""What the One number page asks: data, a question, its mechanism's parameters, and how runs are previewed."""
 
 from __future__ import annotations
 

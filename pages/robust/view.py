@@ -1,4 +1,4 @@
-"""The Robust answers page: the chance of an answer, what one person moves, what came out, and real salaries."""
+"""The One number page: the chance of an answer, what one person moves, what came out, and real salaries."""
 
 from __future__ import annotations
 

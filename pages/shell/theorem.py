@@ -80,13 +80,15 @@ class Theorem:
     aim: float | None = None
     tells_rows: bool = True
 
-    def lines(self) -> list[str]:
-        """The card above its note, paragraph by paragraph."""
-        bound = self.bound
-        told = [f"{self.said or promise(bound, n=self.n)} {THEORY}", *(self.details or [bound.statement])]
-        told += [f"{'✓ met' if each.met else '✗ **not met**'}: {each.text}" for each in bound.assumptions]
-        told += [*self.found, *self._observed(), *self._enough()]
-        return told
+    def claims(self) -> list[str]:
+        """What is promised and proved, paragraph by paragraph; the formula follows."""
+        return [f"{self.said or promise(self.bound, n=self.n)} {THEORY}", *(self.details or [self.bound.statement])]
+
+    def verdicts(self) -> list[str]:
+        """What of it holds here, and what was observed."""
+        conditions = self.bound.assumptions
+        met = [f"{'✓ met' if each.met else '✗ **not met**'}: {each.text}" for each in conditions]
+        return [*met, *self.found, *self._observed(), *self._enough()]
 
     def _observed(self) -> list[str]:
         """How often the promise was broken; nothing where there is no number or no answer."""
@@ -113,7 +115,11 @@ class Theorem:
     def show(self) -> None:
         """Draw the card where the page is."""
         st.header("What is promised")
-        for line in self.lines():
+        for line in self.claims():
+            st.markdown(line)
+        if self.bound.formula:
+            st.latex(self.bound.formula)
+        for line in self.verdicts():
             st.markdown(line)
         if self.bound.note:
             st.info(self.bound.note)

@@ -1,4 +1,4 @@
-"""The Sparse histograms page: the paper's figures or any data, losses, what the loss grows with, and the warning."""
+"""The Random privacy page: the paper's figures or any data, losses, what the loss grows with, and the warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the second view of the Marginals page asks: attributes, k, the mechanism, and what is done to its tables."""
+"""What the second view of the Tables page asks: attributes, k, the mechanism, and what is done to its tables."""
 
 from __future__ import annotations
 

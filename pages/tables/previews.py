@@ -1,4 +1,4 @@
-"""Counts and previews behind the second view of the Marginals page: counted once, drawn anew for every setting."""
+"""Counts and previews behind the second view of the Tables page: counted once, drawn anew for every setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second view of the Marginals page: all tables of k attributes, one of them, and rows that follow a tree."""
+"""The second view of the Tables page: all tables of k attributes, one of them, and rows that follow a tree."""
 
 from __future__ import annotations
 

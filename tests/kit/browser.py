@@ -14,22 +14,33 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, TimeoutError, ViewportSize, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    TimeoutError,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, stop, wait_for_health
 
-# Where each page is, by its name.
 PAGES = {
-    "start": "",
-    "data": "data",
+    "ranges-and-cells": "",
     "explore": "explore",
-    "ask": "ask",
-    "robust-answers": "robust",
-    "sparse-histograms": "sparse",
-    "halfspaces": "halfspaces",
-    "marginals": "marginals",
-    "limits": "limits",
+    "tables": "tables",
+    "one-number": "one-number",
+    "conversation": "conversation",
+    "data": "data",
+    "limits-and-attacks": "learn",
+    "directions": "directions",
+    "random-privacy": "random-privacy",
 }
+"""Where each page is, by its name."""
+MENUS = {"Data": ["data"], "Learn": ["limits-and-attacks", "directions", "random-privacy"]}
+"""The menus on top and the pages in each; all others are in Play."""
 
 PATIENCE = 180.0
 """Seconds a run may take before a test fails: a machine may be busy. It costs time only where something is broken."""
@@ -217,3 +228,16 @@ def axe(page: Page) -> None:
         if not page.evaluate(IS_WITHIN, [node["target"][0], KNOWN_VIOLATIONS.get(violation["id"], ":not(*)")])
     ]
     assert not found, "\n".join(found)
+
+
+def in_menu(page: Page, name: str) -> Locator:
+    """The link to a page, in its opened menu on top."""
+    menu = next((menu for menu, names in MENUS.items() if name in names), "Play")
+    page.get_by_test_id("stTopNav").get_by_role("button", name=menu, exact=True).click()
+    return page.get_by_role("menuitem", name=name.replace("-", " ").capitalize(), exact=True)
+
+
+def go_to(page: Page, name: str) -> Page:
+    """Another page, by its link on the screen."""
+    in_menu(page, name).click()
+    return settled(page)

@@ -32,27 +32,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Booleans,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Guarantee,
     HistogramRelease,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.histograms.projection import project_counts
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 def lone_row_chance(*, cells: int, n: int, condition: str = "sharper") -> float:
@@ -73,14 +71,10 @@ def total_noise(*, cells: int, scale: float, beta: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectedHistogram(Mechanism):
+class ProjectedHistogram(PureMechanism):
     """Every cell's count plus discrete Laplace noise, then the nearest histogram of n rows."""
 
     epsilon: float = epsilon_param()
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation: the projection is post-processing."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
         """Which cells get noise; the others stay as they are."""
@@ -95,39 +89,25 @@ class ProjectedHistogram(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:g} rows in at most {problem.domain.size:,} cells, projected, moves no "
             f"query by more than {rows:,.0f} rows.",
+            formula=r"\alpha\le\frac1n\min_{\lambda>0}\frac{|X|\ln\mathbb{E}e^{\lambda|Z|}+\ln\frac1\beta}{\lambda},"
+            r"\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
-            assumptions=()
-            if problem.neighbours is Neighbours.REPLACE_ONE
-            else (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),),
+            assumptions=problem.unchecked_n,
             note="For all data at once. The typical error grows with the number of cells that get noise.",
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on the noisy cells, one projection."""
         problem = state.problem
-        guarantee = self.guarantee(problem)
+        self.guarantee(problem)  # refuses before anything is drawn
         noisy = self.noisy_cells(state.histogram, problem)
         counts = np.zeros((trials, problem.domain.size), dtype=np.int64)
-        drawn = sampler.noisy_counts(
-            state.histogram[None, noisy],
-            epsilon=self.epsilon,
-            sensitivity=sum(problem.neighbours.histogram_shift),
-            trials=trials,
-        )
-        counts[:, noisy] = project_counts(drawn, total=problem.n)
-        return HistogramRelease(
-            problem=problem,
-            guarantee=guarantee,
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        sensitivity = sum(problem.neighbours.histogram_shift)
+        draw = NoisyCounts(state.histogram[None, noisy], epsilon=self.epsilon, sensitivity=sensitivity)
+        counts[:, noisy] = project_counts(sampler.draw(draw, trials), total=problem.n)
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpcore.core import (
     Assumption,
     Bound,
@@ -112,6 +110,10 @@ class PolynomialMarginals(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
             f"{plan.gamma:.3g} (bias) and {noise:.3g} (noise), by {plan.words}.",
+            formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
+            r"+\ln\frac{2|Q|}{\beta}\Bigr)"
+            if not self.budget.delta
+            else r"\alpha\le\gamma+\frac1n\sqrt{2\ln\tfrac{2|Q|}{\beta}\;\textstyle\sum_jw_j^2\sigma_j^2}",
             reference="Thaler, Ullman and Vadhan (2012); Chernoff's bound, union bound over the class",
             beta=beta,
             assumptions=(
@@ -131,21 +133,11 @@ class PolynomialMarginals(Mechanism):
     def run(self, state: MarginalState, sampler: Sampler, trials: int = 1) -> MarginalRelease:
         """One draw for each level."""
         plan = self.plan(state.problem)
-        levels = []
-        for noise, counts in zip(plan.noise, state.protected(plan), strict=True):
-            if noise.epsilon:
-                drawn = sampler.noisy_counts(counts, epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
-            else:
-                drawn = sampler.gaussian_counts(counts, sigma=noise.scale, shift=(1,) * noise.moved, trials=trials)
-            levels.append(drawn)
-        return MarginalRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            plan=plan,
-            levels=tuple(levels),
-        )
+        levels = [
+            sampler.draw(noise.draw(counts), trials)
+            for noise, counts in zip(plan.noise, state.protected(plan), strict=True)
+        ]
+        return self.release(MarginalRelease, state, sampler, trials, plan=plan, levels=tuple(levels))
 
 
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)

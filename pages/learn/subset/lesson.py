@@ -8,7 +8,7 @@ from dpcore.core import Booleans, exactly
 from dpcore.data.sources import Bundled
 from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
-from dpcore.randomness import Preview
+from dpcore.randomness import Preview, PublicCoins
 from pages.charts.words import percent
 from pages.learn.kit import epsilon, guess_number, picture, reference, seed
 from pages.learn.subset import figure
@@ -101,7 +101,7 @@ def lesson() -> None:
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
     """The bits (n,) and the words for 0 and 1; rows of a real sample that hold neither are left out."""
     if secret == "generated":
-        return Preview(seed).integers(2, columns=people, trials=1)[0] == 1, ("0", "1")
+        return Preview(seed).draw(PublicCoins(2, columns=people), 1)[0] == 1, ("0", "1")
     source = Bundled(sample_key=secret.split(".")[0], column_name=secret.split(".")[1])
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     rows = dataset.records[dataset.records < 2][:people]

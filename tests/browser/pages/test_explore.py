@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import Server, settled, watched_page
+from tests.kit.browser import Server, go_to, settled, watched_page
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
@@ -67,8 +67,7 @@ def test_from_start_to_explore_the_slider_moves_the_error(page: Page, server: Se
     page.goto(server.url)
     settled(page)
     expect(page.get_by_text("See what privacy costs")).to_be_visible()
-    page.get_by_role("link", name="Explore", exact=True).first.click()
-    settled(page)
+    go_to(page, "explore")
     before = captions(page)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.focus()
@@ -281,15 +280,13 @@ def test_two_people_never_see_each_other_s_file(browser: Browser, server: Server
             settled(page)
             expect(page.get_by_text(f"{marker}.csv").first).to_be_visible()
         for page, other in ((one, "Zygodactyl"), (two, "Aardvarkish")):
-            for name in ("Explore", "Start", "Data"):
-                page.get_by_role("link", name=name, exact=True).first.click()
-                settled(page)
+            for name in ("explore", "ranges-and-cells", "data"):
+                go_to(page, name)
                 assert other not in page.content()
 
 
 def test_what_a_link_says_goes_along_to_the_next_page(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?epsilon=0.3")
     settled(page)
-    page.get_by_role("link", name="Explore", exact=True).first.click()
-    settled(page)
+    go_to(page, "explore")
     assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from pages.learn.view import LESSONS
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled, watched_page
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, settled, watched_page
 
 CHARTS = ".dpscope-plot"
 VC = ("vc_run", "vc_recovered", "vc_accuracy", "vc_worlds")
@@ -30,8 +30,7 @@ def expect_drawn(page: Page, *names: str) -> None:
 def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     page.goto(server.url)
     settled(page)
-    page.get_by_role("link", name="Limits", exact=True).last.click()
-    settled(page)
+    go_to(page, "limits-and-attacks")
     expect(page.get_by_text("Guess first.")).to_be_visible()
     expect(page.locator(CHARTS)).to_have_count(0)
     guess = page.get_by_role("slider", name="Your guess, in bits of the grid")

@@ -25,6 +25,7 @@ from dpcore.experiments.sparse import (
 )
 from dpcore.limits.bounds.minimax import best_pairs
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
+from dpcore.randomness import NoisyCounts
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 TOLD: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
@@ -86,7 +87,7 @@ def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -
 def test_simulated_noise_is_that_of_a_replaced_row(seed: int) -> None:
     noise = simulated_noise(2000, epsilon=1.0, seed=seed)
     assert noise.shape[1] == 2000
-    same = Preview(seed).noisy_counts(np.zeros((1, 2000), dtype=np.int64), epsilon=1.0, sensitivity=2, trials=40)
+    same = Preview(seed).draw(NoisyCounts(np.zeros((1, 2000), dtype=np.int64), epsilon=1.0, sensitivity=2), 40)
     assert np.array_equal(noise, same)
     mean = expected_noise(cells=1, n=1, epsilon=1.0)
     assert np.abs(noise).mean() == pytest.approx(mean, abs=5 * np.abs(noise).std() / np.sqrt(noise.size))

@@ -37,7 +37,7 @@ from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.bounds import median, minimax, walk
 from dpcore.limits.chance import after_steps, binomial_interval, replacement_steps, surprise
 from dpcore.queries.ranges import classes_for
-from dpcore.randomness import Sampler
+from dpcore.randomness import PublicCoins, Sampler
 
 SIGNIFICANCE = 1e-6
 RUNS = 300
@@ -273,7 +273,7 @@ def surprising_risk(mechanism: Mechanism, problem: Problem, *, delta: float, eps
     sampler, rows = dpcore.Preview(seed), problem.n
     pairs = minimax.best_pairs(cells=8, rows=rows, epsilon=epsilon, delta=delta)
     assert pairs.pairs == 4
-    signs = sampler.integers(2, columns=4, trials=RUNS) == 1
+    signs = sampler.draw(PublicCoins(2, columns=4), RUNS) == 1
     losses = np.empty((RUNS, 4))
     for run, corner in enumerate(pairs.corner(signs)):
         release = released(mechanism, np.repeat(np.arange(8), corner), problem, sampler, 1)

@@ -54,6 +54,20 @@ def test_only_these_promise_nothing() -> None:
     assert silent == {"net-walk", "unbounded_mean"}
 
 
+def test_every_promise_is_written_as_a_formula() -> None:
+    """TeX without dollars, every brace closed; the browser's tests look for what cannot be typeset."""
+    formulas = {
+        (found.key, case.bound(beta).formula)
+        for found in catalogue()
+        for case in covered.cases_of(found, QUICK)
+        for beta in case.betas
+        if case.bound(beta).kind is BoundKind.GUARANTEE
+    }
+    for key, formula in formulas:
+        assert formula and "$" not in formula and formula.count("{") == formula.count("}"), key
+        assert formula.count("\\Bigl") == formula.count("\\Bigr"), key
+
+
 # Planted faults.
 
 

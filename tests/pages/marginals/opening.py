@@ -1,4 +1,4 @@
-"""The Marginals page without a browser, either view; and what makes a picture sound."""
+"""The Tables page without a browser, either view; and what makes a picture sound."""
 
 from __future__ import annotations
 

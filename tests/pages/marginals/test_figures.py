@@ -1,4 +1,4 @@
-"""The pictures of the Marginals page: each mark in its role, at its place, in its unit; sentences that are true."""
+"""The pictures of the Tables page: each mark in its role, at its place, in its unit; sentences that are true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The map on both views of the Marginals page: its dots are the worst errors of whole releases, counted anew here."""
+"""The map on both views of the Tables page: its dots are the worst errors of whole releases, counted anew here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the Robust answers page: what is exact, seen and impossible stands where its numbers are, in its role."""
+"""Pictures of the One number page: what is exact, seen and impossible stands where its numbers are, in its role."""
 
 from __future__ import annotations
 

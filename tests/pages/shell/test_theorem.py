@@ -17,7 +17,8 @@ GUARANTEE = Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
 
 
 def lines(bound: Bound = BOUND, **more: Any) -> list[str]:
-    return Theorem(bound=bound, guarantee=GUARANTEE, **({"n": 1000} | more)).lines()
+    theorem = Theorem(bound=bound, guarantee=GUARANTEE, **({"n": 1000} | more))
+    return [*theorem.claims(), *theorem.verdicts()]
 
 
 def test_a_promise_is_said_with_its_chance_its_share_and_its_rows() -> None:

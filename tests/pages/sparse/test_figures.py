@@ -1,4 +1,4 @@
-"""Pictures of the Sparse histograms page: counts in their cells, losses on their sides, the wall below."""
+"""Pictures of the Random privacy page: counts in their cells, losses on their sides, the wall below."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from dpcore.experiments.sparse import line_example
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance, total_noise
 from dpcore.privacy.composition import compose
 from dpcore.queries.ranges import Cells
-from dpcore.randomness import Account, Preview
+from dpcore.randomness import Account, NoisyCounts, Preview
 from dpcore.randomness.laws import compositions
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -161,7 +161,7 @@ def test_promise_holds_and_spending_is_the_claim(mechanism: ProjectedHistogram, 
 
 def test_total_noise_is_exceeded_no_more_often_than_promised(seed: int) -> None:
     noise = np.abs(
-        Preview(seed).noisy_counts(np.zeros((1, 10), dtype=np.int64), epsilon=0.5, sensitivity=2, trials=40_000)
+        Preview(seed).draw(NoisyCounts(np.zeros((1, 10), dtype=np.int64), epsilon=0.5, sensitivity=2), 40_000)
     )
     for beta in (0.5, 0.1, 0.01):
         share = float((noise.sum(axis=1) > total_noise(cells=10, scale=4.0, beta=beta)).mean())

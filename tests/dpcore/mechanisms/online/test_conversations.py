@@ -22,8 +22,7 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.median_mechanism import MedianMechanism
 from dpcore.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Account, Preview, Sampler, Secure
-from dpcore.randomness.gates import gate_budget
+from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from tests.kit import contract, problems
 from tests.kit.problems import dataset_of, law_problem, tiny_mechanism, tiny_problems
 from tests.kit.promises.conversations import Talk
@@ -102,7 +101,7 @@ class Overspender(MultiplicativeWeights):
     """Draws one noisy count of its own before the conversation begins."""
 
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
-        sampler.noisy_counts(state.histogram[None, :1], epsilon=0.05, sensitivity=1, trials=trials)
+        sampler.draw(NoisyCounts(state.histogram[None, :1], epsilon=0.05, sensitivity=1), trials)
         return super().open(state, sampler, trials)
 
 
@@ -165,7 +164,7 @@ class Faulty(MultiplicativeWeights):
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         problem = state.problem
         belief: Any = self.belief(problem, trials)
-        gate: Any = sampler.sparse_gate(epsilon=self.epsilon, sensitivity=1, updates=1, trials=trials, answers=0.25)
+        gate: Any = sampler.draw(SparseVector(epsilon=self.epsilon, sensitivity=1, updates=1, answers=0.25), trials)
         return Conversation(
             state,
             guarantee=self.guarantee(problem),
@@ -269,21 +268,20 @@ def test_paid_answers_promised_by_hand() -> None:
 @both
 def test_the_promise_is_about_the_gate_that_is_opened(kind: type[Interactive], seed: int) -> None:
     class Told(Preview):
-        """Keeps what its gate was told."""
+        """Keeps the gate it was asked for."""
 
-        def sparse_gate(self, **told: Any) -> Any:
+        def make(self, draw: Draw[Any], trials: int) -> Any:
             """See Sampler."""
-            self.told = told
-            return super().sparse_gate(**told)
+            if isinstance(draw, SparseVector):
+                self.opened = draw
+            return super().make(draw, trials)
 
     problem, sampler = on_a_line(n=1_000), Told(seed)
     mechanism = kind(epsilon=0.7, updates=3)
     mechanism.open(mechanism.prepare(skewed(problem), problem), sampler, 2)
-    told = sampler.told
-    assert told["sensitivity"] == 1
-    opened = gate_budget(epsilon=told["epsilon"], updates=told["updates"], answers=told["answers"])
-    assert opened == mechanism.budget()
-    assert opened.total == pytest.approx(0.7, rel=1e-12)
+    assert sampler.opened.sensitivity == 1
+    assert sampler.opened.budget == mechanism.budget()
+    assert sampler.opened.budget.total == pytest.approx(0.7, rel=1e-12)
 
 
 @both
