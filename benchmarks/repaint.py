@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks.server import chromium, running_app
 from dpcore import Preview, entry
-from dpcore.data.sources import Generated
+from dpcore.data.sources import generated_rows
 from dpcore.experiments.measure import finish, measure
 from dpcore.experiments.recipe import Recipe
 
@@ -55,8 +55,10 @@ PAINTED = """() => new Promise((done) => { let drawn = null; const look = () => 
 
 def core_share() -> None:
     """The core's own work of one slider move at the defaults: 10,000 rows, 1,024 cells, 1,000 trials."""
-    source = Generated(shape="bimodal", n=10_000, bits=10, seed=1)
-    recipe = Recipe(source=source, queries="intervals", entry_key="identity", values=(("epsilon", 1.0),))
+    recipe = Recipe(
+        source=generated_rows("bimodal", n=10_000, bits=10, seed=1), queries="intervals", entry_key="identity",
+        values=(("epsilon", 1.0),),
+    )  # fmt: skip
     dataset = recipe.source.dataset()
     problem = recipe.problem(dataset)
     for key in ("identity", "gaussian", "intervals-anchored", "intervals-recursive", "intervals-printed"):

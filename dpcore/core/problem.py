@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -68,6 +67,10 @@ class Domain(ABC):
     def describe(self, cell: int) -> str:
         """The cell in words, where cells are numbered."""
         raise ParameterError(f"The cells of {type(self).__name__} are not numbered.")
+
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Records as columns of a table, (n,) each, by their names."""
+        return cell_columns(self, records)
 
 
 def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
@@ -132,42 +135,11 @@ class Dataset:
             histogram.setflags(write=False)
             object.__setattr__(self, "_histogram", histogram)
 
-    @classmethod
-    def from_frame(
-        cls, frame: pd.DataFrame, columns: Hashable | Sequence[Hashable], domain: Domain, *, private: bool = True
-    ) -> Dataset:
-        """Encode columns of a pandas DataFrame; the same table in a file gives the same records.
-
-        Args:
-            frame: one record per row.
-            columns: a name, or a list of names: two for a Grid, group and number for a Grouped domain, one for each
-                attribute of Attributes.
-            domain: what a record can be. Declare it; do not read it off private rows.
-            private: False for rows that are public or made up.
-
-        Raises:
-            DataError: there is no such column; the message shows no record.
-            ParameterError: the domain needs other columns.
-
-        >>> import dpcore, pandas as pd
-        >>> df = pd.DataFrame({"age": ["17", "41", None, "200"]})
-        >>> dpcore.Dataset.from_frame(df, "age", dpcore.Line(high=128, bits=6, missing=True))
-        <Dataset: private, Line>
-        """
-        # The one import that points up: reading stands above the nouns, and this is its front door.
-        from dpcore.data.frames import dataset_from_frame
-
-        return dataset_from_frame(frame, columns, domain, private=private)
-
     def frame(self) -> pd.DataFrame:
-        """One row per record: the midpoint or label of its cell, missing where nothing fits. As private as the data.
-
-        Raises:
-            ParameterError: the domain's cells are not listed.
-        """
+        """One row per record: the midpoint or label of its cell, missing where nothing fits. As private as the data."""
         import pandas as pd
 
-        return pd.DataFrame(cell_columns(self.domain, self.records))
+        return pd.DataFrame(self.domain.table(self.records))
 
     @property
     def n(self) -> int:

@@ -99,6 +99,11 @@ class Attributes(Domain):
             words.append(f"{name} {column.describe(place)}")
         return ", ".join(reversed(words))
 
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """A column of labels for each attribute."""
+        columns = zip(self.names, self.columns, records.T, strict=True)
+        return {name: kind.table(cells)["value"] for name, kind, cells in columns}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Marginals(Queries):

@@ -42,6 +42,15 @@ class Sphere(Domain):
             raise ParameterError(f"Dimensions must lie between 1 and {MOST_DIMENSIONS}, got {self.dimensions}.")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the coordinates."""
+        return tuple(f"x{place}" for place in range(1, self.dimensions + 1))
+
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """A column of numbers for each coordinate."""
+        return dict(zip(self.names, records.T, strict=True))
+
+    @property
     def size(self) -> int:
         """Too many cells to number."""
         _no_list()

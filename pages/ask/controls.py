@@ -16,8 +16,8 @@ from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
-from pages.shell.badges import simulated
-from pages.shell.controls import Value, choice, control, number, preview_seed, privacy_loss
+from pages.shell.controls import Value, choice, control, number, seed
+from pages.shell.status import badge
 
 FIRST = "earnings.earnings"
 
@@ -50,7 +50,7 @@ class Setting:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return simulated(self.source.provenance, self.seed)
+        return badge(self.source, seed=self.seed)
 
 
 def setting() -> Setting:
@@ -70,43 +70,39 @@ def setting() -> Setting:
         st.caption(entry.story)
     parameters, values = entry.controls(), dict[str, Value]()
     with budget:
-        values["epsilon"] = privacy_loss(entry)
+        values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
+        st.caption("← more private · more accurate →")
         values["alpha"] = control(entry, "alpha", parameters["alpha"])
         # The same for both mechanisms, so that they can be compared: their names in the link are the page's.
         values["updates"] = round(number(parameters["updates"], key="ask-updates", default=20.0))
     with data, st.popover("More settings"):
         values["questions"] = round(number(parameters["questions"], key="ask-questions", default=500.0))
-        kinds, told = {kind: kind for kind in ANALYSTS}, parameters["analyst"].help
-        analyst = choice("Automatic analyst", kinds, key="ask-analyst", help_text=told)
-        seed = preview_seed()
-    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=seed)
+        analyst = choice(
+            "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
+            help_text=parameters["analyst"].help,
+        )  # fmt: skip
+        drawn = seed()
+    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=drawn)
 
 
 def question(queries: Queries, *, key: str) -> int:
     """The control that picks one question; its index."""
     domain = queries.domain
     if isinstance(domain, Line) and isinstance(queries, Thresholds):
-        label, (first, last), usual = f"How many rows are at most …{_unit(domain)}", _edges(domain), _place(domain, 0.5)
-        edge = st.slider(label, first, last, usual, key=key, step=domain.width, format="%.5g")
-        return _cell(domain, edge)
+        unit = f" ({domain.unit})" if domain.unit else ""
+        last = st.slider(f"How many rows are at most …{unit}", *_edges(domain), value=_place(domain, 0.5), key=key,
+                         step=domain.width, format="%.5g")  # fmt: skip
+        return _cell(domain, last)
     if isinstance(domain, Line) and isinstance(queries, Intervals):
+        unit = f" ({domain.unit})" if domain.unit else ""
         low, high = st.slider(
-            f"How many rows lie between …{_unit(domain)}",
-            float(domain.low),
-            float(domain.high),
-            (_place(domain, 0.25), _place(domain, 0.5)),
-            key=key,
-            step=domain.width,
-            format="%.5g",
-        )
-        start = min(_cell(domain, low) + 1, domain.ordered - 1)
-        return queries.index(start, max(start, _cell(domain, high)))
+            f"How many rows lie between …{unit}", float(domain.low), float(domain.high),
+            (_place(domain, 0.25), _place(domain, 0.5)), key=key, step=domain.width, format="%.5g",
+        )  # fmt: skip
+        first = min(_cell(domain, low) + 1, domain.ordered - 1)
+        return queries.index(first, max(first, _cell(domain, high)))
     cells = list(range(domain.ordered))
     return int(st.selectbox("How many rows are in …", cells, key=key, format_func=domain.describe))
-
-
-def _unit(domain: Line) -> str:
-    return f" ({domain.unit})" if domain.unit else ""
 
 
 def _edges(domain: Line) -> tuple[float, float]:

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset
+from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
 from pages.ask.controls import Setting
 from pages.charts.words import percent
-from pages.shell.code import arguments, snippet
 from pages.shell.session import remembered
-from pages.shell.theorem import Theorem, promise
+from pages.shell.theorem import promise, theorem_card
 
 BETA = 0.05
 """Failure chance of the promise shown."""
@@ -23,18 +23,17 @@ BETA = 0.05
 def promised(chosen: Setting, dataset: Dataset) -> None:
     """The theorem."""
     problem = chosen.problem(dataset.n)
-    bound = chosen.mechanism().accuracy(problem, BETA)
-    theorem = Theorem(
-        bound=bound,
-        guarantee=chosen.mechanism().guarantee(problem),
+    bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
+    theorem_card(
+        bound,
+        guarantee,
         n=dataset.n,
-        said=promise(bound, n=dataset.n, who="no answer given errs"),  # a refused question has none
-        covers="for the whole conversation",
+        # A refused question has no answer that could err.
+        said=promise(bound, n=dataset.n).replace("no query errs", "no answer given errs"),
+        needs=f"To promise α = {chosen.values['alpha']:g}",
         mechanism=chosen.entry.references,
-        aim=float(chosen.values["alpha"]),
+        covers="for the whole conversation",
     )
-    with st.container(border=True):
-        theorem.show()
 
 
 def both(chosen: Setting, dataset: Dataset) -> None:
@@ -63,21 +62,20 @@ def both(chosen: Setting, dataset: Dataset) -> None:
     )
 
 
-def code(chosen: Setting) -> None:
-    """The snippet, copyable."""
-    lines = [
-        "import dpcore",
-        *chosen.source.code(),
-        "",
-        f"queries = dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
-        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)",
-        f"mechanism = dpcore.entry({chosen.entry.key!r}).make({arguments(chosen.values)}, analyst={chosen.analyst!r})",
-        "state = mechanism.prepare(dataset, problem)",
-        f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
-        "answer = conversation.ask(queries.count // 2)",
-        'print(answer.value(problem.n), "paid" if answer.paid[0] else "free")',
-        f"transcript = mechanism.run(state, dpcore.Preview({chosen.seed}))  # or let the analyst ask",
-        'print(transcript.free.sum(), "free,", transcript.paid.sum(), "paid,", transcript.declined.sum(), "refused")',
-        "print(transcript.frame())",
-    ]
-    snippet("The code that asks like this", lines, key="ask_code_open")
+def code(chosen: Setting) -> str:
+    """The snippet."""
+    return snippet(
+        chosen.source,
+        chosen.entry.key,
+        {**chosen.values, "analyst": chosen.analyst},
+        queries=f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
+        then=[
+            f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
+            "answer = conversation.ask(queries.count // 2)",
+            'print(answer.value(problem.n), "paid" if answer.paid[0] else "free")',
+            f"transcript = mechanism.run(state, dpcore.Preview({chosen.seed}))  # or let the analyst ask",
+            "free, paid, refused = transcript.free, transcript.paid, transcript.declined",
+            'print(free.sum(), "free,", paid.sum(), "paid,", refused.sum(), "refused")',
+            "print(transcript.frame())",
+        ],
+    )

@@ -100,7 +100,7 @@ def draw(
     return Touched(brush={axis: [float(end) for end in ends] for axis, ends in brush.items() if ends})
 
 
-def show(
+def draw_with_table(
     picture: Picture,
     *,
     key: str,

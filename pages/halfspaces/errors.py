@@ -11,6 +11,7 @@ from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from pages.charts.words import percent
 from pages.halfspaces.circle import error_parts, errors_around
 from pages.halfspaces.controls import Asked
+from pages.halfspaces.show import show
 from pages.shell.session import remembered
 
 FEWEST, MOST_WORK = 20, 1 << 21
@@ -27,7 +28,7 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
     errors = found.errors()
     theory = predicted(mechanism, state, direction, truth=found.truth)
     angle = angle_to_net(mechanism, problem, direction)
-    k, d = len(mechanism.net(problem)), asked.source.domain.dimensions
+    k, d = len(mechanism.net(problem)), asked.dimensions
     if mechanism.is_projected(problem):
         mean, _ = theory["projection"]
         told = (
@@ -55,7 +56,7 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
     left, right = st.columns(2)
     with left:
         picture = error_parts(errors=errors, predicted=theory, n=problem.n)
-        asked.show(picture, name="parts", title="parts of the error")
+        show(asked, picture, name="parts", title="parts of the error")
     with right:
         st.markdown("\n".join([told, net, noise]))
         each = ", each with its own matrices" if mechanism.is_projected(problem) else ""
@@ -74,7 +75,7 @@ def angle_link(asked: Asked, dataset: Dataset, release: HalfspaceRelease) -> Non
         f"angles|{asked.source.key}|{asked.values!r}|{asked.alpha}|{asked.seed}",
         lambda: circle_of_errors(dataset, release, epsilon=asked.epsilon, alpha=asked.alpha, seed=asked.seed),
     )
-    asked.show(errors_around(circle, n=dataset.n), name="angles", title="errors around the circle")
+    show(asked, errors_around(circle, n=dataset.n), name="angles", title="errors around the circle")
     projected = asked.mechanism.is_projected(release.problem)
     st.markdown(
         f"All three spend ε = {rounded_up(asked.epsilon)}. A half-circle holds the rows whose angle lies within 90° of "

@@ -6,17 +6,16 @@ import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.vectors import BundledVectors
 from dpcore.experiments.halfspace_parts import here
+from dpcore.experiments.recipe import snippet
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
-from pages.charts.words import significant
+from pages.charts.words import percent, rows, significant
 from pages.charts.worst import Called, worst_map
 from pages.halfspaces.controls import Asked
-from pages.shell.badges import TRUE
-from pages.shell.code import arguments, snippet
+from pages.halfspaces.show import show
 from pages.shell.session import remembered
-from pages.shell.theorem import Theorem, promise
+from pages.shell.theorem import promise, theorem_card
 
 BETA = 0.05
 
@@ -37,26 +36,24 @@ def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) ->
     left, right = st.columns(2)
     with left:
         _map(asked, problem, bound, errors[:, kept] if kept.any() else errors, met=bool(kept.any()))
-    found = [
+    seen = [
         f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}; the largest "
-        f"margin is {significant(float(margins.max()))}. {TRUE}"
+        f"margin is {significant(float(margins.max()))}. :gray-badge[true]"
     ]
     if lost:
-        found.append(
+        seen += [
             f"{lost:,} rows have no direction (all zeros, or a number missing). They stay in n and are counted for "
             "one of every two opposite directions: an error of so many rows that no margin prevents."
+        ]
+    with right:
+        theorem_card(
+            bound,
+            asked.mechanism.guarantee(problem),
+            n=n,
+            said=_told(bound, asked, n=n, margins=margins, lost=lost),
+            seen=seen,
+            covers="for each single release, whatever the margin",
         )
-    theorem = Theorem(
-        bound=bound,
-        guarantee=asked.mechanism.guarantee(problem),
-        n=n,
-        said=_told(bound, asked, n=n, margins=margins, lost=lost),
-        found=found,
-        covers="for each single release, whatever the margin",
-        tells_rows=False,
-    )
-    with right, st.container(border=True):
-        theorem.show()
 
 
 def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:
@@ -72,7 +69,7 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
         lower=lower,
         called=Called(query="direction", over=f"{count} directions"),
     )
-    asked.show(picture, name="worst", title="worst error")
+    show(asked, picture, name="worst", title="worst error")
     which = f"the {count} directions of the circle that have margin {asked.margin:g}"
     if not met:
         which = f"all {count} directions of the circle, none of which has margin {asked.margin:g}"
@@ -84,8 +81,13 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
 
 def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> str:
     """The promise in one sentence, or why there is none."""
-    if bound.kind is BoundKind.ORDER_ONLY or bound.applies:
-        return promise(bound, n=n, who=f"no direction of margin {asked.margin:g} or more errs")
+    if bound.kind is BoundKind.ORDER_ONLY or (bound.applies and bound.vacuous):
+        return promise(bound, n=n)
+    if bound.applies:
+        return (
+            f"With probability at least {1 - bound.beta:g}, no direction of margin {asked.margin:g} or more errs by "
+            f"more than **{percent(bound.value)}** (≈ {rows(bound.value, n)})."
+        )
     if not (margins >= asked.margin).any():
         return (
             f"Nothing is promised of this circle: rows lie all around, and in each of its {len(margins)} directions "
@@ -99,7 +101,7 @@ def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> 
 def paper(asked: Asked) -> None:
     """The printed parameters as they are: a table."""
     st.header("What the paper prints")
-    d = asked.source.domain.dimensions
+    d = asked.dimensions
     if not asked.margin > 0:
         st.markdown("The paper's parameters need a margin above 0.")
         return
@@ -134,28 +136,24 @@ def _power(log10: float) -> str:
     return f"{10**log10:,.0f}" if log10 < 6 else f"≈ 10^{log10:,.0f}"
 
 
-def code(asked: Asked, *, trials: int) -> None:
-    """The snippet, copyable."""
+def code(asked: Asked, *, trials: int) -> str:
+    """The snippet."""
     direction = [float(f"{each:.12g}") for each in asked.direction]
-    lines = [
-        "import numpy as np",
-        "",
-        "import dpcore",
-        *asked.source.code(),
-        "from dpcore.data.sphere import Halfspaces",
-        "",
-    ]
-    lines += [
-        "queries = Halfspaces(domain=dataset.domain)",
-        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({arguments(asked.values)})",
-        f"release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview({asked.seed}), {trials})",
-    ]
-    if isinstance(asked.source, BundledVectors) and len(direction) > 3:
-        lines += [f"turn = np.radians({asked.degrees})"]
-        lines += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ source.plane()"]
+    if asked.reading.spanned:
+        towards = [f"turn = np.radians({asked.degrees})"]
+        towards += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ reading.plane()"]
     else:
-        lines += [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
-    lines += ["truth, released = queries.truth(dataset.records, towards)[0], release.answer(towards)[0, 0]"]
-    lines += ['print(f"true {truth:.4f}, released {released:.4f}; {mechanism.guarantee(problem).sentence()}")']
-    snippet("The code that reproduces these releases", lines, key="halfspaces_code_open")
+        towards = [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries="Halfspaces(domain=dataset.domain)",
+        imports=["import numpy as np", "from dpcore.data.sphere import Halfspaces"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
+            *towards,
+            "truth, released = queries.truth(dataset.records, towards)[0], release.answer(towards)[0, 0]",
+            'print(f"true {truth:.4f}, released {released:.4f}; {mechanism.guarantee(problem).sentence()}")',
+        ],
+    )

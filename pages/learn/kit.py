@@ -9,16 +9,20 @@ import streamlit as st
 
 from dpcore.core import Neighbours, Parameter
 from dpcore.mechanisms import entry
-from pages.charts.component import show
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.shell.controls import check_choice, check_link, choice, number, preview_seed, stops
+from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.session import in_link
 
+SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 
-def seed() -> int:
+
+def draws_seed() -> int:
     """The seed of every draw on this page."""
-    help_text = "Draws here are seeded, so that a link reopens the same picture. They are not private releases."
-    return preview_seed(key="limits-seed", help_text=help_text)
+    return seed(
+        "limits-seed",
+        help_text="Draws here are seeded, so that a link reopens the same picture. They are not private releases.",
+    )
 
 
 def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
@@ -77,7 +81,7 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
 def picture(shown: Picture, *, key: str, badge: str) -> None:
     """Heading, chart, sentence, numbers on demand; and files, because all data of lessons are made up or public."""
     st.subheader(shown.title)
-    show(shown, key=key, badge=badge, title=shown.title.lower(), download=True)
+    draw_with_table(shown, key=f"{key}", badge=badge, title=shown.title.lower(), download=True)
 
 
 def reference(text: str) -> None:

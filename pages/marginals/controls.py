@@ -7,27 +7,20 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Entry, Neighbours, Problem
-from dpcore.data.cubes import PREDICATES, BundledCube, CubeSource, GeneratedCube
+from dpcore.data.bundled import PREDICATES, yes_no_of
+from dpcore.data.cube import Cube
 from dpcore.data.samples import sample
+from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_WIDTH
+from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.marginals.upload import OWN_ROWS, own_predicates
-from pages.shell.badges import simulated
-from pages.shell.controls import (
-    Value,
-    choice,
-    control,
-    neighbours,
-    preview_seed,
-    privacy_loss,
-    slider,
-    stops,
-    without_file,
-)
+from pages.marginals.upload import own_predicates
+from pages.shell.controls import Value, choice, control, neighbours, seed, stops, whole
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -39,7 +32,7 @@ ANY, ALL, SOME = "any", "all", "some"
 class Asked:
     """Everything that is asked."""
 
-    source: CubeSource
+    source: Source
     entry: Entry
     values: dict[str, Value]
     width: int
@@ -55,17 +48,21 @@ class Asked:
         assert isinstance(made, PolynomialMarginals)
         return made
 
+    @property
+    def domain(self) -> Cube:
+        """The attributes."""
+        return self.source.on(Cube)
+
     def problem(self, n: int) -> Problem:
         """The public problem; where rows come and go, for a public number of them."""
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             n = self.source.public_rows
-        domain = self.source.domain
-        queries = AtLeast(domain=domain, width=self.width, least=self.least, signed=self.signed)
-        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
+        queries = AtLeast(domain=self.domain, width=self.width, least=self.least, signed=self.signed)
+        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return simulated(self.source.provenance, self.seed)
+        return badge(self.source, seed=self.seed)
 
     @property
     def words(self) -> str:
@@ -84,7 +81,7 @@ def ask() -> Asked | None:
         if source is None:
             return None
     with question:
-        width, least, signed = _question(source.domain.attributes)
+        width, least, signed = _question(len(source.columns))
     values: dict[str, Value] = {}
     with machine:
         noise = choice(
@@ -99,9 +96,10 @@ def ask() -> Asked | None:
             if name not in ("epsilon", "basis"):
                 values[name] = control(chosen, name, parameters[name])
         with st.popover("More settings"):
-            relation, seed = neighbours(), preview_seed()
-            values["basis"] = control(chosen, "basis", parameters["basis"])
-    values["epsilon"] = privacy_loss(chosen)
+            relation, drawn = neighbours(), seed()
+            values["basis"] = control(chosen, "basis", chosen.controls()["basis"])
+    values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
+    st.caption("← more private · more accurate →")
     return Asked(
         source=source,
         entry=chosen,
@@ -110,32 +108,30 @@ def ask() -> Asked | None:
         least=least,
         signed=signed,
         neighbours=relation,
-        seed=seed,
+        seed=drawn,
     )
 
 
-def _pick() -> CubeSource | None:
+def _pick() -> Source | None:
     """The rows."""
+    held = held_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(found)} predicates" for key, found in PREDICATES.items()}
-    if held_file() is not None:
-        titles[OWN_ROWS] = "Your file: attributes you name"
-    else:
-        without_file("cube", OWN_ROWS)
-    chosen = choice(
+    chosen = choose(
         "Rows of yes/no attributes",
         titles,
         key="cube",
+        own="Your file: attributes you name" if held else "",
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )
-    if chosen == OWN_ROWS:
-        return own_predicates()
+    if chosen == OWN_FILE and held:
+        return own_predicates(held)
     if chosen == GENERATED:
         n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
-        return GeneratedCube(n=n, attributes=slider("Attributes d", 4, 64, 32, key="cube-attributes"))
-    source = BundledCube(sample_key=chosen)
-    st.caption(f"{source.sample.story} Source: {source.sample.attribution}. Licence: {source.sample.licence}.")
+        return generated_attributes(n=n, attributes=whole("Attributes d", 4, 64, 32, key="cube-attributes"))
+    source = yes_no_of(chosen)
+    credit(source)
     return source
 
 
@@ -144,7 +140,7 @@ def _question(attributes: int) -> tuple[int, int, bool]:
     most = min(MOST_WIDTH, attributes)
     if int(st.session_state.get("width", 1)) > most:
         st.session_state["width"] = most
-    width = slider("Attributes in a query k", 1, most, min(5, most), key="width")
+    width = whole("Attributes in a query k", 1, most, min(5, most), key="width")
     least = 1
     if width > 1:
         titles = {ANY: "any of them", ALL: "all of them"} | ({SOME: "some: at least r of them"} if width > 2 else {})
@@ -153,7 +149,7 @@ def _question(attributes: int) -> tuple[int, int, bool]:
         if kind == SOME and width > 3:
             if int(st.session_state.get("at-least", 2)) > width - 1:
                 st.session_state["at-least"] = width - 1
-            least = slider("At least r", 2, width - 1, 2, key="at-least")
+            least = whole("At least r", 2, width - 1, 2, key="at-least")
     signed = st.toggle(
         "Attributes may be negated",
         key=in_link("negated"),

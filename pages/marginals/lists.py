@@ -10,9 +10,9 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.colleges import COLLEGE, college_domain
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.decision_lists import Inputs
-from pages.charts.component import show
+from pages.charts.component import draw_with_table
 from pages.marginals.figures import shares_scatter
-from pages.shell.controls import control, slider, stops
+from pages.shell.controls import control, stops, whole
 from pages.shell.session import remembered
 from pages.shell.theorem import all_digits
 
@@ -45,7 +45,7 @@ def _asked(epsilon: float) -> tuple[Problem, Dataset, DecisionListMarginals, int
     with left:
         n = int(stops("Students n", STUDENTS, 30_000, key="students"))
     with middle:
-        rules = slider("Rules of a list k", 1, 5, 3, key="rules")
+        rules = whole("Rules of a list k", 1, 5, 3, key="rules")
     with right:
         values = {name: control(chosen, name, p) for name, p in chosen.controls().items() if name != "epsilon"}
     dataset: Dataset = remembered(f"students|{n}|{rules}", lambda: students(n=n, rules=rules))
@@ -79,7 +79,7 @@ def _answers(
     )
     picture = shares_scatter(shares, n=problem.n, chosen=chosen, name=name)
     badge = f"true: generated · simulated, preview sampler, seed {seed}"
-    show(picture, key="marginals_lists", badge=badge, title="all colleges", download=download)
+    draw_with_table(picture, key="marginals_lists", badge=badge, title="all colleges", download=download)
 
 
 def _three_ways(rules: int, degree: int) -> None:

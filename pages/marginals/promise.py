@@ -10,9 +10,10 @@ import streamlit as st
 from dpcore.core import Bound, Floats, Guarantee, Problem
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw, table
+from pages.charts.words import percent, rows
 from pages.charts.worst import Called, worst_map
 from pages.shell.session import with_progress
-from pages.shell.theorem import Theorem, if_it_held
+from pages.shell.theorem import observed, theorem_card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,7 @@ class Promised:
         called: what the map calls all this.
         badge: what the numbers are.
         private: whether the data are.
+        note: what a reader must know besides.
     """
 
     problem: Problem
@@ -40,6 +42,7 @@ class Promised:
     called: Called
     badge: str
     private: bool = False
+    note: str = ""
 
 
 def beside(
@@ -61,20 +64,8 @@ def beside(
             st.info(why_not)
         else:
             _map(told, worst)
-    theorem = Theorem(
-        bound=told.bound,
-        guarantee=told.guarantee,
-        n=told.problem.n,
-        said="" if told.bound.applies else if_it_held(told.bound, n=told.problem.n),
-        details=[told.details],
-        worst=worst,
-        over=told.looked_at,
-        private=told.private,
-        covers="for everything a release answers",
-        tells_rows=False,
-    )
-    with right, st.container(border=True):
-        theorem.show()
+    with right:
+        _theorem(told, worst)
     return worst
 
 
@@ -90,8 +81,32 @@ def _map(told: Promised, worst: Floats) -> None:
         called=told.called,
     )
     draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)
-    grey = "No theorem known here says what is impossible at this privacy loss."
-    if lower is not None:
-        grey = f"Hatched: impossible to promise. {lower.statement}"
+    grey = (
+        "No theorem known here says what is impossible at this privacy loss."
+        if lower is None
+        else f"Hatched: impossible to promise. {lower.statement}"
+    )
     st.caption(f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}\n\n{grey}")
     table(picture, title="worst error", key="marginals_worst_numbers")
+
+
+def _theorem(told: Promised, worst: Floats | None) -> None:
+    """Promise, conditions, and how often it was broken."""
+    bound, seen = told.bound, []
+    if worst is not None:
+        on = f" on {told.looked_at}"
+        seen = [observed(bound.broken_by(worst), len(worst), bound, private=told.private, on=on)]
+    conditional = (
+        f"If what is assumed below held: with probability at least {1 - bound.beta:g}, no query errs by more than "
+        f"**{percent(bound.value)}** (≈ {rows(bound.value, told.problem.n)})."
+    )
+    theorem_card(
+        bound,
+        told.guarantee,
+        n=told.problem.n,
+        said="" if bound.applies else conditional,
+        statement=told.details,
+        seen=seen,
+        note=told.note,
+        covers="for everything a release answers",
+    )

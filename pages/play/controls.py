@@ -14,8 +14,7 @@ from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
-from pages.shell.controls import Value, choice, control
-from pages.shell.session import in_link
+from pages.shell.controls import Value, choice, control, neighbours, seed, stops
 
 
 def controls() -> Recipe | None:
@@ -49,21 +48,11 @@ def controls() -> Recipe | None:
             if name == "points":
                 _fewer_points(entry.make(points=values[name]), asked)
         with st.popover("More settings"):
-            neighbours = Neighbours(
-                st.radio(
-                    "Neighbours",
-                    [str(each) for each in Neighbours],
-                    format_func=lambda each: Neighbours(each).words,
-                    key=in_link("neighbours"),
-                    bind="query-params",
-                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                    "cannot be told.",
-                )
-            )
+            relation = neighbours()
             nominal = None
-            if neighbours is Neighbours.ADD_REMOVE_ONE:
+            if relation is Neighbours.ADD_REMOVE_ONE:
                 # The browser is told the key, and an uploaded source's holds the digest of its file.
-                about = OWN_FILE if isinstance(source, Uploaded) else source.key
+                about = OWN_FILE if isinstance(source.origin, Uploaded) else source.key
                 nominal = int(
                     st.number_input(
                         "Public n", 1, 10**9, source.public_rows, key=f"nominal-{about}",
@@ -71,15 +60,9 @@ def controls() -> Recipe | None:
                         "figure that was public before.",
                     )
                 )  # fmt: skip
-            trials = st.select_slider(
-                "Previewed releases", [100, 200, 500, 1000, 2000, MOST_TRIALS], value=OPENING.trials,
-                key=in_link("trials"), bind="query-params",
-            )  # fmt: skip
-            beta = st.select_slider(
-                "Failure chance β (BLR write δ)", [0.001, 0.01, 0.05, 0.1, 0.2], value=OPENING.beta,
-                key=in_link("beta"), bind="query-params",
-            )  # fmt: skip
-            seed = st.number_input("Preview seed", 0, 999_999, OPENING.seed, key=in_link("seed"), bind="query-params")
+            trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MOST_TRIALS), OPENING.trials, key="trials")
+            beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
+            drawn = seed()
     parameters = entry.controls()
     if "epsilon" in parameters:
         with privacy:
@@ -89,10 +72,10 @@ def controls() -> Recipe | None:
         queries=queries,
         entry_key=chosen,
         values=tuple(values.items()),
-        neighbours=neighbours,
+        neighbours=relation,
         trials=int(trials),
-        beta=float(beta),
-        seed=int(seed),
+        beta=beta,
+        seed=drawn,
         weights=weights,
         nominal=nominal,
     )

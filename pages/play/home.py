@@ -17,6 +17,7 @@ from pages.charts.words import percent, rows
 from pages.charts.worst import worst_error
 from pages.shell.controls import number
 from pages.shell.session import remembered, with_progress
+from pages.shell.status import badge
 
 DOORS = {
     "learn/page.py": ("Limits and attacks", "Learn what no method can do, and watch attacks succeed."),
@@ -27,7 +28,7 @@ DOORS = {
 STEPS = (
     (
         "1. Two histograms",
-        f"The grey one is the truth about {OPENING_DATA.n:,} made-up people. The blue line may be published: "
+        f"The grey one is the truth about {OPENING_DATA.origin.rows:,} made-up people. The blue line may be published: "
         "noise in every bar hides what any one of them said.",
     ),
     (
@@ -62,17 +63,17 @@ def picture() -> None:
         f"At **ε = {exactly(epsilon)}**, the worst answer to “how many lie between a and b?” is off by about "
         f"**{percent(typical)}**: {rows(typical, dataset.n)}. :blue-badge[simulated]"
     )
-    badge = f"true: {source.provenance.kind} · released: simulated, {report.sampler} sampler, seed {recipe.seed}"
+    told = badge(source, "released: ", seed=recipe.seed, sampler=report.sampler)
     left, right = st.columns(2)
     with left:
         st.header("True and released data")
         frames = shown_releases(report.frames, n=dataset.n, clean=False)
         data = histogram(domain=dataset.domain, n=dataset.n, truth=dataset.histogram, frames=frames)
-        draw(data, key="start_data_chart", badge=badge, download=True)
+        draw(data, key="start_data_chart", badge=told, download=True)
     with right:
         st.header("Worst error: promised and observed")
         lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
-        draw(worst_error(report=report, lower=lower), key="start_worst_chart", badge=badge, download=True)
+        draw(worst_error(report=report, lower=lower), key="start_worst_chart", badge=told, download=True)
 
 
 def doors() -> None:

@@ -17,7 +17,7 @@ from pages.play.brush import brushed_range
 from pages.play.figures.band import error_band
 from pages.play.plane import maps
 from pages.shell.session import in_link
-from pages.shell.theorem import theorem_card
+from pages.shell.theorem import observed, theorem_card
 
 
 def pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorReport, *, badge: str) -> None:
@@ -87,10 +87,18 @@ def _worst(recipe: Recipe, report: ErrorReport, *, badge: str, download: bool) -
 
 def _theorem(recipe: Recipe, report: ErrorReport) -> None:
     """The theorem card, with the error that was aimed at where there is one."""
+    bound, seen = report.bound, []
+    if len(report.answered) and bound.value < float("inf"):
+        private = recipe.source.provenance.is_private
+        seen = [observed(report.failures, len(report.answered), bound, private=private)]
     aim = dict(recipe.values).get("alpha")
+    needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
     theorem_card(
-        recipe.entry,
-        report,
-        aim=float(aim) if aim is not None else None,
-        private=recipe.source.provenance.is_private,
+        bound,
+        report.guarantee,
+        n=report.problem.n,
+        seen=seen,
+        needs=needs if bound.applies and not bound.vacuous else "",
+        mechanism=recipe.entry.references,
+        covers="for each single release",
     )

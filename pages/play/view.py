@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.core import Dataset, Entry, ParameterError, Problem, ProvenanceKind, State, rounded_up
+from dpcore.core import Dataset, Entry, ParameterError, Problem, State, rounded_up
 from dpcore.experiments.measure import ErrorReport, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.sweep import sweep
@@ -20,10 +20,11 @@ from pages.play.controls import controls
 from pages.play.figures.tradeoff import tradeoff
 from pages.play.pictures import pictures
 from pages.play.weights import draw_weights
+from pages.shell.code import show_code
 from pages.shell.controls import SHARED, Value
 from pages.shell.downloads import synthetic_table
 from pages.shell.session import remembered, with_progress
-from pages.shell.status import may_show
+from pages.shell.status import badge, may_show
 
 MOST_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
@@ -59,12 +60,13 @@ def explore() -> None:
             f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
             f"{MOST_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
         )
-    badge = _badge(recipe, report)
-    pictures(recipe, dataset, state, report, badge=badge)
+    told = badge(source, "released: ", seed=recipe.seed, sampler=report.sampler)
+    pictures(recipe, dataset, state, report, badge=told)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
-    _tradeoff(recipe, dataset, report, badge=badge)
-    _code(dataclasses.replace(recipe, trials=report.trials))
+    _tradeoff(recipe, dataset, report, badge=told)
+    drawn = dataclasses.replace(recipe, trials=report.trials)
+    show_code("The code that reproduces this page", key="code_open", write=drawn.code)
     synthetic_table(recipe, state)
 
 
@@ -84,15 +86,6 @@ def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, N
         recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
         seconds=MOST_SECONDS,
     )  # fmt: skip
-
-
-def _badge(recipe: Recipe, report: ErrorReport) -> str:
-    """What the numbers are: drawn into every picture, so that a screenshot keeps it."""
-    provenance = recipe.source.provenance
-    text = f"true: {provenance.kind} · released: simulated, {report.sampler} sampler, seed {recipe.seed}"
-    if provenance.kind is ProvenanceKind.PRIVATE:
-        text += " · not protected: made by the data's steward"
-    return text
 
 
 def _tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> None:
@@ -157,10 +150,3 @@ def _besides_epsilon(entry: Entry, problem: Problem, values: Mapping[str, Value]
         return "no guarantee"
     words = f"δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
     return f"random privacy, γ = {rounded_up(guarantee.gamma)}" if guarantee.gamma else words
-
-
-def _code(recipe: Recipe) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that reproduces this page", key="code_open", on_change="rerun")
-    if place.open:
-        place.code(recipe.code(), language="python")

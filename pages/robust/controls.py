@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
+from dpcore.data.bundled import bundled, group_columns
 from dpcore.data.domains import Categories, Grouped, Line
 from dpcore.data.sources import Bundled, Source
-from dpcore.data.two_columns import BundledGroups, group_columns
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
-from pages.charts.component import show
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.data.picker import pick_source
-from pages.shell.badges import exact, simulated
-from pages.shell.controls import Value, choice, control, link_key, neighbours, preview_seed, privacy_loss, stops
-from pages.shell.status import may_show
+from pages.shell.controls import Value, choice, control, link_key, neighbours, seed, stops
+from pages.shell.status import badge, may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "subsample_larger")
@@ -46,18 +45,27 @@ class Asked:
         queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
         return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
 
-    def show(self, picture: Picture, *, name: str, title: str, drawn: bool = True) -> None:
-        """A picture of these data and its numbers; kept as a file only where anybody may have the data.
+    def badge(self, sampler: str = "preview") -> str:
+        """What the numbers are: drawn into every picture."""
+        return badge(self.source, seed=self.seed, sampler=sampler)
 
-        Args:
-            picture: what to show.
-            name: of the chart on this page.
-            title: of its numbers.
-            drawn: whether previews are in it, rather than exact chances alone.
-        """
-        provenance = self.source.provenance
-        badge = simulated(provenance, self.seed) if drawn else exact(provenance)
-        show(picture, key=f"robust_{name}", badge=badge, title=title, download=not provenance.is_private)
+    def exact_badge(self) -> str:
+        """The same for numbers computed from the true data without any draw."""
+        return badge(self.source, "exact chances, nothing drawn")
+
+
+def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool = True) -> None:
+    """A picture of these data and its numbers; kept as a file only where anybody may have the data.
+
+    Args:
+        picture: what to show.
+        asked: what it was made of.
+        name: of the chart on this page.
+        title: of its numbers.
+        drawn: whether previews are in it, rather than exact chances alone.
+    """
+    told, download = asked.badge() if drawn else asked.exact_badge(), not asked.source.provenance.is_private
+    draw_with_table(picture, key=f"robust_{name}", badge=told, title=title, download=download)
 
 
 def ask() -> Asked:
@@ -81,30 +89,30 @@ def ask() -> Asked:
             with question if name in ABOUT_THE_QUESTION else more:
                 values[name] = _control(chosen, name, parameter, domain, values)
     with more, st.popover("More settings"):
-        # Only this mechanism has a guarantee for both relations.
+        # Where the mechanism has a guarantee for both.
         relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
-        seed = preview_seed()
-    values["epsilon"] = privacy_loss(chosen)
+        drawn = seed()
+    values["epsilon"] = control(chosen, "epsilon", chosen.controls()["epsilon"])
+    st.caption("← more private · more accurate →")
     values = {name: value for name, value in values.items() if name in chosen.controls()}
-    return Asked(source=source, entry=chosen, values=values, neighbours=relation, seed=seed)
+    return Asked(source=source, entry=chosen, values=values, neighbours=relation, seed=drawn)
 
 
 def questions(source: Source) -> tuple[str, ...]:
     """What can be asked of a column: about groups only where the sample has a column that names them."""
     if not isinstance(source.domain, Line):
         return ON_LABELS if source.domain.ordered > 1 else ON_LABELS[:1]  # one label names no two groups
-    grouped = isinstance(source, Bundled) and group_columns(source.sample_key)
+    grouped = isinstance(source.origin, Bundled) and group_columns(source.origin.sample_key)
     return ON_A_LINE + ON_GROUPS if grouped else ON_A_LINE
 
 
-def _by_groups(source: Source) -> BundledGroups:
+def _by_groups(source: Source) -> Source:
     """The same numbers with the groups they belong to."""
-    assert isinstance(source, Bundled)
-    titles = {each.column: each.title for each in group_columns(source.sample_key)}
+    assert isinstance(source.origin, Bundled)
+    sample_key = source.origin.sample_key
+    titles = {each.column: each.title for each in group_columns(sample_key)}
     group = choice("Groups", titles, key="groups", help_text="Another column of the same rows; its labels are groups.")
-    return BundledGroups(
-        sample_key=source.sample_key, column_name=source.column_name, group_name=group, bits=source.bits
-    )
+    return bundled(sample_key, group, *source.columns)
 
 
 def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, values: dict[str, Value]) -> Value:

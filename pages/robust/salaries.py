@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from dpcore.core import Dataset, exactly
-from dpcore.data.sources import Bundled
+from dpcore.data.bundled import bundled
 from dpcore.experiments.salaries import EPSILONS, compare, nearest, promised_rank, ranks, refusals, some_rows
-from pages.charts.component import show
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Picture
 from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon
-from pages.shell.badges import simulated
 from pages.shell.controls import stops
 from pages.shell.session import remembered, with_progress
+from pages.shell.status import badge
 
-SALARIES = Bundled(sample_key="earnings", column_name="earnings", bits=10)
+SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
 DELTA = 1e-6
 TRIALS = 500
@@ -42,23 +41,26 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         label="Asking for the salaries at every ε.",
     )
     missed = remembered(f"salaries_ranks|{n}|{seed}", lambda: ranks(found))
-    public: dict[str, Any] = {"badge": simulated(SALARIES.provenance, seed), "download": True}
+    told = badge(SALARIES, seed=seed)
+
+    def show(picture: Picture, *, name: str, title: str) -> None:
+        """A public sample: the picture may be kept."""
+        draw_with_table(picture, key=f"salaries_{name}", badge=told, title=title, download=True)
 
     left, right = st.columns(2)
     with left:
         st.subheader("Error, given an answer")
-        errors = errors_over_epsilon(found=found, epsilon=epsilon)
-        show(errors, key="salaries_error", title="error over ε", **public)
+        show(errors_over_epsilon(found=found, epsilon=epsilon), name="error", title="error over ε")
     with right:
         st.subheader("Refusals")
         refused = refusals_over_epsilon(found=found, sides=refusals(found), epsilon=epsilon)
-        show(refused, key="salaries_refusal", title="refusals over ε", **public)
+        show(refused, name="refusal", title="refusals over ε")
     st.subheader("How far the exponential median is off, in rows")
     promised, impossible = promised_rank(found, EPSILONS[nearest(epsilon)])
     off = ranks_over_epsilon(found=found, sides=missed, promised=promised, impossible=impossible, epsilon=epsilon)
-    show(off, key="salaries_rank", title="rows off over ε", **public)
+    show(off, name="rank", title="rows off over ε")
     st.caption(
         f"{TRIALS} runs at each ε on {found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD "
         f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. "
-        f"Source: {SALARIES.sample.attribution}."
+        f"Source: {SALARIES.provenance.source}."
     )

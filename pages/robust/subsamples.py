@@ -12,7 +12,7 @@ from pages.charts.picture import Axis, Picture
 from pages.charts.words import verbatim
 from pages.robust.accounts import accounts, planned_by_paper
 from pages.robust.chance import Place, chance_curve
-from pages.robust.controls import Asked
+from pages.robust.controls import Asked, show
 from pages.robust.runs import outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
 from pages.shell.session import with_progress
@@ -42,16 +42,21 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     left, right = st.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        picture = _agreement_curve(mechanism, plan, problem, found)
-        asked.show(picture, name="chance", title="chance of an answer", drawn=False)
+        show(
+            _agreement_curve(mechanism, plan, problem, found),
+            asked,
+            name="chance",
+            title="chance of an answer",
+            drawn=False,
+        )
     with right:
         st.subheader("What came out")
-        asked.show(outcomes(refused=refused, wrong=wrong), name="outcomes", title="outcomes")
+        show(outcomes(refused=refused, wrong=wrong), asked, name="outcomes", title="outcomes")
     left, right = st.columns(2)
     with left:
         st.subheader("Where an answer would have been wrong")
         picture = votes(names=names, law=found.law, truth=truth, needed=plan.threshold / plan.subsamples)
-        asked.show(picture, name="votes", title="answers of the subsamples", drawn=False)
+        show(picture, asked, name="votes", title="answers of the subsamples", drawn=False)
     with right:
         st.subheader("When one person changes")
         after = answer_chance(plan, epsilon=epsilon, agreement=found.after)

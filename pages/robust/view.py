@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Neighbours, Problem, rounded_up
+from dpcore.core import Dataset, Guarantee, Problem, rounded_up
 from dpcore.data.domains import Line
+from dpcore.experiments.recipe import snippet
 from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
@@ -13,15 +14,15 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
-from pages.robust.controls import Asked, ask
+from pages.robust.controls import Asked, ask, show
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
-from pages.shell.code import arguments, snippet
+from pages.shell.code import show_code
 from pages.shell.session import remembered
-from pages.shell.status import closed, may_show
+from pages.shell.status import may_show
 from pages.shell.theorem import all_digits
 
 
@@ -33,7 +34,10 @@ def robust() -> None:
     )
     asked = ask()
     if not may_show(asked.source):
-        closed(". Their stability would reveal them, so nothing is computed here")
+        st.info(
+            "These data are private. Their stability would reveal them, so nothing is computed here. Preview on a "
+            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
+        )
     else:
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
@@ -44,7 +48,8 @@ def robust() -> None:
             trials = subsamples(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, UnboundedMean):
             mean_without_bounds(asked, mechanism, dataset, problem)
-        _code(asked, trials=trials)
+        title = "The code that reproduces these runs"
+        show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
 
 
@@ -72,10 +77,10 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     left, right = st.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        asked.show(_stability_curve(runs, threshold=threshold), name="chance", title="chance of an answer")
+        show(_stability_curve(runs, threshold=threshold), asked, name="chance", title="chance of an answer")
     with right:
         st.subheader("What came out")
-        asked.show(outcomes(refused=1 - runs.seen.share, wrong=0.0), name="outcomes", title="outcomes")
+        show(outcomes(refused=1 - runs.seen.share, wrong=0.0), asked, name="outcomes", title="outcomes")
     left, right = st.columns(2)
     with left:
         st.subheader("When one person changes")
@@ -93,7 +98,7 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
             )
             wrong = answers(domain=domain, truth=runs.cell, values=values)
-            asked.show(wrong, name="wrong", title="answers of the exponential median")
+            show(wrong, asked, name="wrong", title="answers of the exponential median")
 
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
@@ -132,23 +137,18 @@ def _neighbours_table(runs: StableRuns) -> str:
     return "\n".join(lines)
 
 
-def _code(asked: Asked, *, trials: int) -> None:
-    """The snippet, copyable."""
+def _code(asked: Asked, *, trials: int) -> str:
+    """The snippet."""
     queries = "Thresholds" if isinstance(asked.source.domain, Line) else "Cells"
-    # Where rows come and go their number is private, and a public one is named.
-    rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
-    lines = [
-        "import dpcore",
-        *asked.source.code(),
-        "",
-        "problem = dpcore.Problem(",
-        f"    domain=dataset.domain, queries=dpcore.{queries}(domain=dataset.domain), n={rows},",
-        f"    neighbours=dpcore.Neighbours.{asked.neighbours.name},",
-        ")",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({arguments(asked.values)})",
-        "state = mechanism.prepare(dataset, problem)",
-        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
-        'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
-        "print(release.frame())",
-    ]
-    snippet("The code that reproduces these runs", lines, key="robust_code_open")
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries=f"dpcore.{queries}(domain=dataset.domain)",
+        neighbours=asked.neighbours,
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
+            'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
+            "print(release.frame())",
+        ],
+    )

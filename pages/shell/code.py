@@ -1,19 +1,14 @@
-"""The code that does again what a page shows: shown on demand, copyable."""
+"""The Python behind a page, copyable, written only while it is open."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
 
-def snippet(title: str, lines: Sequence[str], *, key: str) -> None:
-    """Python, line by line, under a title that opens it."""
+def show_code(title: str, *, key: str, write: Callable[[], str]) -> None:
+    """An expander with the code under a title; ``key`` is the expander's."""
     place = st.expander(title, key=key, on_change="rerun")
     if place.open:
-        place.code("\n".join(lines), language="python")
-
-
-def arguments(values: Mapping[str, object]) -> str:
-    """Values as they stand in a call."""
-    return ", ".join(f"{name}={value!r}" for name, value in values.items())
+        place.code(write(), language="python")

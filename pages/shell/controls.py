@@ -126,7 +126,7 @@ def choice(
     return chosen
 
 
-def slider(
+def whole(
     label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
 ) -> int:
     """A whole number, bound to the link; a link out of range gets its sentence."""
@@ -135,47 +135,33 @@ def slider(
 
 
 def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
-    """One of several numbers, bound to the link."""
+    """One of several numbers, bound to the link, which holds them with all their digits."""
     names = [exactly(option) for option in options]
     check_choice(key, names, label=label)
-    first = names[list(options).index(default)]
-    chosen = st.select_slider(label, options=names, value=first, key=in_link(key), help=help_text, bind="query-params")
+    chosen = st.select_slider(
+        label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
+    )
     return float(chosen)
 
 
-def preview_seed(*, key: str = "seed", help_text: str | None = None) -> int:
-    """The seed of every draw on a page: another number, another draw."""
+def seed(key: str = "seed", *, help_text: str | None = None) -> int:
+    """The seed of a page's previews: another number, another draw."""
     return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
 
 
 def neighbours() -> Neighbours:
     """Which data sets are neighbours, the same on every page."""
-    names = [str(each) for each in Neighbours]
-    chosen = st.radio(
-        "Neighbours",
-        names,
-        key=in_link("neighbours"),
-        bind="query-params",
-        format_func=lambda each: Neighbours(each).words,
-        help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot be told.",
-    )
-    return Neighbours(chosen)
-
-
-def privacy_loss(entry: Entry) -> Value:
-    """Epsilon, with what its two ends mean."""
-    value = control(entry, "epsilon", entry.controls()["epsilon"])
-    st.caption("← more private · more accurate →")
-    return value
-
-
-def without_file(key: str, own: str) -> None:
-    """Say so where a link asks for somebody's own file, which it cannot hold."""
-    if st.query_params.get(key) == own:
-        st.warning(
-            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+    return Neighbours(
+        st.radio(
+            "Neighbours",
+            [str(each) for each in Neighbours],
+            key=in_link("neighbours"),
+            bind="query-params",
+            format_func=lambda each: Neighbours(each).words,
+            help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot be "
+            "told.",
         )
-        del st.query_params[key]
+    )
 
 
 def log_stops(parameter: Parameter) -> list[float]:
@@ -236,18 +222,7 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
         titles = {option: option.replace("_", " ") for option in parameter.choices}
         return choice(label, titles, key=key, default=str(default), help_text=shown)
     if parameter.integer and not parameter.log:
-        check_link(key, parameter=parameter, default=default)
-        return int(
-            st.slider(
-                label,
-                int(parameter.low),
-                int(parameter.high),
-                int(default),
-                key=in_link(key),
-                help=shown,
-                bind="query-params",
-            )
-        )
+        return whole(label, int(parameter.low), int(parameter.high), int(default), key=key, help_text=shown)
     if parameter.log and name == "delta":
         return _power_of_ten(parameter, key=key, default=float(default), label=label)
     if parameter.log:

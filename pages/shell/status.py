@@ -28,7 +28,7 @@ class Data(Protocol):
 def status_line() -> None:
     """The odometer, the steward switch and the link to copy, always in sight."""
     held = (held_file(), upload())
-    private = any(each is not None and each.private for each in held)
+    private = any(each is not None and each.provenance.is_private for each in held)
     left, middle, right = st.columns([5, 3, 4], vertical_alignment="center")
     with right:
         browser_tools(file=any(each is not None for each in held))
@@ -48,6 +48,20 @@ def status_line() -> None:
         _tell("Previews on generated, bundled or public data cost nothing.")
 
 
+def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
+    """What the numbers of a picture are, drawn into it, so that a screenshot keeps it.
+
+    Args:
+        data: the rows they come from.
+        made: how they were made, if not by drawing alone.
+        seed: of what was drawn; None where nothing was.
+        sampler: that drew it.
+    """
+    drawn = "" if seed is None else f"simulated, {sampler} sampler, seed {seed}"
+    private = "not protected: made by the data's steward" if data.provenance.is_private else ""
+    return " · ".join(part for part in (f"true: {data.provenance.kind}", made + drawn, private) if part)
+
+
 def may_show(data: Data) -> bool:
     """The one gate before figures, numbers and labels made from data: open for public data, and for the steward.
 
@@ -61,14 +75,6 @@ def may_show(data: Data) -> bool:
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     return True
-
-
-def closed(why: str, *, generated: str = "generated data of the same size") -> None:
-    """Say why nothing is shown of private data, and what to do instead."""
-    st.info(
-        f"These data are private{why}. Preview on a public stand-in or on {generated}, or, if you are their steward, "
-        "say so above."
-    )
 
 
 def _tell(text: str) -> None:

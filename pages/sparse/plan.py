@@ -11,7 +11,7 @@ from dpcore.experiments.sparse import LossFigure
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.privacy.composition import compose
 from pages.charts.words import percent
-from pages.shell.controls import slider
+from pages.shell.session import in_link
 
 MOST_PLANNED = 6
 
@@ -26,7 +26,7 @@ def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, ga
     n, relation = int(histogram.sum()), Neighbours.REPLACE_ONE
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
     one = Guarantee(epsilon=epsilon, gamma=gamma if spared else 0.0, neighbours=relation)
-    planned = slider("Releases planned", 1, MOST_PLANNED, 2, key="planned")
+    planned = st.slider("Releases planned", 1, MOST_PLANNED, 2, key=in_link("planned"), bind="query-params")
     try:
         together = compose([one] * planned)
     except ParameterError as problem:

@@ -18,14 +18,13 @@ from dpcore.experiments.sparse import (
 )
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
-from pages.charts.component import show
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
-from pages.shell.badges import NOT_PROTECTED
-from pages.shell.controls import choice, control, preview_seed, privacy_loss, stops
+from pages.shell.controls import choice, control, seed, stops
 from pages.shell.session import in_link, remembered
-from pages.shell.status import closed, may_show
+from pages.shell.status import may_show
 from pages.shell.theorem import all_digits
 from pages.sparse.cells import growth_curves
 from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
@@ -53,7 +52,7 @@ class Chosen:
 
     def show(self, picture: Picture, *, name: str, title: str, badge: str) -> None:
         """A picture of it and its numbers; kept as a file only where anybody may have the data."""
-        show(picture, key=f"sparse_{name}", badge=badge, title=title, download=not self.private)
+        draw_with_table(picture, key=f"sparse_{name}", badge=badge, title=title, download=not self.private)
 
 
 def sparse() -> None:
@@ -69,20 +68,23 @@ def sparse() -> None:
     parameters = machine.controls()
     left, right = st.columns(2)
     with left:
-        epsilon = float(privacy_loss(machine))
+        epsilon = float(control(machine, "epsilon", parameters["epsilon"]))
+        st.caption("← more private · more accurate →")
     with right:
         gamma = float(control(machine, "gamma", parameters["gamma"]))
         condition = str(control(machine, "condition", parameters["condition"]))
     with st.popover("More settings"):
-        seed = preview_seed()
+        drawn = seed()
     if chosen.histogram is None:
-        why = ", and losses against them would reveal them, so nothing is computed here"
-        closed(why, generated="generated data, or take the paper's figures")
+        st.info(
+            "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
+            "paper's figures, a public stand-in or generated data, or, if you are their steward, say so above."
+        )
     else:
         _condition(chosen.histogram, gamma=gamma, condition=condition)
-        found = _histograms(chosen, chosen.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+        found = _histograms(chosen, chosen.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=drawn)
         plan(chosen.histogram, found=found, key=chosen.key, epsilon=epsilon, gamma=gamma, condition=condition)
-    warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+    warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=drawn)
 
 
 def _choose() -> Chosen:
@@ -100,7 +102,7 @@ def _choose() -> Chosen:
         return Chosen(key=source.key, histogram=None)
     private = source.provenance.is_private
     if private:
-        provenance += NOT_PROTECTED
+        provenance += " · not protected: made by the data's steward"
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     return Chosen(key=source.key, histogram=dataset.histogram, provenance=provenance, private=private)
 

@@ -8,9 +8,8 @@ import streamlit as st
 from dpcore.core import Floats, ParameterError, exactly
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import significant
-from pages.learn.kit import guess_number, picture, reference
+from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, reference
 from pages.learn.population import figure
-from pages.shell.badges import SIMULATED, THEORY
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 

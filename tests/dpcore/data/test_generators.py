@@ -14,8 +14,8 @@ SHAPES = ["uniform", "skewed", "bimodal", "heavy_tailed", "sparse", "all_equal"]
 
 
 def test_the_shapes() -> None:
-    assert list(GENERATORS) == SHAPES
-    assert len({shape.title for shape in GENERATORS.values()}) == len(SHAPES)
+    assert [key for key, shape in GENERATORS.items() if not shape.in_the_plane] == SHAPES
+    assert len({shape.title for shape in GENERATORS.values()}) == len(GENERATORS)
     assert all(shape.sentence.endswith(".") for shape in GENERATORS.values())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore import Categories, Cells, Dataset, Preview, Problem, Provenance, ProvenanceKind
-from dpcore.data.sources import Bundled
+from dpcore.data.bundled import bundled
 from dpcore.experiments.sparse import (
     MOST_CELLS,
     expected_noise,
@@ -103,7 +103,7 @@ def test_rows_needed_is_the_first_n_that_meets_the_condition(condition: str, cel
 
 
 def test_a_person_alone_in_a_cell_is_shown_only_if_there() -> None:
-    dataset = Bundled(sample_key="pets", column_name="zip_code").dataset()
+    dataset = bundled("pets", "zip_code").dataset()
     cell, elsewhere = lone_row(dataset.histogram)
     assert dataset.histogram[cell] == 1 and elsewhere[cell] == 0 and elsewhere.sum() == dataset.n
     assert np.abs(elsewhere - dataset.histogram).sum() == 2

@@ -29,6 +29,7 @@ from dpcore import (
     entry,
 )
 from dpcore.core import Domain, Guarantee, HistogramRelease, PointsRelease, ValueRelease
+from dpcore.data.sources import generated_rows
 from dpcore.randomness import Choice, Draw, MedianCuts, NoisyComparisons, NoisyCounts, Preview
 from dpcore.randomness.cuts import cut_scores
 from dpcore.randomness.sampler import PureDraw
@@ -209,10 +210,9 @@ def _halved(method: Any) -> Any:
 
 
 def test_adding_or_removing_needs_a_named_n() -> None:
-    from dpcore.data.sources import Generated
     from dpcore.experiments.recipe import Recipe
 
-    source = Generated(shape="uniform", n=50, bits=3, seed=1)
+    source = generated_rows("uniform", n=50, bits=3, seed=1)
     recipe = Recipe(
         source=source, queries="cells", entry_key="identity", values=(), neighbours=Neighbours.ADD_REMOVE_ONE
     )

@@ -16,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Grid, Line, Neighbours, Problem, catalogue, entry
 from dpcore.core import Queries
-from dpcore.data.pairs import BundledPairs, UploadedPairs
+from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.measure import finish
 from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
@@ -28,6 +28,7 @@ from pages.data.picker import ROW_CHOICES
 from pages.play.view import choose_point
 from pages.shell.theorem import promise
 from tests import ROOT
+from tests.kit.sources import own
 from tests.pages.drawn import drawn
 
 MAIN = ROOT / "pages" / "main.py"
@@ -167,23 +168,21 @@ def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     assert texts(app).count("not protected: made by the data's steward") >= 5
 
 
-def uploaded_pairs(*, private: bool) -> UploadedPairs:
+def uploaded_pairs(*, private: bool) -> Source:
     draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, (500, 2))
     rows = "\n".join(f"{income},{age}" for income, age in draw)
     table = read_table(f"income,age\n{rows}\n".encode(), name="incomes.csv")
     side = Line(low=0, high=100, bits=3, missing=True)
     domain = Grid(first=side, second=side, names=("income", "age"))
-    return UploadedPairs(
-        table=table, column_name="income", second_name="age", declared=domain, private=private, digest="d2"
-    )
+    return own(table, "income", "age", on=domain, private=private, digest="d2")
 
 
-def uploaded(*, private: bool) -> Uploaded:
+def uploaded(*, private: bool) -> Source:
     rng = np.random.Generator(np.random.SFC64(4))
     rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))
     table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
     domain = Line(low=0, high=100, bits=5, missing=True)
-    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")
+    return own(table, "income", on=domain, private=private, digest="d1")
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
@@ -239,9 +238,9 @@ def test_a_public_stand_in_may_be_downloaded() -> None:
     assert set(drawn(app)) == ON_A_LINE and app.get("download_button")
 
 
-SKEWED = Generated(shape="skewed", n=500, bits=6, seed=3)
-MASS = Bundled(sample_key="penguins", column_name="body_mass_g", bits=8)
-BILLS = BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4)
+SKEWED = generated_rows("skewed", n=500, bits=6, seed=3)
+MASS = bundled("penguins", "body_mass_g", bits=8)
+BILLS = bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from dpcore.core import Entry, HistogramState, Integers, Neighbours, ParameterError, Problem
+from dpcore.data.bundled import bundled
 from dpcore.data.domains import Categories, Line
-from dpcore.data.sources import Bundled
 from dpcore.experiments.audit import exact_delta
 from dpcore.mechanisms import catalogue, entry
 from dpcore.mechanisms.net.databases import candidates
@@ -314,7 +314,7 @@ def test_a_list_too_coarse_is_said_to_be() -> None:
 
 @pytest.mark.parametrize(("key", "most_paid"), [("weights", 40), ("median", 15)])
 def test_500_adaptive_thresholds_on_real_earnings(key: str, most_paid: int, seed: int) -> None:
-    dataset = Bundled(sample_key="earnings", column_name="earnings", bits=10).dataset()
+    dataset = bundled("earnings", "earnings", bits=10).dataset()
     assert dataset.n == 61_395
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
     mechanism = entry(key).make(epsilon=1.0, alpha=0.05, updates=40)
