@@ -42,8 +42,7 @@ def one(table: Table, domain: Domain, column: str) -> object:
 
 def pair(table: Table) -> object:
     grid = Grid(first=Line(high=8.0, bits=3), second=Line(high=8.0, bits=3))
-    return own(table, "a", "b", on=grid, private=True, digest=""
-    ).dataset()  # fmt: skip
+    return own(table, "a", "b", on=grid, private=True, digest="").dataset()
 
 
 def cube(table: Table, predicates: int = 64) -> object:
