@@ -10,7 +10,6 @@ ALL = (
     "trials",
     "net",
     "promises",
-    "online",
     "marginals",
     "limits",
     "random_dp_figures",

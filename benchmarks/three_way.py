@@ -106,8 +106,10 @@ def compare(title: str, dataset: Dataset) -> None:
         ("direct Laplace, simplex", DirectTables(noise="laplace"), "simplex"),
     ]
     if set(dataset.domain.sizes) == {2}:
-        methods += [("Fourier Gaussian, simplex", FourierTables(delta=DELTA), "simplex"),
-                    ("Fourier Gaussian, consistent", FourierTables(delta=DELTA), "consistent")]  # fmt: skip
+        methods += [
+            ("Fourier Gaussian, simplex", FourierTables(delta=DELTA), "simplex"),
+            ("Fourier Gaussian, consistent", FourierTables(delta=DELTA), "consistent"),
+        ]
     planner = ResidualPlanner(delta=DELTA, lean=1.0)
     methods += [
         ("residual planner, unbiased", planner, "unbiased"),
@@ -117,19 +119,23 @@ def compare(title: str, dataset: Dataset) -> None:
     ]
     for neighbours in (Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE):
         problem = problem_of(dataset, ways=3, neighbours=neighbours)
-        print(f"  {neighbours.words}, epsilon = 1, delta = {DELTA:g} (Laplace: 0); mean total variation of {REPEATS} "
-              "releases, seconds (this process's own)")  # fmt: skip
+        print(
+            f"  {neighbours.words}, epsilon = 1, delta = {DELTA:g} (Laplace: 0); mean total variation of {REPEATS} "
+            "releases, seconds (this process's own)"
+        )
         for name, mechanism, fit in methods:
             released(mechanism, dataset, problem, fit=fit)  # plans are public and kept: the first release makes them
             runs = [released(mechanism, dataset, problem, fit=fit) for _ in range(REPEATS)]
             errors = [float(distances(tables, truth).mean()) for tables, _, _ in runs]
-            print(f"    {name:42}{np.mean(errors):.4f} ({min(errors):.4f} to {max(errors):.4f})   "
-                  f"{median(r[1] for r in runs):.3f} s ({median(r[2] for r in runs):.3f})", flush=True)  # fmt: skip
+            print(
+                f"    {name:42}{np.mean(errors):.4f} ({min(errors):.4f} to {max(errors):.4f})   "
+                f"{median(r[1] for r in runs):.3f} s ({median(r[2] for r in runs):.3f})",
+                flush=True,
+            )
     tables = runs[0][0]
     names = len(dataset.domain.names)
     rows = synthetic_rows(tables, widest_tree(tables, attributes=names, ways=3), rows=dataset.n, seed=1)
-    made = {c: t.astype(np.float64) for c, t in
-            finished(count_tables(rows, dataset.domain.sizes, ways=3)).items()}  # fmt: skip
+    made = {c: t.astype(np.float64) for c, t in finished(count_tables(rows, dataset.domain.sizes, ways=3)).items()}
     print(f"    synthetic rows of a tree of these tables      {distances(made, truth).mean():.4f}")
     print("  others, rows added or removed:", *PEERS[title], sep="\n    ", flush=True)
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.data.generators import GENERATORS
 from pages.charts.component import is_dark
-from pages.charts.roles import palette
+from pages.charts.palette import palette
 from pages.data.picker import SHAPE, pick_size, public_source
 from pages.data.sparkline import shape_picture
 from pages.data.summary import explore_button, summary

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.core import Neighbours, Parameter
 from dpcore.mechanisms import entry
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.session import in_link
@@ -81,8 +81,7 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
 def picture(shown: Picture, *, key: str, badge: str) -> None:
     """Heading, chart, sentence, numbers on demand; and files, because all data of lessons are made up or public."""
     st.subheader(shown.title)
-    draw(shown, key=f"{key}_chart", badge=badge, download=True)
-    table(shown, title=shown.title.lower(), key=f"{key}_numbers")
+    draw_with_table(shown, key=f"{key}", badge=badge, title=shown.title.lower(), download=True)
 
 
 def reference(text: str) -> None:

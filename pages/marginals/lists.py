@@ -10,7 +10,7 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.colleges import COLLEGE, college_domain
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.decision_lists import Inputs
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.marginals.figures import shares_scatter
 from pages.shell.controls import control, stops, whole
 from pages.shell.session import remembered
@@ -79,8 +79,7 @@ def _answers(
     )
     picture = shares_scatter(shares, n=problem.n, chosen=chosen, name=name)
     badge = f"true: generated · simulated, preview sampler, seed {seed}"
-    draw(picture, key="marginals_lists_chart", badge=badge, download=download)
-    table(picture, title="all colleges", key="marginals_lists_numbers")
+    draw_with_table(picture, key="marginals_lists", badge=badge, title="all colleges", download=download)
 
 
 def _three_ways(rules: int, degree: int) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, rows
 from pages.charts.worst import Called
@@ -97,8 +97,7 @@ def _headline(shown: Shown) -> None:
 def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:
     """A picture and its numbers; beside private rows nothing is offered as a file."""
     download = not shown.asked.source.provenance.is_private
-    draw(picture, key=f"marginals_{name}_chart", badge=badge, download=download)
-    table(picture, title=title, key=f"marginals_{name}_numbers")
+    draw_with_table(picture, key=f"marginals_{name}", badge=badge, title=title, download=download)
 
 
 def _polynomial(shown: Shown) -> None:

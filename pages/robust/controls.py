@@ -12,7 +12,7 @@ from dpcore.data.domains import Categories, Grouped, Line
 from dpcore.data.sources import Bundled, Source
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, link_key, neighbours, seed, stops
@@ -64,9 +64,8 @@ def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool =
         title: of its numbers.
         drawn: whether previews are in it, rather than exact chances alone.
     """
-    told = asked.badge() if drawn else asked.exact_badge()
-    draw(picture, key=f"robust_{name}_chart", badge=told, download=not asked.source.provenance.is_private)
-    table(picture, title=title, key=f"robust_{name}_numbers")
+    told, download = asked.badge() if drawn else asked.exact_badge(), not asked.source.provenance.is_private
+    draw_with_table(picture, key=f"robust_{name}", badge=told, title=title, download=download)
 
 
 def ask() -> Asked:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.core import Dataset, exactly
 from dpcore.data.bundled import bundled
 from dpcore.experiments.salaries import EPSILONS, compare, nearest, promised_rank, ranks, refusals, some_rows
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon
 from pages.shell.controls import stops
@@ -45,8 +45,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
 
     def show(picture: Picture, *, name: str, title: str) -> None:
         """A public sample: the picture may be kept."""
-        draw(picture, key=f"salaries_{name}_chart", badge=told, download=True)
-        table(picture, title=title, key=f"salaries_{name}_numbers")
+        draw_with_table(picture, key=f"salaries_{name}", badge=told, title=title, download=True)
 
     left, right = st.columns(2)
     with left:

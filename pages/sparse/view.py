@@ -7,10 +7,18 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, exactly, rounded_up
-from dpcore.experiments.sparse import growth, rows_needed, simulate, simulated_noise
+from dpcore.experiments.sparse import (
+    LossFigure,
+    grid_example,
+    growth,
+    line_example,
+    rows_needed,
+    simulate,
+    simulated_noise,
+)
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example, lone_row_chance
-from pages.charts.component import draw, table
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
@@ -44,8 +52,7 @@ class Chosen:
 
     def show(self, picture: Picture, *, name: str, title: str, badge: str) -> None:
         """A picture of it and its numbers; kept as a file only where anybody may have the data."""
-        draw(picture, key=f"sparse_{name}_chart", badge=badge, download=not self.private)
-        table(picture, title=title, key=f"sparse_{name}_numbers")
+        draw_with_table(picture, key=f"sparse_{name}", badge=badge, title=title, download=not self.private)
 
 
 def sparse() -> None:

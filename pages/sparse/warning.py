@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.data.bundled import bundled
 from dpcore.data.samples import load_sample
 from dpcore.experiments.sparse import lone_row, shown_chances
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.shell.session import remembered
 from pages.shell.status import badge
 from pages.sparse.cells import alone
@@ -51,7 +51,6 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
         )
         told = badge(PETS, seed=seed)
-        picture = alone(shown)
-        draw(picture, key="sparse_alone_chart", badge=told, download=True)  # a public sample
-        table(picture, title="someone alone", key="sparse_alone_numbers")
+        # A public sample: the picture may be kept.
+        draw_with_table(alone(shown), key="sparse_alone", badge=told, title="someone alone", download=True)
     st.caption(f"{TRIALS} releases each. Source: {PETS.provenance.source}.")

@@ -11,7 +11,7 @@ from dpcore.data.attributes import Attributes, Set
 from dpcore.experiments.recipe import snippet
 from dpcore.experiments.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called
@@ -57,8 +57,7 @@ def all_tables() -> None:
 
 def _draw(picture: Picture, *, name: str, badge: str, title: str) -> None:
     """A picture and its numbers; bundled rows are public."""
-    draw(picture, key=f"tables_{name}_chart", badge=badge, download=True)
-    table(picture, title=title, key=f"tables_{name}_numbers")
+    draw_with_table(picture, key=f"tables_{name}", badge=badge, title=title, download=True)
 
 
 def _cells(domain: Attributes, table: Set) -> list[str]:

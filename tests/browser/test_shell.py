@@ -47,9 +47,13 @@ def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator
     options = [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(app), *options], cwd=app.parent,
-            env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-        )  # fmt: skip
+            [sys.executable, "-m", "streamlit", "run", str(app), *options],
+            cwd=app.parent,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
     try:
         assert wait_for_health(process, port=port), log.read_text()
         yield process

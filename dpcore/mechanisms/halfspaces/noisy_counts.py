@@ -63,21 +63,35 @@ class HalfspaceCounts(PureMechanism):
 
     epsilon: float = epsilon_param()
     projected: int = param(
-        3, 1, MOST_NET_DIMENSIONS, label="Dimensions after projection", symbol="T",
+        3,
+        1,
+        MOST_NET_DIMENSIONS,
+        label="Dimensions after projection",
+        symbol="T",
         help="Rows of more dimensions are projected to so many. Few dimensions keep sides badly; many need a fine net.",
-    )  # fmt: skip
+    )
     projections: int = param(
-        4, 1, 64, label="Projections", symbol="m", log=True,
+        4,
+        1,
+        64,
+        label="Projections",
+        symbol="m",
+        log=True,
         stops=(1, 2, 4, 8, 16, 32, 64),
         help="Random sign matrices whose answers are averaged. More of them even out the projections and add noise. "
         "Where nothing needs projecting there is one.",
-    )  # fmt: skip
+    )
     directions: int = param(
-        16, 1, MOST_PAIRS, label="Directions measured", symbol="|U|/2", log=True,
+        16,
+        1,
+        MOST_PAIRS,
+        label="Directions measured",
+        symbol="|U|/2",
+        log=True,
         stops=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
         help="At most so many pairs of opposite directions make the net; in three and four dimensions the largest of a "
         "few symmetric sets is taken (3, 6, 16, 21, 46, 81, … or 4, 12, 24, 60 pairs). A finer net adds noise.",
-    )  # fmt: skip
+    )
 
     def is_projected(self, problem: Problem) -> bool:
         """Whether rows have more dimensions than are kept."""

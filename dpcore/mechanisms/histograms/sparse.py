@@ -36,7 +36,6 @@ from dpcore.core import (
     Bound,
     BoundKind,
     Entry,
-    Floats,
     Guarantee,
     HistogramRelease,
     HistogramState,
@@ -116,14 +115,21 @@ class SparseHistogram(ProjectedHistogram):
     """Noise in non-empty cells only, where the condition on cells and rows allows it."""
 
     gamma: float = param(
-        0.1, 0.001, 0.5, label="Share of data without promise", symbol="γ", log=True,
+        0.1,
+        0.001,
+        0.5,
+        label="Share of data without promise",
+        symbol="γ",
+        log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         help="The chance, over data drawn at random from any population, that the promise does not hold.",
-    )  # fmt: skip
+    )
     condition: str = param(
-        "sharper", label="Condition", choices=("sharper", "paper"),
+        "sharper",
+        label="Condition",
+        choices=("sharper", "paper"),
         help="When empty cells may stay empty: the paper asks for n ≥ 2k/γ, the sharper count for about 0.37 of that.",
-    )  # fmt: skip
+    )
 
     def spares_empty_cells(self, problem: Problem) -> bool:
         """Whether there are few enough cells for so many rows; public."""
@@ -145,79 +151,6 @@ class SparseHistogram(ProjectedHistogram):
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
         """All but the empty ones, where the condition holds."""
         return histogram > 0 if self.spares_empty_cells(problem) else super().noisy_cells(histogram, problem)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LossFigure:
-    """A figure of the paper: one histogram, its releases and their L1 losses, DP beside random DP on the same noise.
-
-    Projected losses are at most 2. They depend on the tie rule of the projection, which the paper leaves open; the
-    losses of the noisy counts before it do not, and show the growth with k and with r.
-
-    Attributes:
-        histogram: true counts, (k,).
-        private: differentially private releases, (simulations, k).
-        random: random-DP releases, (simulations, k).
-        private_loss: sum |released - true| / n of each, (simulations,).
-        random_loss: the same.
-        private_noise: sum |noisy - true| / n before the projection, (simulations,).
-        random_noise: the same.
-        spared: whether the condition on gamma let empty cells stay empty (else both mechanisms are one).
-    """
-
-    histogram: Integers
-    private: Integers
-    random: Integers
-    private_loss: Floats
-    random_loss: Floats
-    private_noise: Floats
-    random_noise: Floats
-    spared: bool
-
-
-def line_example(rows: int = 500) -> Integers:
-    """Figure 1's data: 25 cells, all but two empty (which two, and how full, is our choice)."""
-    histogram = np.zeros(25, dtype=np.int64)
-    histogram[[8, 15]] = rows * 3 // 5, rows - rows * 3 // 5
-    return histogram
-
-
-def grid_example(rows: int) -> Integers:
-    """Figure 2's data: 20 x 20 cells in row order, all but 16 empty; the paper does not say how many rows.
-
-    A block of 4 x 4 in the middle, equally full: our choice.
-    """
-    grid = np.zeros((20, 20), dtype=np.int64)
-    grid[8:12, 8:12] = rows // 16 + (np.arange(16) < rows % 16).reshape(4, 4)
-    return grid.reshape(-1)
-
-
-def loss_figure(
-    histogram: Integers, *, epsilon: float, gamma: float, condition: str, sampler: Sampler, simulations: int = 100
-) -> LossFigure:
-    """Simulate both mechanisms on one histogram, as in the paper's section 8; replacing one row, as there."""
-    n = int(histogram.sum())
-    noisy = sampler.draw(NoisyCounts(histogram[None, :], epsilon=epsilon, sensitivity=2), simulations)
-    spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
-    kept = (histogram > 0) | (not spared)
-    random = np.zeros_like(noisy)
-    private, random[:, kept] = project_counts(noisy, total=n), project_counts(noisy[:, kept], total=n)
-
-    def loss(released: Integers, cells: Booleans) -> Floats:
-        losses: Floats = np.abs(released - histogram)[:, cells].sum(axis=1) / n
-        return losses
-
-    everywhere = np.ones_like(kept)
-    return LossFigure(
-        histogram=histogram,
-        private=private,
-        random=random,
-        private_loss=loss(private, everywhere),
-        random_loss=loss(random, everywhere),
-        private_noise=loss(noisy, everywhere),
-        random_noise=loss(noisy, kept),
-        spared=spared,
-    )
 
 
 ENTRIES = (

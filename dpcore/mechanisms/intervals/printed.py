@@ -101,9 +101,13 @@ class PrintedIntervals(PureMechanism):
     epsilon: float = epsilon_param()
     alpha: float = alpha_param()
     tie_bits: int = param(
-        14, 0, 24, label="Tie-breaking bits", symbol="t",
+        14,
+        0,
+        24,
+        label="Tie-breaking bits",
+        symbol="t",
         help="Private coins that tell rows of one cell apart: about 2·log2(6/α) + 2. With 0, all rows must differ.",
-    )  # fmt: skip
+    )
 
     @property
     def blocks(self) -> int:

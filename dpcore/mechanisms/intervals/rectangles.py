@@ -151,9 +151,13 @@ class RectangleRelease(PureMechanism):
 
     epsilon: float = epsilon_param()
     levels: int = param(
-        3, 1, 4, label="Levels of cuts", symbol="L",
+        3,
+        1,
+        4,
+        label="Levels of cuts",
+        symbol="L",
         help="L levels make 2^L slabs with 2^L cells each. More cells follow the data more closely, with more noise.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> RectangleSizes:
         """The public sizes; raises ParameterError where the records are no pairs of numbers."""

@@ -182,13 +182,18 @@ class DecisionListMarginals(PureMechanism):
 
     epsilon: float = epsilon_param()
     degree: int = param(
-        2, 1, 4, label="Highest degree", symbol="t",
+        2,
+        1,
+        4,
+        label="Highest degree",
+        symbol="t",
         help="Sets of up to so many literals are released: more of them means less bias and more noise.",
-    )  # fmt: skip
+    )
     noise_aware: bool = param(
-        True, label="Weigh noise against bias",
+        True,
+        label="Weigh noise against bias",
         help="On: the polynomial with the least bias plus expected noise. Off: the one with the least bias.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> ListPlan:
         """What will be released: public."""

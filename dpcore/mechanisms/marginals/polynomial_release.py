@@ -56,24 +56,34 @@ class PolynomialMarginals(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param()
     noise: str = param(
-        "laplace", label="Noise", choices=("laplace", "gaussian"),
+        "laplace",
+        label="Noise",
+        choices=("laplace", "gaussian"),
         help="Laplace noise spends ε alone; Gaussian noise spends a slack δ too, and far less on many counts at once.",
-    )  # fmt: skip
+    )
     method: str = param(
-        "best", label="Method", choices=METHODS,
+        "best",
+        label="Method",
+        choices=METHODS,
         help="“best” takes the noise-aware polynomial or the marginals themselves, whichever has the smaller predicted "
         "error. “chebyshev” is the paper's polynomial, right where none is set (any-of) or all are (all-of); "
         "“chebyshev-rescaled” bends it less, so that its bias γ becomes γ/(1 + γ) at both ends; “minimax” has the "
         "least bias of its degree.",
-    )  # fmt: skip
+    )
     degree: int = param(
-        3, 1, 6, label="Highest degree", symbol="t",
+        3,
+        1,
+        6,
+        label="Highest degree",
+        symbol="t",
         help="Sets of up to so many attributes are counted; the noise-aware polynomial may stay below.",
-    )  # fmt: skip
+    )
     basis: str = param(
-        "best", label="Basis", choices=("best", *BASES),
+        "best",
+        label="Basis",
+        choices=("best", *BASES),
         help="Whether rows that have all of a set, or none of it, are counted.",
-    )  # fmt: skip
+    )
 
     @property
     def budget(self) -> Budget:

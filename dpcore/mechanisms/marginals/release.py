@@ -107,10 +107,12 @@ class MarginalRelease(Release):
             half = np.full((self.trials, len(sets)), 0.5)
             return half - polynomial.gamma, half + polynomial.gamma
         flipped = np.zeros(sets.shape, dtype=np.bool_) if negated is None else negated
-        sums = np.stack([
-            self._summed(position, chosen, queries, sets, flipped)
-            for position, chosen in enumerate(places(queries.width, size=level) for level in polynomial.levels)
-        ])  # fmt: skip
+        sums = np.stack(
+            [
+                self._summed(position, chosen, queries, sets, flipped)
+                for position, chosen in enumerate(places(queries.width, size=level) for level in polynomial.levels)
+            ]
+        )
         return between(sums, self.plan, queries, n=self.problem.n, beta=beta)
 
     def _direct(self, queries: AtLeast, sets: NDArray[Any], flipped: Booleans) -> Floats:

@@ -73,9 +73,11 @@ class NetMechanism(PureMechanism):
         "choosing among more costs accuracy.",
     )  # fmt: skip
     rule: str = param(
-        "exponential", label="Rule", choices=RULES,
+        "exponential",
+        label="Rule",
+        choices=RULES,
         help="Exponential mechanism, or permute-and-flip, which is never worse but needs a list of all candidates.",
-    )  # fmt: skip
+    )
 
     def size(self, problem: Problem) -> int:
         """Points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""

@@ -75,10 +75,12 @@ class LinearNet(PureMechanism):
         "do with fewer points than you ask for.",
     )  # fmt: skip
     proof: str = param(
-        "tight", label="Sensitivity", choices=("tight", "paper"),
+        "tight",
+        label="Sensitivity",
+        choices=("tight", "paper"),
         help="How far one row moves a score: 1 by a careful proof, 2 as the paper has it. Both are private; the "
         "paper's choice is as noisy as half the privacy loss would be.",
-    )  # fmt: skip
+    )
 
     @property
     def sensitivity(self) -> int:

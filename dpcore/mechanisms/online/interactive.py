@@ -54,10 +54,12 @@ class Interactive(PureMechanism):
         "has more chances to stray.",
     )  # fmt: skip
     analyst: str = param(
-        "bisecting", label="Analyst", choices=ANALYSTS,
+        "bisecting",
+        label="Analyst",
+        choices=ANALYSTS,
         help="Who asks when nobody sits at the keyboard: one who chooses each question by the answers so far, or one "
         "who asks evenly spread questions.",
-    )  # fmt: skip
+    )
 
     @abstractmethod
     def belief(self, problem: Problem, trials: int) -> Belief:

@@ -61,9 +61,14 @@ class ExponentialMedian(PureMechanism):
 
     epsilon: float = epsilon_param()
     quantile: float = param(
-        0.5, 0.001, 0.999, label="Quantile", symbol="q", stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
+        0.5,
+        0.001,
+        0.999,
+        label="Quantile",
+        symbol="q",
+        stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
         help="0.5 is the median: half of the rows lie at or below the answer.",
-    )  # fmt: skip
+    )
 
     @property
     def share(self) -> Fraction:

@@ -93,10 +93,15 @@ class UnboundedMean(Mechanism):
 
     epsilon: float = epsilon_param()
     gamma: float = param(
-        0.1, 0.001, 0.5, label="Share of data without promise", symbol="γ₂", log=True,
+        0.1,
+        0.001,
+        0.5,
+        label="Share of data without promise",
+        symbol="γ₂",
+        log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         help="The explicit part only: the chance that two people differ by more than the noise allows for.",
-    )  # fmt: skip
+    )
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, eta, gamma_1 + gamma)-random DP, eta and gamma_1 only asymptotic: never releasable.

@@ -102,9 +102,11 @@ class SubsampleAggregate(Mechanism):
         help="More subsamples need less agreement, with less and less gain. The paper's account sets its own number.",
     )  # fmt: skip
     accounting: str = param(
-        "calibrated", label="Accounting", choices=("calibrated", "paper"),
+        "calibrated",
+        label="Accounting",
+        choices=("calibrated", "paper"),
         help="Calibrated meets your δ with the least agreement; the paper's parameters have the δ they have.",
-    )  # fmt: skip
+    )
 
     @abstractmethod
     def question(self, domain: Domain) -> Question:

@@ -78,9 +78,11 @@ class _Classic(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param(1e-9)
     noise: str = param(
-        "gaussian", label="Noise", choices=NOISES,
+        "gaussian",
+        label="Noise",
+        choices=NOISES,
         help="Laplace noise needs no slack δ, and is wider where many numbers are released.",
-    )  # fmt: skip
+    )
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise; either relation."""
@@ -158,9 +160,11 @@ class FourierTables(_Classic):
 
     def _plan(self, problem: Problem) -> tuple[ResidualPlan, int]:
         told: dict[str, Any] = {
-            "sizes": asked(problem).domain.sizes, "ways": asked(problem).ways, "neighbours": problem.neighbours,
+            "sizes": asked(problem).domain.sizes,
+            "ways": asked(problem).ways,
+            "neighbours": problem.neighbours,
             "epsilon": self.epsilon,
-        }  # fmt: skip
+        }
         if self.noise == "laplace":
             return fourier_laplace(**told)
         return fourier_gaussian(**told, delta=self.delta), 0
@@ -195,8 +199,11 @@ class FourierTables(_Classic):
 
 
 _SHARED: dict[str, Any] = {
-    "domains": (Attributes,), "queries": (Marginals,), "references": ("Barak et al. (2007)",), "tiny": {"delta": 0.01},
-}  # fmt: skip
+    "domains": (Attributes,),
+    "queries": (Marginals,),
+    "references": ("Barak et al. (2007)",),
+    "tiny": {"delta": 0.01},
+}
 
 ENTRIES = (
     Entry(

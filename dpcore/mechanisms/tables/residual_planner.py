@@ -57,10 +57,15 @@ class ResidualPlanner(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param(1e-9)
     lean: float = param(
-        2.0, 1.0, 16.0, label="Lean towards small tables", log=True, stops=(1, 2, 3, 4, 8, 16),
+        2.0,
+        1.0,
+        16.0,
+        label="Lean towards small tables",
+        log=True,
+        stops=(1, 2, 3, 4, 8, 16),
         help="1 is the formula's noise, best before post-processing. More gives tables of few attributes less noise: "
         "large tables are predicted from them. Where rows are few, 4 is better; where they are many, 1.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> ResidualPlan:
         """The noise of each part: public."""

@@ -26,9 +26,10 @@ BUNDLED = [(one.key, *pair) for one in SAMPLES for pair in one.pairs]
 PLANE = [key for key, shape in GENERATORS.items() if shape.in_the_plane]
 TEXT = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,0,d\n1,nothing,e\n"
 GRID = Grid(
-    first=Line(low=0, high=4, bits=2, missing=True, clamp=False), second=Line(low=0, high=4, bits=1),
+    first=Line(low=0, high=4, bits=2, missing=True, clamp=False),
+    second=Line(low=0, high=4, bits=1),
     names=("wide", "high"),
-)  # fmt: skip
+)
 
 
 def own(*, private: bool = False, table: Table | None = None, domain: Any = GRID) -> Source:

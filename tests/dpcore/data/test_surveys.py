@@ -21,9 +21,12 @@ def test_numbers_are_cut_where_the_labels_say() -> None:
     assert domain.columns[0].labels == ("below 25", "25 to 40", "40 to 65", "65 or more")
     counts = np.bincount(dataset.records[:, 0], minlength=5)
     assert counts.tolist() == [
-        int((ages < 25).sum()), int(((ages >= 25) & (ages < 40)).sum()), int(((ages >= 40) & (ages < 65)).sum()),
-        int((ages >= 65).sum()), 0,
-    ]  # fmt: skip
+        int((ages < 25).sum()),
+        int(((ages >= 25) & (ages < 40)).sum()),
+        int(((ages >= 40) & (ages < 65)).sum()),
+        int((ages >= 65).sum()),
+        0,
+    ]
 
 
 def test_missing_answers_have_their_own_cell() -> None:

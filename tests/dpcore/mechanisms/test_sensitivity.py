@@ -147,8 +147,11 @@ def test_a_refusal_carries_nothing(kind: str) -> None:
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=3)
     guarantee = Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     shared: dict[str, Any] = {
-        "problem": problem, "guarantee": guarantee, "sampler": "test", "refused": np.array([True, False]),
-    }  # fmt: skip
+        "problem": problem,
+        "guarantee": guarantee,
+        "sampler": "test",
+        "refused": np.array([True, False]),
+    }
 
     def made(secret: int) -> ValueRelease | HistogramRelease | PointsRelease:
         if kind == "value":

@@ -218,19 +218,22 @@ RIGHT = gate_budget(epsilon=1.0, updates=1, answers=0.0)
 TWO = gate_budget(epsilon=1.0, updates=2, answers=0.5)
 WRONG = {
     "Lee and Clifton 2014 (Algorithm 4): comparisons not scaled with c": (
-        GateBudget(threshold=1 / 4, comparison=3 / 4, answer=0.0, updates=2), 5,
+        GateBudget(threshold=1 / 4, comparison=3 / 4, answer=0.0, updates=2),
+        5,
     ),
     "Stoddard et al. 2014 (Algorithm 5): no noise on comparisons, no end": (
-        GateBudget(threshold=1 / 2, comparison=SILENT, answer=0.0, updates=WITHOUT_END), 4,
+        GateBudget(threshold=1 / 2, comparison=SILENT, answer=0.0, updates=WITHOUT_END),
+        4,
     ),
     "Chen et al. 2015 (Algorithm 6): no end": (
-        GateBudget(threshold=1 / 2, comparison=1 / 2, answer=0.0, updates=WITHOUT_END), 5,
+        GateBudget(threshold=1 / 2, comparison=1 / 2, answer=0.0, updates=WITHOUT_END),
+        5,
     ),
     "no noise on the threshold": (dataclasses.replace(RIGHT, threshold=SILENT), 5),
     "a factor two forgotten": (dataclasses.replace(RIGHT, comparison=2 * RIGHT.comparison), 5),
     "one update too many": (dataclasses.replace(RIGHT, updates=2), 5),
     "each answer at the price of all": (dataclasses.replace(TWO, answer=0.5), 3),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

@@ -278,8 +278,11 @@ def test_two_numbers_are_declared_and_used_together() -> None:
 def test_a_public_pair_is_drawn_as_a_map() -> None:
     app = press(press(with_two(public=True), "Fill in from the data"), "Fill in the second column’s from the data")
     assert [box(app, label).value for side in ("first", "second") for label in bounds_of(side)] == [
-        0.5, 99.0, 1.0, 73421.5,
-    ]  # fmt: skip
+        0.5,
+        99.0,
+        1.0,
+        73421.5,
+    ]
     assert box(app, "What is in it?").value == "pair"
     app = press(app, "Use this column")
     assert "file-summary_chart" in drawn(app) and "32 by 32 cells" in everything(app)

@@ -53,9 +53,8 @@ def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> 
 
     told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
     return Asked(
-        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin,
-        alpha=0.1, seed=1,
-    )  # fmt: skip
+        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1
+    )
 
 
 def test_cities_tell_the_true_and_the_released_share() -> None:

@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.bundled import bundled
-from dpcore.experiments.sparse import lone_row, rows_needed, simulate
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example
+from dpcore.experiments.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
 from pages.charts.words import percent
 from pages.sparse.warning import pet_names
 from tests.pages.drawn import drawn

@@ -54,9 +54,12 @@ def check_witness(matrix: object, found: Shattering, *, scale: float) -> None:
     assert shatters(matrix, found, scale=scale)
     if found.at_least:
         lost = Shattering(
-            at_least=found.at_least, at_most=found.at_most, points=found.points, levels=found.levels,
+            at_least=found.at_least,
+            at_most=found.at_most,
+            points=found.points,
+            levels=found.levels,
             queries=found.queries[::-1],
-        )  # fmt: skip
+        )
         assert not shatters(matrix, lost, scale=scale)
 
 

@@ -108,9 +108,13 @@ def test_a_cell_s_mass_is_spread_over_it() -> None:
 
     def histogram(across: int, up: tuple[int, int]) -> list[float]:
         release = RectanglesRelease(
-            problem=problem, guarantee=guarantee, sampler="test", refused=np.array([False]),
-            across=np.array([[across]]), up=np.array([up]),
-        )  # fmt: skip
+            problem=problem,
+            guarantee=guarantee,
+            sampler="test",
+            refused=np.array([False]),
+            across=np.array([[across]]),
+            up=np.array([up]),
+        )
         found: list[float] = release.histogram()[0].tolist()
         return found
 

@@ -277,10 +277,14 @@ def test_slow_previews_show_progress_and_stay_out_of_sweeps(seed: int) -> None:
     assert each > 0
     curve = finish(
         sweep(
-            [entry("identity"), entry("net")], dataset_of(slow, np.zeros(50)), slow, shared={}, trials=5,
+            [entry("identity"), entry("net")],
+            dataset_of(slow, np.zeros(50)),
+            slow,
+            shared={},
+            trials=5,
             epsilons=(1.0,),
         )
-    )  # fmt: skip
+    )
     assert curve.keys == ("identity",)
     assert curve.left_out == ("net",)
     quick = finish(sweep([entry("net")], data, problem, shared={}, trials=5, epsilons=(1.0,)))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.promises_conversations import Talk
 from dpcore.core import Entry, HistogramState, Integers, Neighbours, ParameterError, Problem
 from dpcore.data.bundled import bundled
 from dpcore.data.domains import Categories, Line
@@ -26,6 +25,7 @@ from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from tests.kit import contract, problems
 from tests.kit.problems import dataset_of, law_problem, tiny_mechanism, tiny_problems
+from tests.kit.promises.conversations import Talk
 from tests.kit.statistics import assert_chance_at_most
 
 ENTRIES = [each for each in catalogue() if each.mechanism.releases == "conversation"]
@@ -247,9 +247,11 @@ def test_updates_promised_are_those_of_the_papers(
     assert bound.value <= alpha + 1 / problem.n
     # Where the noise is at most a quarter of alpha, that few guesses can be paid for: 4 ln U/alpha^2, or log2 |N|.
     size = problem.domain.size
-    most = 4 * math.log(size) / alpha**2 if kind is MultiplicativeWeights else math.log2(
-        candidates(size=size, points=math.ceil(2 / alpha))
-    )  # fmt: skip
+    most = (
+        4 * math.log(size) / alpha**2
+        if kind is MultiplicativeWeights
+        else math.log2(candidates(size=size, points=math.ceil(2 / alpha)))
+    )
     slack = (rows * alpha) / 4
     assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
 
