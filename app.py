@@ -109,8 +109,12 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 CHARTS = importlib.import_module("pages.charts.script")
 
 
-def open_start(request: Request) -> RedirectResponse:
-    """Send whoever asks for the first page by its name to where it is; the link's controls come along."""
+FORMER = ("start", "explore", "play")
+"""Names that the first page had, or has."""
+
+
+def open_first(request: Request) -> RedirectResponse:
+    """Send whoever asks for the first page by a name to where it is; the link's controls come along."""
     return RedirectResponse(f"./?{request.url.query}")
 
 
@@ -118,7 +122,10 @@ app = st.App(
     HERE / "pages" / "main.py",
     lifespan=lifespan,
     routes=[
-        Route(f"/{st.get_option('server.baseUrlPath').strip('/')}/start".replace("//", "/"), open_start),
+        *(
+            Route(f"/{st.get_option('server.baseUrlPath').strip('/')}/{name}".replace("//", "/"), open_first)
+            for name in FORMER
+        ),
         *CHARTS.ROUTES,
     ],
     middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames)],

@@ -1,4 +1,4 @@
-"""Explore at its defaults: from the key that commits the slider to the repaint, in Chromium, and the core's share."""
+"""Play at its defaults: from the key that commits the slider to the repaint, in Chromium, and the core's share."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def main() -> None:
             pages: dict[str, tuple[str, dict[str, Any]]] = {
                 "an empty page": (empty, {"selector": "[data-testid=stCaptionContainer]", "attribute": "", "count": 1}),
                 "Start, two charts": (f"{address}/?epsilon=10", {"selector": ".dpscope-plot", "count": 2, **drawn}),
-                "Explore, three charts": (f"{address}/explore?epsilon=10", {"selector": three, "count": 3, **drawn}),
-                "Explore, with the trade-off": (
-                    f"{address}/explore?epsilon=10", {"selector": ".dpscope-plot", "count": 4, **drawn},
+                "Play, three charts": (f"{address}/?epsilon=10", {"selector": three, "count": 3, **drawn}),
+                "Play, with the trade-off": (
+                    f"{address}/?epsilon=10", {"selector": ".dpscope-plot", "count": 4, **drawn},
                 ),
             }  # fmt: skip
             for name, (place, watched) in pages.items():

@@ -17,9 +17,8 @@ open_gate()
 take_back()
 page = st.navigation(
     [
-        st.Page(HERE / "play/start.py", title="Start", url_path="start", default=True),
+        st.Page(HERE / "play/page.py", title="Ranges and cells", url_path="play", default=True),
         st.Page(HERE / "data/page.py", title="Data", url_path="data"),
-        st.Page(HERE / "play/explore.py", title="Explore", url_path="explore"),
         st.Page(HERE / "ask/page.py", title="Ask", url_path="ask"),
         st.Page(HERE / "marginals/page.py", title="Marginals", url_path="marginals"),
         st.Page(HERE / "robust/page.py", title="Robust answers", url_path="robust"),

@@ -156,6 +156,7 @@ class _Pen:
             "bargap": 0,
             "uirevision": f"{picture.title}|{picture.about}",
             "showlegend": legend,
+            "legendbeside": picture.beside,
             "legend": {
                 "orientation": "h",
                 "x": 0,

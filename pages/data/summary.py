@@ -81,11 +81,11 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
 
 
 def explore_button(data: str, *, key: str, sizes: Mapping[str, int] | None = None) -> None:
-    """Go to Explore with these data chosen there, and of generated data their sizes."""
+    """Go to Play with these data chosen there, and of generated data their sizes."""
 
     def choose() -> None:
         st.session_state.update({"data": data, **(sizes or {})})
 
     if st.button("Explore this data", key=key, type="primary", on_click=choose):
         # Without it, Streamlit refuses to leave a page whose controls are in the link.
-        st.switch_page("play/explore.py", query_params={})
+        st.switch_page("play/page.py", query_params={})

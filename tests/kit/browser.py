@@ -20,9 +20,8 @@ from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, sto
 
 # Where each page is, by its name.
 PAGES = {
-    "start": "",
+    "ranges-and-cells": "",
     "data": "data",
-    "explore": "explore",
     "ask": "ask",
     "robust-answers": "robust",
     "sparse-histograms": "sparse",

@@ -1,4 +1,4 @@
-"""Explore with pairs of numbers in a real browser: maps are drawn, a rectangle is answered, a slider keeps it."""
+"""Play with pairs of numbers in a real browser: maps are drawn, a rectangle is answered, a slider keeps it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from tests.browser.pages.test_explore import drag, move_slider
+from tests.browser.pages.test_play import drag, move_slider
 from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
-LINK = "explore?data=cities.longitude*latitude"
+LINK = "?data=cities.longitude*latitude"
 ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, the 8 releases in the picture say [\d,]+")
 
 
@@ -45,6 +45,7 @@ def test_a_rectangle_drawn_on_the_true_map_is_answered(page: Page, server: Serve
     # A quarter and three quarters of the globe's degrees, and the like of its latitudes, by whole cells.
     assert ends == pytest.approx([-90, 90, -36, 36], abs=12)
     (outlined,) = plot(page, "released_map").evaluate(outline)
+    assert plot(page, "true_map").evaluate(outline) == [outlined]
     assert outlined == pytest.approx(ends, abs=0.01), "the released map outlines the same rectangle"
     move_slider(page)
     assert page.locator("strong", has_text=" × ").first.inner_text() == said, "a slider keeps the rectangle"
@@ -62,9 +63,14 @@ def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> No
 
 
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server, "explore?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
+    opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
     expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_visible()
+    page.get_by_role("button", name="Why?").click()
+    settled(page)
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Code").click()
+    settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download a synthetic table").click()
     target = tmp_path / "table.csv"

@@ -1,4 +1,4 @@
-"""Weighted sums on Explore in a real browser: the picture of the weights is drawn, accessible, and fits a phone."""
+"""Weighted sums on Play in a real browser: the picture of the weights is drawn, accessible, and fits a phone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
 def test_the_weights_are_drawn_and_fit(
     page: Page, server: Server, count: int, kind: str, drawn: int, viewport: ViewportSize, colour_scheme: str
 ) -> None:
-    page.goto(f"{server.url}/explore?queries=linear&bits=6&weights=ramps&weight_queries={count}")
+    page.goto(f"{server.url}/?queries=linear&bits=6&weights=ramps&weight_queries={count}")
     settled(page)
     picture = page.locator(".st-key-weights_chart .dpscope-plot")
     assert picture.evaluate("plot => plot._fullData.map(trace => trace.type)") == [kind] * drawn
