@@ -22,11 +22,9 @@ from types import FrameType
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import RedirectResponse
-from starlette.routing import Route
 
 from pages import SCRIPTS
+from pages.shell import addresses
 from pages.shell.doors import Doors
 from pages.shell.headers import Headers
 from pages.shell.redaction import of_the_loop, redact_logs
@@ -109,24 +107,9 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 CHARTS = importlib.import_module("pages.charts.script")
 
 
-FORMER = ("start", "explore", "play")
-"""Names that the first page had, or has."""
-
-
-def open_first(request: Request) -> RedirectResponse:
-    """Send whoever asks for the first page by a name to where it is; the link's controls come along."""
-    return RedirectResponse(f"./?{request.url.query}")
-
-
 app = st.App(
     HERE / "pages" / "main.py",
     lifespan=lifespan,
-    routes=[
-        *(
-            Route(f"/{st.get_option('server.baseUrlPath').strip('/')}/{name}".replace("//", "/"), open_first)
-            for name in FORMER
-        ),
-        *CHARTS.ROUTES,
-    ],
+    routes=[*addresses.routes(f"/{st.get_option('server.baseUrlPath').strip('/')}"), *CHARTS.ROUTES],
     middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames)],
 )

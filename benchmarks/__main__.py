@@ -10,7 +10,6 @@ ALL = (
     "trials",
     "net",
     "promises",
-    "online",
     "marginals",
     "random_dp_figures",
     "upload",

@@ -83,8 +83,10 @@ def answering() -> None:
     indices = queries.batch(10_000)
     start = time.perf_counter()
     truth = finish(queries.truth(pack(rows), indices))
-    print(f"true answers of {len(indices):,} queries: {time.perf_counter() - start:.1f} s; quartiles "
-          + ", ".join(f"{value:.3f}" for value in np.quantile(truth, (0.25, 0.5, 0.75))))  # fmt: skip
+    print(
+        f"true answers of {len(indices):,} queries: {time.perf_counter() - start:.1f} s; quartiles "
+        + ", ".join(f"{value:.3f}" for value in np.quantile(truth, (0.25, 0.5, 0.75)))
+    )
     sets, _ = queries.sets(indices)
     state = PolynomialMarginals(method="noise-aware").prepare(dataset, problem)
     for noise in ("laplace", "gaussian"):
@@ -96,22 +98,31 @@ def answering() -> None:
             release.part(0, 1).answers(sets[place : place + 1])
         each = (time.perf_counter() - start) / 1_000
         direct = PolynomialMarginals(epsilon=1.0, noise=noise, method="direct").plan(problem)
-        print(f"{noise}: {release.plan.words}: bias at most {release.plan.gamma:.3f}, deviation "
-              f"{release.plan.deviation:.4f}; one answer in {each * 1e6:.0f} µs")  # fmt: skip
-        print(f"  95% of |error| at most {np.quantile(error, 0.95):.4f}, mean {error.mean():.4f}, "
-              f"worst {error.max():.4f}")  # fmt: skip
+        print(
+            f"{noise}: {release.plan.words}: bias at most {release.plan.gamma:.3f}, deviation "
+            f"{release.plan.deviation:.4f}; one answer in {each * 1e6:.0f} µs"
+        )
+        print(
+            f"  95% of |error| at most {np.quantile(error, 0.95):.4f}, mean {error.mean():.4f}, worst {error.max():.4f}"
+        )
         low, high = release.bounds(sets)
         middle = np.abs(np.clip((low + high) / 2, 0, 1) - truth)
-        print(f"  between its bounds: 95% of |error| at most {np.quantile(middle, 0.95):.4f}, mean "
-              f"{middle.mean():.4f}, worst {middle.max():.4f}; half "
-              f"their distance {((high - low) / 2).mean():.4f} on average")  # fmt: skip
+        print(
+            f"  between its bounds: 95% of |error| at most {np.quantile(middle, 0.95):.4f}, mean "
+            f"{middle.mean():.4f}, worst {middle.max():.4f}; half "
+            f"their distance {((high - low) / 2).mean():.4f} on average"
+        )
         guess = np.quantile(np.abs(truth - 0.5), 0.95)
         print(f"  direct: 95% of |error| at most {quantile(direct, noise):.3g}; answering 1/2 always: {guess:.3f}")
         listed = len(indices) if noise == "laplace" else math.sqrt(len(indices))
-        known = direct.noise[0].scale * listed / (direct.noise[0].moved if noise == "laplace" else
-                                                  math.sqrt(direct.noise[0].moved))  # fmt: skip
-        print(f"  were these {len(indices):,} queries known in advance and the only ones: "
-              f"{tail(known, noise) / ROWS:.2g}")  # fmt: skip
+        known = (
+            direct.noise[0].scale
+            * listed
+            / (direct.noise[0].moved if noise == "laplace" else math.sqrt(direct.noise[0].moved))
+        )
+        print(
+            f"  were these {len(indices):,} queries known in advance and the only ones: {tail(known, noise) / ROWS:.2g}"
+        )
 
 
 def tail(scale: float, noise: str) -> float:

@@ -17,8 +17,10 @@ from dpcore.mechanisms.net.choice import NetMechanism
 
 ROWS, BATCH = 10_000, 100
 CLASSES: dict[str, type[Thresholds | Intervals | Cells]] = {
-    "thresholds": Thresholds, "intervals": Intervals, "cells": Cells,
-}  # fmt: skip
+    "thresholds": Thresholds,
+    "intervals": Intervals,
+    "cells": Cells,
+}
 
 
 def setting(kind: type[Thresholds | Intervals | Cells], *, bits: int) -> tuple[Dataset, Problem]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.timing import interleaved, ratio
 from dpcore import Preview, Secure
+from dpcore.randomness import GaussianCounts, NoisyCounts
 
 CELLS, TRIALS = 1024, 1000
 
@@ -23,10 +24,10 @@ def main() -> None:
 
     taken = interleaved(
         {
-            "preview": lambda: preview.noisy_counts(counts, epsilon=1.0, sensitivity=2, trials=TRIALS),
+            "preview": lambda: preview.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=2), TRIALS),
             "two exponentials": two_exponentials,
-            "gaussian": lambda: preview.gaussian_counts(counts, sigma=7.0, shift=(1, 1), trials=TRIALS),
-            "secure": lambda: secure.noisy_counts(counts, epsilon=1.0, sensitivity=2, trials=1),
+            "gaussian": lambda: preview.draw(GaussianCounts(counts, sigma=7.0, shift=(1, 1)), TRIALS),
+            "secure": lambda: secure.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=2), 1),
         },
         repeats=9,
     )

@@ -19,9 +19,9 @@ from itertools import groupby
 
 import numpy as np
 
-from benchmarks.promises_cases import BETAS, FALSE_ALARM, FULL, Row
-from benchmarks.promises_covered import rows_of
 from dpcore import catalogue
+from tests.kit.promises.cases import BETAS, FALSE_ALARM, FULL, Row
+from tests.kit.promises.covered import rows_of
 
 FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0, 64.0)
 

@@ -14,8 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from dpcore.experiments.sparse import simulate
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example
+from dpcore.experiments.sparse import LossFigure, grid_example, line_example, simulate
 from pages.charts.plotly import render
 from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
 

@@ -1,4 +1,4 @@
-"""Play at its defaults: from the key that commits the slider to the repaint, in Chromium, and the core's share."""
+"""In Chromium: from the key that commits a slider to the repaint, first paints of every page, and the core's share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from benchmarks.server import chromium, running_app
 from dpcore import Preview, entry
-from dpcore.data.sources import Generated
+from dpcore.data.sources import generated_rows
 from dpcore.experiments.measure import finish, measure
 from dpcore.experiments.recipe import Recipe
 
 MOVES = 20
 WARM = 3
+VISITS = 3
+"""Of each page, by a browser that keeps nothing from the last."""
+PAGES = ("", "data", "ask", "marginals", "robust", "sparse", "halfspaces", "limits")
 EMPTY = """import streamlit as st
 value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
@@ -40,12 +43,20 @@ TAKEN = """(count) => new Promise((done) => { const look = () => {
   if (rest && window.changed.size >= count && performance.now() - window.last > 400) done(window.last - window.pressed);
   else setTimeout(look, 20);
 }; look(); })"""
+# Milliseconds of the browser's own clock until the first chart is drawn (null: the page has none), and until it rests.
+PAINTED = """() => new Promise((done) => { let drawn = null; const look = () => {
+  const app = document.querySelector('[data-testid=stApp]');
+  if (drawn === null && document.querySelector('.dpscope-plot[data-drawn]')) drawn = performance.now();
+  const waiting = [...document.querySelectorAll('.dpscope-plot')].some((plot) => plot.dataset.drawn === undefined);
+  const rest = app?.dataset.testScriptState === 'notRunning' && !waiting && document.querySelector('.stMarkdown');
+  if (rest) done([drawn, performance.now()]); else setTimeout(look, 10);
+}; look(); })"""
 
 
 def core_share() -> None:
     """The core's own work of one slider move at the defaults: 10,000 rows, 1,024 cells, 1,000 trials."""
     recipe = Recipe(
-        source=Generated(shape="bimodal", n=10_000, bits=10, seed=1), queries="intervals", entry_key="identity",
+        source=generated_rows("bimodal", n=10_000, bits=10, seed=1), queries="intervals", entry_key="identity",
         values=(("epsilon", 1.0),),
     )  # fmt: skip
     dataset = recipe.source.dataset()
@@ -77,8 +88,23 @@ def moves(page: Page, address: str, *, selector: str, attribute: str, count: int
     return sorted(taken[WARM:])
 
 
+def first_paints(browser: Browser, address: str, *, name: str) -> None:
+    """Print when the first chart is drawn and when the page rests; the server has shown the page once before."""
+    seen: list[list[float | None]] = []
+    for _ in range(VISITS + 1):
+        context = browser.new_context(viewport={"width": 1280, "height": 1000})
+        page = context.new_page()
+        page.goto(address, wait_until="commit")
+        seen.append(page.evaluate(PAINTED))
+        context.close()
+    charts = [drawn for drawn, _ in seen[1:] if drawn is not None]
+    rests = [rest for _, rest in seen[1:] if rest is not None]
+    first = f"first chart {statistics.median(charts):,.0f} ms, " if charts else ""
+    print(f"  first paint, {name}: {first}all {statistics.median(rests):,.0f} ms (load {os.getloadavg()[0]:.1f})")
+
+
 def main() -> None:
-    """Print medians and 95th percentiles of 20 slider moves, beside those of a page without charts."""
+    """Print medians and 95th percentiles of 20 slider moves beside those of a page without charts; first paints."""
     core_share()
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         (script := Path(folder) / "empty.py").write_text(EMPTY, encoding="utf-8")
@@ -88,18 +114,22 @@ def main() -> None:
             three = ":is(.st-key-data_chart, .st-key-band_chart, .st-key-worst_chart) .dpscope-plot"
             pages: dict[str, tuple[str, dict[str, Any]]] = {
                 "an empty page": (empty, {"selector": "[data-testid=stCaptionContainer]", "attribute": "", "count": 1}),
-                "Start, two charts": (f"{address}/?epsilon=10", {"selector": ".dpscope-plot", "count": 2, **drawn}),
                 "Play, three charts": (f"{address}/?epsilon=10", {"selector": three, "count": 3, **drawn}),
                 "Play, with the trade-off": (
-                    f"{address}/?epsilon=10", {"selector": ".dpscope-plot", "count": 4, **drawn},
+                    f"{address}/?epsilon=10",
+                    {"selector": ".dpscope-plot", "count": 4, **drawn},
                 ),
-            }  # fmt: skip
+            }
             for name, (place, watched) in pages.items():
                 taken = moves(page, place, **watched)
                 print(
                     f"  slider to repaint, {name}: median {statistics.median(taken):.0f} ms, "
                     f"p95 {taken[int(0.95 * (MOVES - 1))]:.0f} ms (load {os.getloadavg()[0]:.1f})"
                 )
+            page.close()
+            first_paints(browser, empty, name="an empty page")
+            for each in PAGES:
+                first_paints(browser, f"{address}/{each}", name=each or "start")
 
 
 if __name__ == "__main__":

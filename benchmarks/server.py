@@ -41,8 +41,11 @@ def running_app(script: Path = HERE / "app.py") -> Iterator[tuple[str, int]]:
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     process = subprocess.Popen(
         [*command, "--server.headless", "true"],
-        cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ.copy(),
-    )  # fmt: skip
+        cwd=HERE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ.copy(),
+    )
     try:
         address = f"http://127.0.0.1:{port}"
         for _ in range(1200):

@@ -36,7 +36,7 @@ from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, TablesRel
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.shelves import total_variation
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 ADULT = ("workclass", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "income>50K")
 ADULT_SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
@@ -106,8 +106,10 @@ def compare(title: str, dataset: Dataset) -> None:
         ("direct Laplace, simplex", DirectTables(noise="laplace"), "simplex"),
     ]
     if set(dataset.domain.sizes) == {2}:
-        methods += [("Fourier Gaussian, simplex", FourierTables(delta=DELTA), "simplex"),
-                    ("Fourier Gaussian, consistent", FourierTables(delta=DELTA), "consistent")]  # fmt: skip
+        methods += [
+            ("Fourier Gaussian, simplex", FourierTables(delta=DELTA), "simplex"),
+            ("Fourier Gaussian, consistent", FourierTables(delta=DELTA), "consistent"),
+        ]
     planner = ResidualPlanner(delta=DELTA, lean=1.0)
     methods += [
         ("residual planner, unbiased", planner, "unbiased"),
@@ -117,19 +119,23 @@ def compare(title: str, dataset: Dataset) -> None:
     ]
     for neighbours in (Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE):
         problem = problem_of(dataset, ways=3, neighbours=neighbours)
-        print(f"  {neighbours.words}, epsilon = 1, delta = {DELTA:g} (Laplace: 0); mean total variation of {REPEATS} "
-              "releases, seconds (this process's own)")  # fmt: skip
+        print(
+            f"  {neighbours.words}, epsilon = 1, delta = {DELTA:g} (Laplace: 0); mean total variation of {REPEATS} "
+            "releases, seconds (this process's own)"
+        )
         for name, mechanism, fit in methods:
             released(mechanism, dataset, problem, fit=fit)  # plans are public and kept: the first release makes them
             runs = [released(mechanism, dataset, problem, fit=fit) for _ in range(REPEATS)]
             errors = [float(distances(tables, truth).mean()) for tables, _, _ in runs]
-            print(f"    {name:42}{np.mean(errors):.4f} ({min(errors):.4f} to {max(errors):.4f})   "
-                  f"{median(r[1] for r in runs):.3f} s ({median(r[2] for r in runs):.3f})", flush=True)  # fmt: skip
+            print(
+                f"    {name:42}{np.mean(errors):.4f} ({min(errors):.4f} to {max(errors):.4f})   "
+                f"{median(r[1] for r in runs):.3f} s ({median(r[2] for r in runs):.3f})",
+                flush=True,
+            )
     tables = runs[0][0]
     names = len(dataset.domain.names)
     rows = synthetic_rows(tables, widest_tree(tables, attributes=names, ways=3), rows=dataset.n, seed=1)
-    made = {c: t.astype(np.float64) for c, t in
-            finished(count_tables(rows, dataset.domain.sizes, ways=3)).items()}  # fmt: skip
+    made = {c: t.astype(np.float64) for c, t in finished(count_tables(rows, dataset.domain.sizes, ways=3)).items()}
     print(f"    synthetic rows of a tree of these tables      {distances(made, truth).mean():.4f}")
     print("  others, rows added or removed:", *PEERS[title], sep="\n    ", flush=True)
 
@@ -140,7 +146,7 @@ def noisy_histogram(dataset: Dataset, problem: Problem, *, epsilon: float, sampl
     codes = dataset.records.astype(np.int64) @ (1 << np.arange(attributes)[::-1])
     counts = np.bincount(codes, minlength=1 << attributes)[None, :]
     sensitivity = len(problem.neighbours.histogram_shift)
-    noisy = sampler.noisy_counts(counts, epsilon=epsilon, sensitivity=sensitivity, trials=1)
+    noisy = sampler.draw(NoisyCounts(counts, epsilon=epsilon, sensitivity=sensitivity), 1)
     return noisy.reshape((2,) * attributes)
 
 
@@ -224,7 +230,7 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if not (chosen.nltcs or chosen.adult):
         parser.error("Name at least one file; the module's text says where they are published.")
-    Secure().gaussian_counts(np.zeros((1, 1), dtype=np.int64), sigma=1.0, shift=(1,), trials=1)  # loads OpenDP
+    Secure().draw(GaussianCounts(np.zeros((1, 1), dtype=np.int64), sigma=1.0, shift=(1,)), 1)  # loads OpenDP
     steps: list[Callable[[], None]] = []
     if chosen.nltcs:
         nltcs = read(chosen.nltcs, (), (2,) * 16, "NLTCS")

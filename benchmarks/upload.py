@@ -21,13 +21,14 @@ CHILD = """
 import resource, sys, time
 from pathlib import Path
 from dpcore import Dataset, Line, Provenance, ProvenanceKind
-from dpcore.data.sources import encode
 from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
 payload = Path(sys.argv[1]).read_bytes()
 start = time.perf_counter()
 table = read_table(payload, name="big.csv")
 private = Provenance(kind=ProvenanceKind.PRIVATE, title="benchmark")
-dataset = encode(table, column="income", domain=Line(low=0, high=500_000, bits=10, missing=True), provenance=private)
+income = Columns(names=("income",), on=Line(low=0, high=500_000, bits=10, missing=True))
+dataset = income.dataset(table, private)
 seconds = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(f"{dataset.n:,} rows, {len(payload) / 1e6:.0f} MB of CSV: {seconds:.1f} s (goal 10 s), peak {peak:.0f} MB "

@@ -203,11 +203,15 @@ def main(arguments: list[str] | None = None) -> None:
     for ways in range(chosen.ways[0], chosen.ways[1] + 1):
         asked = workload(tables, ways=ways)
         spread = np.abs(asked.truth - np.median(asked.truth))
-        print(f"k = {ways}: {len(asked.truth):,} answers between {asked.truth.min():.3f} and {asked.truth.max():.3f}; "
-              f"their median for all of them would err by {spread.mean():.4f} / {spread.max():.4f}")  # fmt: skip
+        print(
+            f"k = {ways}: {len(asked.truth):,} answers between {asked.truth.min():.3f} and {asked.truth.max():.3f}; "
+            f"their median for all of them would err by {spread.mean():.4f} / {spread.max():.4f}"
+        )
         for delta, methods in KINDS:
-            print(f" delta = {delta:g}; epsilon = {', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}; numbers and "
-                  f"seconds at epsilon = {TOLD:g}")  # fmt: skip
+            print(
+                f" delta = {delta:g}; epsilon = {', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}; numbers and "
+                f"seconds at epsilon = {TOLD:g}"
+            )
             compare(asked, methods, delta=delta, releases=chosen.releases, seed=chosen.seed)
         if ways in MST:
             print(f" others, epsilon = 1, delta = {DELTA:g}: MST {MST[ways]}, in 59 s", flush=True)

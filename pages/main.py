@@ -16,16 +16,20 @@ HERE = Path(__file__).resolve().parent
 open_gate()
 take_back()
 page = st.navigation(
-    [
-        st.Page(HERE / "play/page.py", title="Ranges and cells", url_path="play", default=True),
-        st.Page(HERE / "data/page.py", title="Data", url_path="data"),
-        st.Page(HERE / "ask/page.py", title="Ask", url_path="ask"),
-        st.Page(HERE / "marginals/page.py", title="Marginals", url_path="marginals"),
-        st.Page(HERE / "robust/page.py", title="Robust answers", url_path="robust"),
-        st.Page(HERE / "sparse/page.py", title="Sparse histograms", url_path="sparse"),
-        st.Page(HERE / "halfspaces/page.py", title="Halfspaces", url_path="halfspaces"),
-        st.Page(HERE / "learn/page.py", title="Limits", url_path="limits"),
-    ],
+    {
+        "Play": [
+            st.Page(HERE / "play/page.py", title="Ranges and cells", url_path="start", default=True),
+            st.Page(HERE / "marginals/page.py", title="Tables", url_path="tables"),
+            st.Page(HERE / "robust/page.py", title="One number", url_path="one-number"),
+            st.Page(HERE / "ask/page.py", title="Conversation", url_path="conversation"),
+        ],
+        "Data": [st.Page(HERE / "data/page.py", title="Data", url_path="data")],
+        "Learn": [
+            st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
+            st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),
+            st.Page(HERE / "sparse/page.py", title="Random privacy", url_path="random-privacy"),
+        ],
+    },
     position="top",
 )
 # The drawing goes with the page; a PNG would be a file of the session, which a browser may ask for when that is over.

@@ -38,10 +38,7 @@ PLAN = "a plan: budgets, sizes and the public n, no names"
 SIZES = "sizes alone"
 NOISE = "a law of noise: budgets and sizes alone"
 SAMPLE = "a sample that everybody is shown"
-MADE = "rows a benchmark makes for itself"
 CACHES = {
-    "benchmarks.promises_answers:truth": MADE,
-    "benchmarks.promises_data:shaped": MADE,
     "dpcore.mechanisms.halfspaces.directions:directions": SIZES,
     "dpcore.mechanisms.halfspaces.directions:reach": SIZES,
     "dpcore.mechanisms.marginals.bounds:_allowed": PLAN,
@@ -57,6 +54,9 @@ CACHES = {
     "dpcore.mechanisms.marginals.polynomials:_binomials": SIZES,
     "dpcore.mechanisms.marginals.polynomials:minimax": SIZES,
     "dpcore.mechanisms.marginals.release:_terms": PLAN,
+    "dpcore.mechanisms.ranges.strategy:strategy": SIZES,
+    "dpcore.mechanisms.ranges.windows:estimate": SIZES,
+    "dpcore.mechanisms.ranges.windows:worst_query": SIZES,
     "dpcore.queries.attribute_sets:_binomials": SIZES,
     "dpcore.queries.attribute_sets:places": SIZES,
     "dpcore.mechanisms:catalogue": "the catalogue",

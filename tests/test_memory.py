@@ -12,19 +12,18 @@ from pathlib import Path
 import pytest
 
 from dpcore.core import DataError, Domain, Provenance, ProvenanceKind
+from dpcore.data.bundled import bundled
 from dpcore.data.cube import Predicate
-from dpcore.data.cubes import UploadedCube
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.data.pairs import UploadedPairs
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Limits, Table, read_table
-from dpcore.data.sources import encode
-from dpcore.data.vectors import Measure
-from dpcore.data.vectors.encoding import encode_vectors
+from dpcore.data.readings import Measure, Vectors, YesNo
+from dpcore.data.samples import load_sample
 from pages.data.upload import LEAST_MEGABYTES, session_limits
 from pages.shell.session import remembered
 from tests import ROOT
 from tests.kit.hostile import parquet
+from tests.kit.sources import own
 
 ROWS = 1_000
 PRIVATE = Provenance(kind=ProvenanceKind.PRIVATE, title="own")
@@ -38,24 +37,22 @@ def table_within(bytes_a_row: int) -> Table:
 
 
 def one(table: Table, domain: Domain, column: str) -> object:
-    return encode(table, column=column, domain=domain, provenance=PRIVATE)
+    return own(table, column, on=domain, private=True).dataset()
 
 
 def pair(table: Table) -> object:
     grid = Grid(first=Line(high=8.0, bits=3), second=Line(high=8.0, bits=3))
-    return UploadedPairs(
-        table=table, column_name="a", second_name="b", declared=grid, private=True, digest=""
-    ).dataset()  # fmt: skip
+    return own(table, "a", "b", on=grid, private=True, digest="").dataset()
 
 
 def cube(table: Table, predicates: int = 64) -> object:
     asked = tuple(Predicate(column="a", kind="at least", value=float(i)) for i in range(predicates))
-    return UploadedCube(table=table, predicates=asked, private=True, digest="").dataset()
+    return YesNo(predicates=asked).dataset(table, PRIVATE)
 
 
 def vectors(table: Table) -> object:
     measures = (Measure(column="a", high=1e3), Measure(column="b", high=8.0))
-    return encode_vectors(table, measures=measures, provenance=PRIVATE)
+    return Vectors(measures=measures).dataset(table, PRIVATE)
 
 
 ASKED: dict[str, tuple[Callable[[Table], object], int]] = {
@@ -92,6 +89,12 @@ def test_what_a_session_holds_counts_until_it_is_let_go() -> None:
     del first
     gc.collect()
     assert cube(table) is not None
+
+
+def test_what_is_made_of_a_sample_that_all_sessions_share_counts_towards_none() -> None:
+    before = load_sample("penguins")._held_bytes()
+    kept = bundled("penguins", "bill_length_mm", "flipper_length_mm").dataset()
+    assert load_sample("penguins")._held_bytes() == before < kept.records.nbytes
 
 
 def test_what_was_computed_before_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ Nothing here computes; the numerics live on the floors above (``domains``, ``que
 """
 
 from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError
-from dpcore.core.mechanism import Entry, Mechanism
+from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
 from dpcore.core.problem import Dataset, Domain, Problem, Provenance, ProvenanceKind, Queries
 from dpcore.core.promises import Assumption, Bound, BoundKind, Guarantee, Neighbours, exactly, rounded_up
@@ -45,6 +45,7 @@ __all__ = [
     "Problem",
     "Provenance",
     "ProvenanceKind",
+    "PureMechanism",
     "Queries",
     "Release",
     "State",

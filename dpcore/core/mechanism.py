@@ -7,20 +7,24 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
 
 from dpcore.core.basics import DataError, ParameterError
 from dpcore.core.parameters import Parameter
 from dpcore.core.problem import Dataset, Domain, Problem, Queries
 from dpcore.core.promises import Bound, Guarantee, Neighbours
-from dpcore.core.release import Release, State
+from dpcore.core.release import HistogramState, Release, State
+
+Let = TypeVar("Let", bound=Release)
 
 
-def _on_its_problem(prepare: Callable[..., State]) -> Callable[..., State]:
+def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap prepare(): guarantees that use n are about data with n rows, and neighbours always agree on this check."""
 
     @functools.wraps(prepare)
-    def checked(self: Mechanism, dataset: Dataset, problem: Problem) -> State:
+    def checked(self: Mechanism, dataset: Dataset, problem: Problem) -> Any:
         if dataset.domain != problem.domain:
             raise DataError("The data are on another domain than the problem.")
         if problem.neighbours is Neighbours.REPLACE_ONE and dataset.n != problem.n:
@@ -88,9 +92,10 @@ class Mechanism(ABC):
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The promised worst error over problem.queries, failing with probability at most beta over the coins."""
 
-    @abstractmethod
-    def prepare(self, dataset: Dataset, problem: Problem) -> State:
-        """Whatever can be computed once from the private data without knowing epsilon."""
+    @_on_its_problem
+    def prepare(self, dataset: Dataset, problem: Problem) -> Any:
+        """A State: whatever can be computed once from the private data without knowing epsilon. Here the counts."""
+        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Roughly how long a preview takes: before its first release, and for each; 0 where nobody has to wait."""
@@ -103,6 +108,21 @@ class Mechanism(ABC):
     @abstractmethod
     def run(self, state: Any, sampler: Any, trials: int = 1) -> Release:
         """T independent releases. Every coin comes from the sampler (randomness.Sampler)."""
+
+    def release(self, kind: type[Let], state: State, sampler: Any, trials: int, **published: Any) -> Let:
+        """A release of this kind with what it publishes; nothing is refused unless ``refused`` (T,) is given."""
+        shared = {"refused": np.zeros(trials, dtype=np.bool_), "sampler": sampler.name, "problem": state.problem}
+        return kind(**{"guarantee": self.guarantee(state.problem)} | shared | published)
+
+
+class PureMechanism(Mechanism):
+    """Epsilon-DP under either relation, at the epsilon that is asked for."""
+
+    epsilon: float
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        """epsilon-DP, either relation."""
+        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,16 +82,26 @@ def epsilon_param(default: float = 1.0) -> Any:
 def delta_param(default: float = 1e-6) -> Any:
     """The slack of approximate differential privacy."""
     return param(
-        default, 1e-15, 0.1, label="Slack", symbol="δ", log=True,
+        default,
+        1e-15,
+        0.1,
+        label="Slack",
+        symbol="δ",
+        log=True,
         stops=(1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
         help="A chance by which the factor e^ε may be exceeded; keep it far below 1/n.",
-    )  # fmt: skip
+    )
 
 
 def alpha_param(default: float = 0.1) -> Any:
     """The error a mechanism aims at."""
     return param(
-        default, 0.005, 1.0, label="Allowed error", symbol="α", log=True,
+        default,
+        0.005,
+        1.0,
+        label="Allowed error",
+        symbol="α",
+        log=True,
         stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
         help="The largest error over the query class that the release aims at, as a fraction of n.",
-    )  # fmt: skip
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core.basics import DataError, Floats, Integers, ParameterError
-from dpcore.core.promises import Neighbours
+from dpcore.core.promises import Assumption, Neighbours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,13 +60,17 @@ class Domain(ABC):
         """Comparisons a binary search over the cells needs: the paper's d."""
         return max(1, math.ceil(math.log2(self.size)))
 
-    @abstractmethod
     def points(self) -> list[str] | Floats:
-        """One label (categories) or midpoint (numbers, shape (ordered,)) per fitting cell."""
+        """One label (categories) or midpoint (numbers, shape (ordered,)) per fitting cell, where cells are listed."""
+        raise ParameterError(f"The cells of {type(self).__name__} are too many to list.")
 
-    @abstractmethod
     def describe(self, cell: int) -> str:
-        """The cell in words."""
+        """The cell in words, where cells are numbered."""
+        raise ParameterError(f"The cells of {type(self).__name__} are not numbered.")
+
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Records as columns of a table, (n,) each, by their names."""
+        return cell_columns(self, records)
 
 
 def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
@@ -132,42 +135,11 @@ class Dataset:
             histogram.setflags(write=False)
             object.__setattr__(self, "_histogram", histogram)
 
-    @classmethod
-    def from_frame(
-        cls, frame: pd.DataFrame, columns: Hashable | Sequence[Hashable], domain: Domain, *, private: bool = True
-    ) -> Dataset:
-        """Encode columns of a pandas DataFrame; the same table in a file gives the same records.
-
-        Args:
-            frame: one record per row.
-            columns: a name, or a list of names: two for a Grid, group and number for a Grouped domain, one for each
-                attribute of Attributes.
-            domain: what a record can be. Declare it; do not read it off private rows.
-            private: False for rows that are public or made up.
-
-        Raises:
-            DataError: there is no such column; the message shows no record.
-            ParameterError: the domain needs other columns.
-
-        >>> import dpcore, pandas as pd
-        >>> df = pd.DataFrame({"age": ["17", "41", None, "200"]})
-        >>> dpcore.Dataset.from_frame(df, "age", dpcore.Line(high=128, bits=6, missing=True))
-        <Dataset: private, Line>
-        """
-        # The one import that points up: reading stands above the nouns, and this is its front door.
-        from dpcore.data.frames import dataset_from_frame
-
-        return dataset_from_frame(frame, columns, domain, private=private)
-
     def frame(self) -> pd.DataFrame:
-        """One row per record: the midpoint or label of its cell, missing where nothing fits. As private as the data.
-
-        Raises:
-            ParameterError: the domain's cells are not listed.
-        """
+        """One row per record: the midpoint or label of its cell, missing where nothing fits. As private as the data."""
         import pandas as pd
 
-        return pd.DataFrame(cell_columns(self.domain, self.records))
+        return pd.DataFrame(self.domain.table(self.records))
 
     @property
     def n(self) -> int:
@@ -188,6 +160,11 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"<Dataset: {self.provenance.kind}, {type(self.domain).__name__}>"
+
+
+def spread(count: int, most: int) -> Integers:
+    """At most ``most`` evenly spread whole numbers from 0 to count - 1, both ends included."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,17 +192,17 @@ class Queries(ABC):
     def describe(self, index: int) -> str:
         """Query number ``index`` in words."""
 
-    @abstractmethod
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Answers on histograms (T, size) to the queries ``indices`` (Q,): sums of cells, shape (T, Q)."""
+        raise ParameterError(f"{type(self).__name__} are asked of rows: their cells are too many to count.")
 
-    @abstractmethod
     def max_error(self, difference: NDArray[Any]) -> Floats:
         """Largest absolute answer over the whole class on each row of differences (T, size), in closed form: (T,)."""
+        raise ParameterError(f"The largest error over all {type(self).__name__} has no closed form.")
 
-    @abstractmethod
     def batch(self, most: int) -> Integers:
         """Indices of at most ``most`` fixed, evenly spread queries, for plots; shape (Q,)."""
+        return spread(self.count, most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,3 +228,10 @@ class Problem:
         object.__setattr__(self, "n", int(self.n))
         if self.queries.domain != self.domain:
             raise ParameterError("The queries are about another domain.")
+
+    @property
+    def unchecked_n(self) -> tuple[Assumption, ...]:
+        """That n is the number of rows, where the relation keeps anybody from checking it; else nothing."""
+        if self.neighbours is Neighbours.REPLACE_ONE:
+            return ()
+        return (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),)

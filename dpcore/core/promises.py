@@ -114,6 +114,7 @@ class Bound:
         assumptions: each with whether it is met.
         rows_needed: the n at which the promise would hold (None: no such n or not known).
         note: what a reader must know besides: an erratum, a looser constant.
+        formula: the theorem in TeX, in symbols; α is the worst error as a fraction of n, Z noise in rows.
     """
 
     value: float
@@ -124,6 +125,7 @@ class Bound:
     assumptions: tuple[Assumption, ...] = ()
     rows_needed: int | None = None
     note: str = ""
+    formula: str = ""
 
     @property
     def applies(self) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.core.basics import Booleans, Floats, Integers
 from dpcore.core.problem import Problem, cell_columns
@@ -49,6 +51,9 @@ class Release(ABC):
         refused: shape (T,), True where the mechanism answered nothing.
     """
 
+    published: ClassVar[tuple[str, ...]]
+    """Fields that were drawn, arrays (T, ...) or tuples of them: all that outcomes() shows."""
+
     problem: Problem
     guarantee: Guarantee
     sampler: str
@@ -59,13 +64,20 @@ class Release(ABC):
         """Number of independent releases, T."""
         return len(self.refused)
 
-    @abstractmethod
     def outcomes(self) -> Floats:
         """Everything each release publishes, one row per trial, shape (T, anything)."""
+        arrays = [each for name in self.published for each in _arrays(getattr(self, name))]
+        flat = [each.reshape(len(each), math.prod(each.shape[1:])).astype(np.float64) for each in arrays]
+        return np.concatenate(flat, axis=1) if flat else np.zeros((self.trials, 1))
 
-    @abstractmethod
     def part(self, start: int, stop: int) -> Self:
         """Trials start to stop."""
+        kept: dict[str, Any] = {"refused": self.refused[start:stop]}
+        for name in self.published:
+            value = getattr(self, name)
+            cut = tuple(each[start:stop] for each in _arrays(value))
+            kept[name] = cut if isinstance(value, tuple) else cut[0]
+        return dataclasses.replace(self, **kept)
 
     def frame(self) -> pd.DataFrame:
         """One row per trial and published number: trial, refused, place among the outcomes, value."""
@@ -76,6 +88,10 @@ class Release(ABC):
         return pd.DataFrame(
             {"trial": trials, "refused": self.refused[trials], "place": places, "outcome": outcomes.ravel()}
         )
+
+
+def _arrays(value: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,15 +136,12 @@ class DataRelease(Release):
 class ValueRelease(Release):
     """One released cell per trial, shape (T,); NOTHING where refused."""
 
+    published = ("values",)
     values: Integers
 
     def __post_init__(self) -> None:
         # A refusal publishes nothing: whatever was computed on the way to it must not travel with the release.
         object.__setattr__(self, "values", np.where(self.refused, NOTHING, self.values))
-
-    def outcomes(self) -> Floats:
-        """The value, one column."""
-        return self.values.astype(np.float64)[:, None]
 
     def frame(self) -> pd.DataFrame:
         """One row per trial: trial, refused, the released cell (-1 if refused), what it stands for."""
@@ -137,15 +150,12 @@ class ValueRelease(Release):
         named = cell_columns(self.problem.domain, self.values)
         return pd.DataFrame({"trial": np.arange(self.trials), "refused": self.refused, "cell": self.values, **named})
 
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        return dataclasses.replace(self, refused=self.refused[start:stop], values=self.values[start:stop])
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HistogramRelease(DataRelease):
     """A released count per cell, shape (T, size); negative noisy counts are shown as they are."""
 
+    published = ("counts",)
     counts: Integers
 
     def __post_init__(self) -> None:
@@ -155,14 +165,6 @@ class HistogramRelease(DataRelease):
         """The released counts as numbers of rows."""
         return np.where(self.refused[:, None], np.nan, self.counts)
 
-    def outcomes(self) -> Floats:
-        """The counts."""
-        return self.counts.astype(np.float64)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        return dataclasses.replace(self, refused=self.refused[start:stop], counts=self.counts[start:stop])
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PointsRelease(DataRelease):
@@ -171,6 +173,7 @@ class PointsRelease(DataRelease):
     A weight of 0 marks an unused place, so that trials with fewer points share one array.
     """
 
+    published = ("points", "weights")
     points: Integers
     weights: Floats
 
@@ -184,10 +187,6 @@ class PointsRelease(DataRelease):
         flat = (np.arange(trials)[:, None] * size + self.points).ravel()
         mass = np.bincount(flat, weights=self.weights.ravel() * self.problem.n, minlength=trials * size)
         return np.where(self.refused[:, None], np.nan, mass.reshape(trials, size))
-
-    def outcomes(self) -> Floats:
-        """Points, then weights."""
-        return np.concatenate([self.points.astype(np.float64), self.weights], axis=1)
 
     def frame(self) -> pd.DataFrame:
         """One row per trial and synthetic point: trial, refused, cell, what it stands for, its share of n.
@@ -204,9 +203,3 @@ class PointsRelease(DataRelease):
         share = np.where(refused, np.nan, self.weights[trials, places])
         named = cell_columns(self.problem.domain, cells)
         return pd.DataFrame({"trial": trials, "refused": refused, "cell": cells, **named, "share": share})
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        return dataclasses.replace(
-            self, refused=self.refused[start:stop], points=self.points[start:stop], weights=self.weights[start:stop]
-        )

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Domain, Floats, Integers, ParameterError, Queries
+from dpcore.core import DataError, Domain, Integers, ParameterError, Queries
 from dpcore.data.domains import Categories
 
 MOST_ATTRIBUTES = 64
@@ -91,10 +91,6 @@ class Attributes(Domain):
         cells = [column.encode(column_codes) for column, column_codes in zip(self.columns, codes, strict=True)]
         return self.checked(np.stack(cells, axis=1))
 
-    def points(self) -> list[str] | Floats:
-        """There are too many."""
-        raise ParameterError("The cells of several attributes are too many to list.")
-
     def describe(self, cell: int) -> str:
         """Each attribute with its label; the last attribute varies fastest."""
         words = []
@@ -102,6 +98,11 @@ class Attributes(Domain):
             cell, place = divmod(cell, column.size)
             words.append(f"{name} {column.describe(place)}")
         return ", ".join(reversed(words))
+
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """A column of labels for each attribute."""
+        columns = zip(self.names, self.columns, records.T, strict=True)
+        return {name: kind.table(cells)["value"] for name, kind, cells in columns}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,15 +161,3 @@ class Marginals(Queries):
                 )
             index -= math.prod(sizes)
         raise ParameterError("There is no query of this number.")
-
-    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
-        """Cells of the whole domain are not listed."""
-        raise ParameterError("Tables are counted from rows, not from a histogram of the whole domain.")
-
-    def max_error(self, difference: NDArray[Any]) -> Floats:
-        """Cells of the whole domain are not listed."""
-        raise ParameterError("Tables are compared cell by cell, not through a histogram of the whole domain.")
-
-    def batch(self, most: int) -> Integers:
-        """At most so many queries, evenly spread."""
-        return np.unique(np.linspace(0, self.count - 1, min(self.count, most)).round().astype(np.int64))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, DataError, Domain, Floats, Integers, ParameterError, exactly
+from dpcore.core import Booleans, DataError, Domain, ParameterError, exactly
+
+if TYPE_CHECKING:
+    from dpcore.data.reading.tables import Table
 
 MOST_ATTRIBUTES = 64
 
@@ -55,24 +58,14 @@ class Cube(Domain):
             raise DataError("Every value must be 0 or 1.")
         return records.astype(np.bool_, copy=False)
 
-    def points(self) -> list[str] | Floats:
-        """There are too many."""
-        raise ParameterError("The cells of a cube are too many to list.")
-
     def describe(self, cell: int) -> str:
         """The attributes of a cell; bit j of its number is attribute j."""
         held = [name for place, name in enumerate(self.names) if cell >> place & 1]
         return ", ".join(held) or "none"
 
-
-class Columns(Protocol):
-    """What predicates read: a Table."""
-
-    def numbers(self, column: str) -> Floats:
-        """The column as numbers, NaN where there is none."""
-
-    def labels(self, column: str, labels: Sequence[str]) -> Integers:
-        """Position of each cell among the labels, their number for anything else."""
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """A column of truth values for each attribute."""
+        return dict(zip(self.names, records.T, strict=True))
 
 
 KINDS = ("is", "at least", "below")
@@ -122,7 +115,7 @@ def cube_of(predicates: Sequence[Predicate]) -> Cube:
     return Cube(names=tuple(predicate.name for predicate in predicates))
 
 
-def judged(table: Columns, predicates: Sequence[Predicate]) -> Booleans:
+def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
     """Each row's attributes, (n, d); every column is read once for its texts and once for its numbers, and let go."""
     asked: dict[tuple[str, bool], list[int]] = {}
     for place, predicate in enumerate(predicates):

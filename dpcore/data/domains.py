@@ -186,7 +186,7 @@ class Grouped(Domain):
     """
 
     title: ClassVar[str] = "a number and its group"
-    missing: bool = field(default=True, init=False)
+    missing: bool = field(default=True, init=False, repr=False)
     labels: tuple[str, ...] = ("no", "yes")
     line: Line = field(default_factory=Line)
 

@@ -1,4 +1,4 @@
-"""Made-up data sets on ordered cells and in the plane, for previews that touch nobody's records.
+"""Made-up data sets on ordered cells, in the plane and on the sphere, for previews that touch nobody's records.
 
 Every shape is drawn from a seed: the same key, n, size and seed give the same records.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from dpcore.core import Floats, Integers, ParameterError
 MOST_RECORDS = 100_000_000
 MOST_CELLS = 2**32
 SPARSE_CELLS = 12
+FIRST_SIDE = 0.6
+"""Share of generated vectors on the first side."""
 
 Random = np.random.Generator
 
@@ -27,17 +30,22 @@ class Generator:
         key: what URLs and saved sessions call it.
         title: what people call it.
         sentence: what it looks like and why it is worth trying.
-        draw: (random, n, size) to records on 0..size-1, shape (n,).
+        draw: (random, n, size) to records on 0..size-1, shape (n,); in the plane (random, n) to places in the unit
+            square, shape (n, 2), of which those outside are moved to its edge.
+        in_the_plane: whether the records are cells of a grid rather than of a line.
     """
 
     key: str
     title: str
     sentence: str
-    draw: Callable[[Random, int, int], Integers]
+    draw: Callable[..., Any]
+    in_the_plane: bool = False
 
 
-def generate(key: str, *, n: int, size: int, seed: int) -> Integers:
+def generate(key: str, *, n: int, size: int | tuple[int, int], seed: int) -> Integers:
     """Records of the shape on cells 0..size-1, independent draws, shape (n,).
+
+    In the plane ``size`` is the rows and columns of a grid, whose cells are numbered row by row.
 
     >>> generate("uniform", n=5, size=10, seed=1).tolist() == generate("uniform", n=5, size=10, seed=1).tolist()
     True
@@ -47,19 +55,14 @@ def generate(key: str, *, n: int, size: int, seed: int) -> Integers:
     """
     if key not in GENERATORS:
         raise ParameterError(f"The shape must be one of {', '.join(GENERATORS)}, got {key!r}.")
-    return GENERATORS[key].draw(_random(n, size, seed), n, size)
-
-
-def generate_distinct(*, n: int, size: int, seed: int) -> Integers:
-    """A uniformly random set of n different cells out of 0..size-1, for theorems about distinct records, shape (n,).
-
-    Raises:
-        ParameterError: more records than cells, or a number out of range.
-    """
-    random = _random(n, size, seed)
-    if n > size:
-        raise ParameterError(f"Distinct records need at least as many cells as records: n = {n:,}, size = {size:,}.")
-    return random.choice(size, n, replace=False)
+    shape = GENERATORS[key]
+    if shape.in_the_plane != isinstance(size, tuple):
+        raise ParameterError(f"“{shape.title}” is drawn {'in the plane' if shape.in_the_plane else 'on a line'}.")
+    if not isinstance(size, tuple):
+        records: Integers = shape.draw(_random(n, size, seed), n, size)
+        return records
+    places = shape.draw(_random(n, size[0] * size[1], seed), n)
+    return _cells(places[:, 0], size[0]) * size[1] + _cells(places[:, 1], size[1])
 
 
 def _random(n: int, size: int, seed: int) -> Random:
@@ -112,6 +115,21 @@ def _all_equal(random: Random, n: int, size: int) -> Integers:
     return np.full(n, random.integers(size), dtype=np.int64)
 
 
+PLANE_CLOUDS = np.array([[0.25, 0.7, 0.06], [0.65, 0.35, 0.12], [0.8, 0.8, 0.035]])
+"""Middles and widths of the clouds; half of the records lie in the first, 0.35 in the second."""
+
+
+def _clouds(random: Random, n: int) -> Floats:
+    which = np.searchsorted([0.5, 0.85], random.random(n))
+    places: Floats = PLANE_CLOUDS[which, :2] + PLANE_CLOUDS[which, 2:] * random.normal(size=(n, 2))
+    return places
+
+
+def _diagonal(random: Random, n: int) -> Floats:
+    along = random.random(n)
+    return np.stack([along, along + random.normal(scale=0.03, size=n)], axis=1)
+
+
 GENERATORS: dict[str, Generator] = {
     shape.key: shape
     for shape in (
@@ -151,68 +169,36 @@ GENERATORS: dict[str, Generator] = {
             sentence="Every record lies in the same cell, the hardest case for anything that looks between values.",
             draw=_all_equal,
         ),
-    )
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairGenerator:
-    """One shape in the plane.
-
-    Attributes:
-        key: what URLs and saved sessions call it.
-        title: what people call it.
-        sentence: what it looks like and why it is worth trying.
-        draw: (random, n) to places in the unit square, shape (n, 2); those outside are moved to its edge.
-    """
-
-    key: str
-    title: str
-    sentence: str
-    draw: Callable[[Random, int], Floats]
-
-
-def generate_pairs(key: str, *, n: int, rows: int, columns: int, seed: int) -> Integers:
-    """Records of a shape in the plane on a grid of cells numbered row by row, independent draws, shape (n,).
-
-    Raises:
-        ParameterError: unknown shape, or a number out of range.
-    """
-    if key not in PAIR_GENERATORS:
-        raise ParameterError(f"The shape must be one of {', '.join(PAIR_GENERATORS)}, got {key!r}.")
-    places = PAIR_GENERATORS[key].draw(_random(n, rows * columns, seed), n)
-    return _cells(places[:, 0], rows) * columns + _cells(places[:, 1], columns)
-
-
-CLOUDS = np.array([[0.25, 0.7, 0.06], [0.65, 0.35, 0.12], [0.8, 0.8, 0.035]])
-"""Middles and widths of the clouds; half of the records lie in the first, 0.35 in the second."""
-
-
-def _clouds(random: Random, n: int) -> Floats:
-    which = np.searchsorted([0.5, 0.85], random.random(n))
-    places: Floats = CLOUDS[which, :2] + CLOUDS[which, 2:] * random.normal(size=(n, 2))
-    return places
-
-
-def _diagonal(random: Random, n: int) -> Floats:
-    along = random.random(n)
-    return np.stack([along, along + random.normal(scale=0.03, size=n)], axis=1)
-
-
-PAIR_GENERATORS: dict[str, PairGenerator] = {
-    shape.key: shape
-    for shape in (
-        PairGenerator(
+        Generator(
             key="clouds",
             title="Clouds in the plane",
             sentence="Three round groups of unequal size and width with nearly nobody between them.",
             draw=_clouds,
+            in_the_plane=True,
         ),
-        PairGenerator(
+        Generator(
             key="diagonal",
             title="Diagonal in the plane",
             sentence="Two numbers that go together: either alone is uniform, and most of the plane is empty.",
             draw=_diagonal,
+            in_the_plane=True,
         ),
     )
 }
+
+
+def two_clouds(*, n: int, dimensions: int, margin: float, seed: int) -> Floats:
+    """Unit vectors (n, dimensions) on either side of the plane of the first axis, none nearer to it than the margin.
+
+    How far from the plane is uniform between margin and 1; where along it is any direction.
+
+    >>> bool((np.abs(two_clouds(n=99, dimensions=3, margin=0.5, seed=1)[:, 0]) >= 0.5).all())
+    True
+    """
+    random = _random(n, dimensions, seed)
+    side = np.where(random.random(n) < FIRST_SIDE, 1.0, -1.0)
+    # A thousandth more: rounding must not take a row below the margin.
+    height = margin + (1 - margin) * (0.001 + 0.999 * random.random(n))
+    along = random.standard_normal((n, dimensions - 1))
+    along *= (np.sqrt(1 - height**2) / np.linalg.norm(along, axis=1))[:, None]
+    return np.concatenate([(side * height)[:, None], along], axis=1)

@@ -1,145 +1,133 @@
-"""Where a page's data come from: a generator, a bundled sample, or an upload; each says how to get it in code."""
+"""A data set to be about: an origin, which says where rows come from, times a reading, which says what is read of them.
+
+Key, provenance, domain and code follow from both. Engines that hold a table become origins like the others.
+"""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.domains import Categories, Line
-from dpcore.data.generators import GENERATORS, generate
+from dpcore.data.correlated import correlated_domain, correlated_rows
+from dpcore.data.cube import Cube, Predicate
+from dpcore.data.domains import Grid, Line
+from dpcore.data.generators import GENERATORS, generate, two_clouds
 from dpcore.data.reading.tables import Table
-from dpcore.data.samples import ColumnSuggestion, Sample, load_sample, sample
+from dpcore.data.readings import Columns, Measure, Reading, Vectors, YesNo
+from dpcore.data.samples import Sample, load_sample, sample
+from dpcore.data.sphere import Sphere
+
+Kind = TypeVar("Kind", bound=Domain)
+SIDE_BITS = 5
+"""Bits of each side of a grid where nobody chose others: 32 by 32 cells."""
+ATTRIBUTES, CLOUDS = "attributes", "two-clouds"
+"""Generated rows of yes/no attributes, and of vectors."""
+TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin"}
+MODULES = {
+    "FOLDER": "dpcore.data.samples",
+    **dict.fromkeys(("Categories", "Grid", "Line"), "dpcore"),
+    "Attributes": "dpcore.data.attributes",
+    "Grouped": "dpcore.data.domains",
+    "Predicate": "dpcore.data.cube",
+    **dict.fromkeys(("Coded", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
+    **dict.fromkeys(("generated_rows", "generated_attributes", "generated_vectors"), "dpcore.data.sources"),
+    **dict.fromkeys(("survey_of", "vectors_of", "yes_no_of"), "dpcore.data.bundled"),
+}
+"""Where the names in a snippet come from."""
 
 
-class Source(ABC):
-    """A choice of data. ``key`` identifies it inside one session; it holds no value of the data."""
+class Origin(ABC):
+    """Where rows come from."""
 
     @property
     @abstractmethod
     def key(self) -> str:
-        """Identity for caches and captions."""
+        """Identity inside one session; it holds no value of the data."""
 
     @property
     @abstractmethod
     def provenance(self) -> Provenance:
-        """What may be shown of the data, and how they are called."""
+        """What may be shown of the rows, and how they are called."""
 
     @property
     @abstractmethod
-    def domain(self) -> Domain:
-        """What a record can be."""
-
-    @property
-    @abstractmethod
-    def column(self) -> str:
-        """Name of the column, for tables and axes."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of a table of such rows."""
-        return (self.column,)
-
-    @property
-    def public_rows(self) -> int:
-        """A public figure for n: its own where the data are public, a round one where they are not."""
-        return 10_000 if self.provenance.is_private else self.dataset().n
+    def rows(self) -> int:
+        """How many: as private as the rows, where rows come and go."""
 
     @abstractmethod
-    def dataset(self) -> Dataset:
-        """The encoded rows."""
+    def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
+        """The rows, read so; raises DataError where a column is missing."""
 
     @abstractmethod
-    def code(self) -> list[str]:
-        """Lines of Python after which ``dataset`` is this data set."""
+    def code(self, columns: Sequence[str]) -> list[str]:
+        """Lines of Python after which ``df`` holds these columns; ``source`` is then the source if it has a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generated(Source):
-    """Seeded rows from one of the shapes in generators."""
+class Generated(Origin):
+    """Seeded rows: of a shape in generators, of attributes that go together, or of two clouds of vectors.
+
+    Attributes:
+        shape: which.
+        n: how many.
+        seed: same seed, same rows.
+        margin: of the clouds.
+    """
 
     shape: str
     n: int
-    bits: int
-    seed: int
+    seed: int = 1
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.shape not in GENERATORS:
+        if self.shape not in {**GENERATORS, **TITLES}:
             raise ParameterError("No generator has this name.")
 
     @property
     def key(self) -> str:
         """All parameters."""
-        return f"generated:{self.shape}:{self.n}:{self.bits}:{self.seed}"
+        return f"generated:{self.shape}:{self.n}:{self.seed}:{self.margin}"
 
     @property
     def provenance(self) -> Provenance:
         """Nobody's data."""
-        return Provenance(kind=ProvenanceKind.GENERATED, title=f"{GENERATORS[self.shape].title}, {self.n:,} rows")
+        title = GENERATORS[self.shape].title if self.shape in GENERATORS else TITLES[self.shape]
+        return Provenance(kind=ProvenanceKind.GENERATED, title=f"{title}, {self.n:,} rows")
 
     @property
-    def domain(self) -> Line:
-        """The unit interval, cut into 2**bits cells."""
-        return Line(low=0.0, high=1.0, bits=self.bits)
+    def rows(self) -> int:
+        """As asked."""
+        return self.n
 
-    @property
-    def column(self) -> str:
-        """A plain name."""
-        return "value"
+    def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
+        """Draw the rows on the reading's domain."""
+        domain = reading.domain
+        records: NDArray[Any]
+        if isinstance(domain, Cube):
+            records = correlated_rows(n=self.n, attributes=domain.attributes, seed=self.seed)
+        elif isinstance(domain, Sphere):
+            records = two_clouds(n=self.n, dimensions=domain.dimensions, margin=self.margin, seed=self.seed)
+        else:
+            size = domain.shape if isinstance(domain, Grid) else domain.size
+            records = generate(self.shape, n=self.n, size=size, seed=self.seed)
+        return Dataset(domain, records, provenance)
 
-    def dataset(self) -> Dataset:
-        """Draw the rows."""
-        records = generate(self.shape, n=self.n, size=2**self.bits, seed=self.seed)
-        return Dataset(self.domain, records, self.provenance)
-
-    def code(self) -> list[str]:
-        """Draw, into a frame and back."""
-        return [
-            "from dpcore.data.sources import Generated",
-            "",
-            f"df = Generated(shape={self.shape!r}, n={self.n}, bits={self.bits}, seed={self.seed}).dataset().frame()",
-            f"domain = dpcore.{self.domain!r}",
-            "dataset = dpcore.Dataset.from_frame(df, 'value', domain, private=False)",
-        ]
-
-
-def suggested_domain(suggestion: ColumnSuggestion, *, bits: int | None = None) -> Domain:
-    """The domain a bundled column is declared with: public bounds or labels, and a cell for what does not fit."""
-    if suggestion.kind == "category":
-        return Categories(labels=tuple(suggestion.labels))
-    return Line(
-        low=suggestion.low,
-        high=suggestion.high,
-        bits=bits or suggestion.bits,
-        missing=True,
-        clamp=suggestion.clamp,
-        unit=suggestion.unit,
-    )
-
-
-def held_by(table: Table, dataset: Dataset) -> Dataset:
-    """The data set, whose rows count towards what may be held of its table."""
-    table.hold(dataset.records)
-    return dataset
-
-
-def encode(table: Table, *, column: str, domain: Domain, provenance: Provenance) -> Dataset:
-    """The rows of one column on a declared domain; raises DataError where the table has no rows or no such column."""
-    if isinstance(domain, Line):
-        return held_by(table, Dataset(domain, domain.encode(table.numbers(column)), provenance))
-    if isinstance(domain, Categories):
-        return held_by(table, Dataset(domain, domain.encode(table.labels(column, list(domain.labels))), provenance))
-    raise ParameterError(f"One column cannot be encoded as {domain.title}.")
+    def code(self, columns: Sequence[str]) -> list[str]:
+        """The rows of the named source."""
+        return ["df = source.dataset().frame()"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bundled(Source):
-    """One column of a real sample that comes with the project."""
+class Bundled(Origin):
+    """A real sample that comes with the project."""
 
     sample_key: str
-    column_name: str
-    bits: int = 10
 
     @property
     def sample(self) -> Sample:
@@ -147,108 +135,185 @@ class Bundled(Source):
         return sample(self.sample_key)
 
     @property
-    def suggestion(self) -> ColumnSuggestion:
-        """The column's declared domain."""
-        for suggestion in self.sample.columns:
-            if suggestion.column == self.column_name:
-                return suggestion
-        raise ParameterError("The sample has no such column.")
-
-    @property
     def key(self) -> str:
-        """Sample, column and grid."""
-        return f"sample:{self.sample_key}:{self.column_name}:{self.bits}"
+        """The sample."""
+        return f"sample:{self.sample_key}"
 
     @property
     def provenance(self) -> Provenance:
         """A public sample."""
-        return Provenance(
-            kind=ProvenanceKind.BUNDLED,
-            title=f"{self.sample.title}: {self.column_name}",
-            source=self.sample.attribution,
-        )
+        return Provenance(kind=ProvenanceKind.BUNDLED, title=self.sample.title, source=self.sample.attribution)
 
     @property
-    def domain(self) -> Domain:
-        """As suggested, on the chosen grid."""
-        return suggested_domain(self.suggestion, bits=self.bits)
+    def rows(self) -> int:
+        """Of the file."""
+        return load_sample(self.sample_key).row_count
 
-    @property
-    def column(self) -> str:
-        """The column's own name."""
-        return self.column_name
+    def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
+        """Read the sample's table, which all sessions share: what is made of it counts towards nobody's memory."""
+        return Dataset(reading.domain, reading.records(load_sample(self.sample_key)), provenance)
 
-    def dataset(self) -> Dataset:
-        """Read and encode the column."""
-        return encode(
-            load_sample(self.sample_key), column=self.column_name, domain=self.domain, provenance=self.provenance
-        )
-
-    def code(self) -> list[str]:
+    def code(self, columns: Sequence[str]) -> list[str]:
         """Reading the sample's file."""
-        return [
-            "import pandas as pd",
-            "",
-            "from dpcore.data.samples import FOLDER",
-            "from dpcore.data.sources import Bundled",
-            "",
-            *load_sample(self.sample_key).code([self.column_name], folder="FOLDER"),
-            f"domain = {self!r}.domain  # public bounds or labels, declared with the sample",
-            f"dataset = dpcore.Dataset.from_frame(df, {self.column_name!r}, domain, private=False)",
-        ]
+        return load_sample(self.sample_key).code(columns, folder="FOLDER")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Uploaded(Source):
-    """One column of a file somebody brought, on the domain they declared. Lives in one session.
+class Uploaded(Origin):
+    """A file somebody brought. Lives in one session.
 
-    ``bounds_from_data`` says that the domain was read off private rows, which no guarantee covers.
+    Attributes:
+        table: what was read of it.
+        private: whether nothing of it may be shown.
+        digest: of the file's bytes; tells files apart inside the session.
     """
 
     table: Table
-    column_name: str
-    declared: Domain
     private: bool
     digest: str
-    bounds_from_data: bool = False
-    _encoded: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Uploaded: {self.provenance.kind}>"
 
     @property
     def key(self) -> str:
-        """Digest of the file's bytes, column and domain; never leaves the session."""
-        return f"upload:{self.digest}:{self.column_name}:{self.declared!r}:{self.private}"
+        """The digest; never leaves the session."""
+        return f"upload:{self.digest}:{self.private}"
 
     @property
     def provenance(self) -> Provenance:
         """Private, or a public stand-in."""
         kind = ProvenanceKind.PRIVATE if self.private else ProvenanceKind.STAND_IN
-        return Provenance(kind=kind, title=f"{self.table.name}: {self.column_name}")
+        return Provenance(kind=kind, title=self.table.name)
+
+    @property
+    def rows(self) -> int:
+        """Of the file."""
+        return self.table.row_count
+
+    def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
+        """Read the table, within what the session may hold of it."""
+        return reading.dataset(self.table, provenance)
+
+    def code(self, columns: Sequence[str]) -> list[str]:
+        """Reading the reader's own copy of the file."""
+        return self.table.code(columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """An origin's rows, read in one way.
+
+    Attributes:
+        origin: where the rows come from.
+        reading: what is read of them.
+        name: Python that makes this source again, where that is shorter than its parts.
+        bounds_from_data: whether the domain was read off private rows, which no guarantee covers.
+    """
+
+    origin: Origin
+    reading: Reading
+    name: str = field(default="", repr=False, compare=False)
+    bounds_from_data: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identity for what a session remembers; it holds no value of the data."""
+        return f"{self.origin.key}:{self.reading!r}"
+
+    @property
+    def provenance(self) -> Provenance:
+        """What may be shown of the data, and how they are called."""
+        told = self.origin.provenance
+        read = "" if isinstance(self.origin, Generated) else f": {self.reading.title}"
+        return Provenance(kind=told.kind, title=f"{told.title}{read}", source=told.source)
 
     @property
     def domain(self) -> Domain:
-        """As declared."""
-        return self.declared
+        """What a record can be."""
+        return self.reading.domain
+
+    def on(self, kind: type[Kind]) -> Kind:
+        """The domain, where it is known to be of this kind."""
+        assert isinstance(self.domain, kind)
+        return self.domain
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of a table of such rows."""
+        return self.reading.columns
 
     @property
     def column(self) -> str:
-        """The column's cleaned name."""
-        return self.column_name
+        """All of them, for axes."""
+        return " × ".join(self.columns)
+
+    @property
+    def public_rows(self) -> int:
+        """A public figure for n: its own where the data are public, a round one where they are not."""
+        return 10_000 if self.provenance.is_private else self.origin.rows
 
     def dataset(self) -> Dataset:
-        """Encode the column, once."""
-        if "dataset" not in self._encoded:
-            self._encoded["dataset"] = encode(
-                self.table, column=self.column_name, domain=self.declared, provenance=self.provenance
-            )
-        dataset: Dataset = self._encoded["dataset"]
-        return dataset
+        """The encoded rows; raises DataError where a column is missing or they take too much memory."""
+        return self.origin.dataset(self.reading, self.provenance)
 
     def code(self) -> list[str]:
-        """Reading the reader's own copy of the file."""
-        return [
-            "import pandas as pd",
-            "",
-            *self.table.code(self.columns),
-            f"domain = dpcore.{self.declared!r}",
-            f"dataset = dpcore.Dataset.from_frame(df, {self.column_name!r}, domain, private={self.private})",
+        """Lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
+        lines = [f"source = {self.name}"] * bool(self.name) + self.origin.code(self.reading.columns)
+        private = self.provenance.is_private
+        if isinstance(self.reading, Columns):
+            names = self.reading.names
+            lines += [f"domain = {self.reading.on!r}"]
+            called = repr(names[0] if len(names) == 1 else list(names))
+            lines += [f"dataset = dpcore.from_frame(df, {called}, domain, private={private})"]
+        else:
+            lines += [f"reading = {'source.reading' if self.name else repr(self.reading)}"]
+            lines += [f"dataset = reading.from_frame(df, private={private})"]
+        text = "\n".join(lines)
+        used = [name for name in MODULES if re.search(rf"\b{name}\b", text)]
+        imports = [
+            f"from {module} import {', '.join(name for name in used if MODULES[name] == module)}"
+            for module in sorted({MODULES[name] for name in used})
         ]
+        return [*(["import pandas as pd", ""] if "pd." in text else []), *imports, "", *lines]
+
+
+def generated_rows(shape: str, *, n: int, bits: int, seed: int = 1) -> Source:
+    """Rows on the unit interval or in the unit square, each side cut into 2**bits cells.
+
+    >>> generated_rows("bimodal", n=100, bits=4).dataset().n
+    100
+
+    Raises:
+        ParameterError: no shape of generators has this name.
+    """
+    if shape not in GENERATORS:
+        raise ParameterError("No generator has this name.")
+    line = Line(bits=bits)
+    if GENERATORS[shape].in_the_plane:
+        reading = Columns(names=("first", "second"), on=Grid(first=line, second=line))
+    else:
+        reading = Columns(names=("value",), on=line)
+    told = f"generated_rows({shape!r}, n={n}, bits={bits}, seed={seed})"
+    return Source(origin=Generated(shape=shape, n=n, seed=seed), reading=reading, name=told)
+
+
+def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:
+    """Rows of attributes a1, a2, … that go together."""
+    names = correlated_domain(attributes).names
+    reading = YesNo(predicates=tuple(Predicate(column=name, value="true", name=name) for name in names))
+    told = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
+    return Source(origin=Generated(shape=ATTRIBUTES, n=n, seed=seed), reading=reading, name=told)
+
+
+def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 0.5, seed: int = 1) -> Source:
+    """Unit vectors on either side of the plane of the first axis, none nearer to it than the margin.
+
+    Raises:
+        ParameterError: there are no rows or fewer than two dimensions, or the margin is not below 1.
+    """
+    if not (n >= 1 and dimensions >= 2 and 0 <= margin < 1):
+        raise ParameterError("Generated vectors need rows, two dimensions or more, and a margin below 1.")
+    reading = Vectors(measures=tuple(Measure(column=name) for name in Sphere(dimensions=dimensions).names))
+    told = f"generated_vectors(n={n}, dimensions={dimensions}, margin={margin}, seed={seed})"
+    return Source(origin=Generated(shape=CLOUDS, n=n, seed=seed, margin=margin), reading=reading, name=told)

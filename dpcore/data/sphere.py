@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Domain, Floats, Integers, ParameterError, Queries
+from dpcore.core import DataError, Domain, Floats, ParameterError, Queries
 
 MOST_DIMENSIONS = 1024
 STEP = 2.0**-20
@@ -42,16 +42,17 @@ class Sphere(Domain):
             raise ParameterError(f"Dimensions must lie between 1 and {MOST_DIMENSIONS}, got {self.dimensions}.")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the coordinates."""
+        return tuple(f"x{place}" for place in range(1, self.dimensions + 1))
+
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """A column of numbers for each coordinate."""
+        return dict(zip(self.names, records.T, strict=True))
+
+    @property
     def size(self) -> int:
         """Too many cells to number."""
-        _no_list()
-
-    def points(self) -> Floats:
-        """Too many cells to list."""
-        _no_list()
-
-    def describe(self, cell: int) -> str:
-        """Cells have no numbers."""
         _no_list()
 
     def checked(self, records: NDArray[Any]) -> Floats:
@@ -146,18 +147,6 @@ class Halfspaces(Queries):
         return self.sphere.dimensions
 
     def describe(self, index: int) -> str:
-        """Halfspaces have no numbers."""
-        _no_list()
-
-    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
-        """There is no histogram: see truth."""
-        _no_list()
-
-    def max_error(self, difference: NDArray[Any]) -> Floats:
-        """There is no histogram."""
-        _no_list()
-
-    def batch(self, most: int) -> Integers:
         """Halfspaces have no numbers."""
         _no_list()
 

@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import (
-    Dataset,
-    Floats,
-    Mechanism,
-    Neighbours,
-    ParameterError,
-    Problem,
-    Provenance,
-    ProvenanceKind,
-)
+from dpcore.core import Dataset, Floats, Mechanism, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.randomness import Enumerate
 from dpcore.randomness.distinct import distinct_rows
 

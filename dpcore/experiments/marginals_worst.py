@@ -30,7 +30,7 @@ AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reading:
+class ReadCounts:
     """What each query reads of one level of a release.
 
     Attributes:
@@ -50,7 +50,7 @@ def queries_read(plan: MarginalsPlan, indices: Integers) -> Integers:
     return np.random.Generator(np.random.SFC64(len(indices))).choice(len(indices), most, replace=False)
 
 
-def readings(plan: MarginalsPlan, queries: AtLeast, indices: Integers) -> list[Reading]:
+def readings(plan: MarginalsPlan, queries: AtLeast, indices: Integers) -> list[ReadCounts]:
     """What these queries read of a release, level by level; free of epsilon, but for what the plan releases."""
     sets, negated = queries.sets(indices)
     if plan.polynomial is None:
@@ -81,7 +81,7 @@ def _cells(queries: AtLeast, sets: Integers, negated: Booleans) -> tuple[Integer
     return (which << width)[:, None] + (patterns ^ signs[:, None]), np.full(len(patterns), sign)
 
 
-def _reading(which: Integers, factors: Floats, *, entries: int) -> Reading:
+def _reading(which: Integers, factors: Floats, *, entries: int) -> ReadCounts:
     from scipy.sparse import csr_array
 
     seen = np.zeros(entries, dtype=np.bool_)
@@ -90,16 +90,16 @@ def _reading(which: Integers, factors: Floats, *, entries: int) -> Reading:
     starts = np.arange(len(which) + 1, dtype=np.int32) * which.shape[1]
     values = np.broadcast_to(factors, which.shape).reshape(-1)
     shape = (len(which), int(seen.sum()))
-    return Reading(counts=np.flatnonzero(seen), matrix=csr_array((values, columns.reshape(-1), starts), shape=shape))
+    return ReadCounts(counts=np.flatnonzero(seen), matrix=csr_array((values, columns.reshape(-1), starts), shape=shape))
 
 
-def trials_for(read: list[Reading]) -> int:
+def trials_for(read: list[ReadCounts]) -> int:
     """How many releases are previewed: as many as repaint quickly, within limits."""
     draws, sums = sum(len(each.counts) for each in read), sum(each.matrix.nnz for each in read)
     return int(np.clip(min(DRAWS // max(1, draws), SUMS // max(1, sums)), FEWEST, MOST))
 
 
-def noiseless(plan: MarginalsPlan, read: list[Reading], state: MarginalState, truth: Floats) -> Floats:
+def noiseless(plan: MarginalsPlan, read: list[ReadCounts], state: MarginalState, truth: Floats) -> Floats:
     """Answers without noise, as shares of n, (Q,): the truth and the polynomial's bias."""
     if plan.polynomial is None:
         return truth
@@ -110,7 +110,7 @@ def noiseless(plan: MarginalsPlan, read: list[Reading], state: MarginalState, tr
 
 
 def worst_errors(
-    plan: MarginalsPlan, read: list[Reading], *, middle: Floats, truth: Floats, n: int, seed: int, trials: int
+    plan: MarginalsPlan, read: list[ReadCounts], *, middle: Floats, truth: Floats, n: int, seed: int, trials: int
 ) -> Generator[float, None, Floats]:
     """Largest error of each release over the queries read, (T,), shares of n; yields the share done.
 
@@ -132,11 +132,7 @@ def worst_errors(
         answers = np.repeat(middle[:, None], stop - start, axis=1)
         for each, noise in zip(read, plan.noise, strict=True):
             zeros = np.zeros((1, len(each.counts)), dtype=np.int64)
-            if noise.epsilon:
-                drawn = sampler.noisy_counts(zeros, epsilon=noise.epsilon, sensitivity=noise.moved, trials=stop - start)
-            else:
-                drawn = sampler.gaussian_counts(zeros, sigma=noise.scale, shift=(1,) * noise.moved, trials=stop - start)
-            answers += each.matrix @ (drawn.T / n)
+            answers += each.matrix @ (sampler.draw(noise.draw(zeros), stop - start).T / n)
         np.clip(answers, 0.0, 1.0, out=answers)
         answers -= truth[:, None]
         found[start:stop] = np.maximum(answers.max(axis=0), -answers.min(axis=0))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, State
-from dpcore.data.sources import Generated, Source
+from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.measure import ErrorReport, measure
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
@@ -78,44 +78,80 @@ class Recipe:
 
     def code(self) -> str:
         """Python that computes the page's numbers with dpcore alone."""
-        more = []
+        imports = ["from dpcore.experiments.measure import finish, measure"]
         if self.weights is not None:
             asked = self.weights.code
-            more = ["import numpy as np", "from dpcore.queries.linear import LinearQueries, generated"]
+            imports += ["import numpy as np", "from dpcore.queries.linear import LinearQueries, generated"]
         else:
             kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
             asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
-        values = ", ".join(f"{name}={value!r}" for name, value in self.values)
-        return "\n".join(
-            [
-                "import dpcore",
-                "from dpcore.experiments.measure import finish, measure",
-                *more,
-                *self.source.code(),
-                "problem = dpcore.Problem(",
-                "    domain=dataset.domain,",
-                f"    queries={asked},",
-                f"    n={'dataset.n' if self.nominal is None else self.nominal},",
-                f"    neighbours=dpcore.Neighbours.{self.neighbours.name},",
-                ")",
-                f"mechanism = dpcore.entry({self.entry_key!r}).make({values})",
-                "state = mechanism.prepare(dataset, problem)",
-                f"sampler = dpcore.Preview(seed={self.seed})",
-                f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
-                "report = finish(work)",
-                "",
-                'print("guarantee:", mechanism.guarantee(problem).sentence())',
-                'print("promised worst error:", report.bound.value)',
-                'print("observed failures:", report.failures, "of", report.trials)',
-                "",
-                f"released = mechanism.run(state, dpcore.Preview(seed={self.seed})).frame()  # simulated: not private",
-                "print(released)",
-                "",
-            ]
+        then = [
+            f"sampler = dpcore.Preview(seed={self.seed})",
+            f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
+            "report = finish(work)",
+            "",
+            'print("guarantee:", mechanism.guarantee(problem).sentence())',
+            'print("promised worst error:", report.bound.value)',
+            'print("observed failures:", report.failures, "of", report.trials)',
+            "",
+            f"released = mechanism.run(state, dpcore.Preview(seed={self.seed})).frame()  # simulated: not private",
+            "print(released)",
+            "",
+        ]
+        return snippet(
+            self.source,
+            self.entry_key,
+            dict(self.values),
+            queries=asked,
+            neighbours=self.neighbours,
+            n=self.nominal,
+            imports=imports,
+            then=then,
         )
 
 
-OPENING_DATA = Generated(shape="bimodal", n=10_000, bits=10, seed=1)
+def snippet(
+    source: Source,
+    entry_key: str,
+    values: Mapping[str, float | int | str | bool],
+    *,
+    queries: str,
+    then: Sequence[str],
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
+    n: int | None = None,
+    imports: Sequence[str] = (),
+) -> str:
+    """Python from the rows to a mechanism's state, and what is done with it.
+
+    Args:
+        source: the rows; they become ``df`` and ``dataset``.
+        entry_key: the mechanism's key in the catalogue; it becomes ``mechanism``.
+        values: its parameters.
+        queries: Python of the query class, which becomes ``queries``.
+        then: lines that use ``problem`` and ``state``.
+        neighbours: the relation.
+        n: the public number of rows where rows come and go; if it is None, the source's public figure.
+        imports: lines before all others but ``import dpcore``.
+    """
+    told = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    rows = "dataset.n" if neighbours is Neighbours.REPLACE_ONE else n or source.public_rows
+    lines = [
+        "import dpcore",
+        *imports,
+        *source.code(),
+        "",
+        f"queries = {queries}",
+        "problem = dpcore.Problem(",
+        f"    domain=dataset.domain, queries=queries, n={rows}, neighbours=dpcore.Neighbours.{neighbours.name}",
+        ")",
+        f"mechanism = dpcore.entry({entry_key!r}).make({told})",
+        "state = mechanism.prepare(dataset, problem)",
+        *then,
+    ]
+    return "\n".join(lines)
+
+
+OPENING_DATA = generated_rows("bimodal", n=10_000, bits=10)
 OPENING = Recipe(
     source=OPENING_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
 )

@@ -7,18 +7,46 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Integers, Problem
+from dpcore.core import Booleans, Dataset, Floats, Integers, Problem
 from dpcore.limits.bounds.minimax import best_pairs
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.histograms.projection import project_counts
-from dpcore.mechanisms.histograms.sparse import LossFigure, lone_row_chance, loss_figure
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.queries.ranges import Cells
-from dpcore.randomness import Preview
+from dpcore.randomness import NoisyCounts, Preview
 
 MOST_CELLS = 1024
 """How far the number of cells grows, if there are not more already."""
 SIMULATIONS = 40
 """For each number of cells."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LossFigure:
+    """A figure of the paper: one histogram, its releases and their L1 losses, DP beside random DP on the same noise.
+
+    Projected losses are at most 2. They depend on the tie rule of the projection, which the paper leaves open; the
+    losses of the noisy counts before it do not, and show the growth with k and with r.
+
+    Attributes:
+        histogram: true counts, (k,).
+        private: differentially private releases, (simulations, k).
+        random: random-DP releases, (simulations, k).
+        private_loss: sum |released - true| / n of each, (simulations,).
+        random_loss: the same.
+        private_noise: sum |noisy - true| / n before the projection, (simulations,).
+        random_noise: the same.
+        spared: whether the condition on gamma let empty cells stay empty (else both mechanisms are one).
+    """
+
+    histogram: Integers
+    private: Integers
+    random: Integers
+    private_loss: Floats
+    random_loss: Floats
+    private_noise: Floats
+    random_noise: Floats
+    spared: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,10 +81,48 @@ class Growth:
     projected: bool
 
 
-def simulate(histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int, times: int) -> LossFigure:
-    """Both mechanisms on one histogram, previewed so many times."""
-    return loss_figure(
-        histogram, epsilon=epsilon, gamma=gamma, condition=condition, sampler=Preview(seed), simulations=times
+def line_example(rows: int = 500) -> Integers:
+    """Figure 1's data: 25 cells, all but two empty (which two, and how full, is our choice)."""
+    histogram = np.zeros(25, dtype=np.int64)
+    histogram[[8, 15]] = rows * 3 // 5, rows - rows * 3 // 5
+    return histogram
+
+
+def grid_example(rows: int) -> Integers:
+    """Figure 2's data: 20 x 20 cells in row order, all but 16 empty; the paper does not say how many rows.
+
+    A block of 4 x 4 in the middle, equally full: our choice.
+    """
+    grid = np.zeros((20, 20), dtype=np.int64)
+    grid[8:12, 8:12] = rows // 16 + (np.arange(16) < rows % 16).reshape(4, 4)
+    return grid.reshape(-1)
+
+
+def simulate(
+    histogram: Integers, *, epsilon: float, gamma: float, condition: str, seed: int, times: int = 100
+) -> LossFigure:
+    """Both mechanisms on one histogram, previewed so many times as in the paper's section 8; replacing one row."""
+    n = int(histogram.sum())
+    noisy = Preview(seed).draw(NoisyCounts(histogram[None, :], epsilon=epsilon, sensitivity=2), times)
+    spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
+    kept = (histogram > 0) | (not spared)
+    random = np.zeros_like(noisy)
+    private, random[:, kept] = project_counts(noisy, total=n), project_counts(noisy[:, kept], total=n)
+
+    def loss(released: Integers, cells: Booleans) -> Floats:
+        losses: Floats = np.abs(released - histogram)[:, cells].sum(axis=1) / n
+        return losses
+
+    everywhere = np.ones_like(kept)
+    return LossFigure(
+        histogram=histogram,
+        private=private,
+        random=random,
+        private_loss=loss(private, everywhere),
+        random_loss=loss(random, everywhere),
+        private_noise=loss(noisy, everywhere),
+        random_noise=loss(noisy, kept),
+        spared=spared,
     )
 
 
@@ -100,7 +166,7 @@ def projected_losses(noise: Integers, *, cells: int, full: int, n: int) -> tuple
 def simulated_noise(cells: int, *, epsilon: float, seed: int, simulations: int = SIMULATIONS) -> Integers:
     """Noise for histograms of every size up to the largest shown, (simulations, size)."""
     empty = np.zeros((1, max(MOST_CELLS, cells)), dtype=np.int64)
-    return Preview(seed).noisy_counts(empty, epsilon=epsilon, sensitivity=2, trials=simulations)
+    return Preview(seed).draw(NoisyCounts(empty, epsilon=epsilon, sensitivity=2), simulations)
 
 
 def growth(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Domain, Floats, Integers, ParameterError, Queries
 from dpcore.data.cube import Cube
@@ -74,14 +73,6 @@ class AtLeast(Queries):
         ]
         which = {1: "any of", self.width: "all of"}.get(self.least, f"at least {self.least} of")
         return words[0] if self.width == 1 else f"{which} {', '.join(words)}"
-
-    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
-        """Cells are not listed: see ``truth``."""
-        raise ParameterError("Marginals are answered from packed rows, not from a histogram.")
-
-    def max_error(self, difference: NDArray[Any]) -> Floats:
-        """Cells are not listed."""
-        raise ParameterError("The worst of all marginals has no closed form.")
 
     def batch(self, most: int) -> Integers:
         """All queries where they are few, else as many drawn at random, the same ones every time."""

@@ -115,10 +115,6 @@ class LinearQueries(Queries):
         worst: Floats = np.maximum(answers.max(axis=1), -answers.min(axis=1)).astype(np.float64)
         return worst
 
-    def batch(self, most: int) -> Integers:
-        """Evenly spread rows of the matrix."""
-        return np.linspace(0, self.count - 1, min(self.count, most)).round().astype(np.int64)
-
 
 def _bumps(random: np.random.Generator, queries: int, cells: int) -> Floats:
     """Smooth bumps: how near is a row to a place?"""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Domain, Floats, Integers, ParameterError, Queries
+from dpcore.core.problem import spread
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 
 TRIALS_AT_ONCE = 128
@@ -29,11 +30,6 @@ def _cumulative(values: NDArray[Any], ordered: int) -> NDArray[Any]:
     sums = np.zeros((len(values), ordered + 1), dtype=values.dtype)
     np.cumsum(values[:, :ordered], axis=1, out=sums[:, 1:])
     return sums
-
-
-def _spread(count: int, most: int) -> Integers:
-    """At most ``most`` evenly spread whole numbers from 0 to count - 1, both ends included."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +70,6 @@ class Thresholds(Queries):
         sums = _cumulative(difference, self.domain.ordered)
         worst: Floats = np.maximum(sums.max(axis=1), -sums.min(axis=1)).astype(np.float64)
         return worst
-
-    def batch(self, most: int) -> Integers:
-        """Evenly spread thresholds."""
-        return _spread(self.count, most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +130,7 @@ class Intervals(Queries):
 
     def batch(self, most: int) -> Integers:
         """All pairs of evenly spread ends, about ``most`` of them at the most."""
-        edges = _spread(self.domain.ordered, max(1, int((np.sqrt(8 * most + 1) - 1) / 2)))
+        edges = spread(self.domain.ordered, max(1, int((np.sqrt(8 * most + 1) - 1) / 2)))
         first, last = np.meshgrid(edges, edges, indexing="ij")
         keep = first <= last
         first, last = first[keep], last[keep]
@@ -269,10 +261,6 @@ class Cells(Queries):
         inside = difference[:, : self.domain.ordered]
         worst: Floats = np.maximum(inside.max(axis=1), -inside.min(axis=1)).astype(np.float64)
         return worst
-
-    def batch(self, most: int) -> Integers:
-        """Evenly spread cells."""
-        return _spread(self.count, most)
 
 
 QUERY_CLASSES: tuple[type[Queries], ...] = (Thresholds, Intervals, Rectangles, Cells)

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from dpcore.core import Booleans, Integers
 from dpcore.privacy.composition import gaussian_delta
 from dpcore.privacy.gaussian_vectors import delta_of
-from dpcore.randomness.candidates import Net
-from dpcore.randomness.gates import Gate
-from dpcore.randomness.sampler import Sampler, Statistic
-
-
-@dataclass(frozen=True)
-class Charge:
-    """What one draw spent: a pure epsilon, or a Gaussian's sigma, shift and how many numbers it drew."""
-
-    draw: str
-    epsilon: float = 0.0
-    sigma: float = 0.0
-    shift: tuple[int, ...] = ()
-    numbers: int = 1
+from dpcore.randomness.sampler import Charge, Draw, Drawn, Sampler
 
 
 class Account(Sampler):
@@ -61,68 +46,8 @@ class Account(Sampler):
             squared_shifts=np.array([[float(sum(s * s for s in charge.shift)) for charge in gaussians]]),
         )
 
-    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
-        """See Sampler."""
-        self.charges.append(Charge("noisy_counts", epsilon=epsilon))
-        return self._inner.noisy_counts(counts, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
-
-    def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
-        """See Sampler."""
-        self.charges.append(Charge("gaussian_counts", sigma=sigma, shift=shift, numbers=counts.shape[1]))
-        return self._inner.gaussian_counts(counts, sigma=sigma, shift=shift, trials=trials)
-
-    def at_least(
-        self, values: Integers, threshold: Any, *, epsilon: float, sensitivity: float, trials: int
-    ) -> Booleans:
-        """See Sampler."""
-        self.charges.append(Charge("at_least", epsilon=epsilon))
-        return self._inner.at_least(values, threshold, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
-
-    def choose(
-        self,
-        scores: Integers,
-        *,
-        epsilon: float,
-        sensitivity: float,
-        trials: int,
-        rule: str = "exponential",
-        allowed: Booleans | None = None,
-    ) -> Integers:
-        """See Sampler."""
-        self.charges.append(Charge("choose", epsilon=epsilon))
-        return self._inner.choose(
-            scores, epsilon=epsilon, sensitivity=sensitivity, trials=trials, rule=rule, allowed=allowed
-        )
-
-    def choose_cut(
-        self, cumulative: Integers, low: Integers, high: Integers, *, epsilon: float, sensitivity: float, trials: int
-    ) -> Integers:
-        """See Sampler."""
-        self.charges.append(Charge("choose_cut", epsilon=epsilon))
-        return self._inner.choose_cut(cumulative, low, high, epsilon=epsilon, sensitivity=sensitivity, trials=trials)
-
-    def choose_multiset(
-        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
-    ) -> Integers:
-        """See Sampler."""
-        self.charges.append(Charge("choose_multiset", epsilon=epsilon))
-        return self._inner.choose_multiset(net, epsilon=epsilon, sensitivity=sensitivity, trials=trials, rule=rule)
-
-    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
-        """See Sampler. One charge for the gate's whole life, however much is asked of it."""
-        self.charges.append(Charge("sparse_gate", epsilon=epsilon))
-        return self._inner.sparse_gate(
-            epsilon=epsilon, sensitivity=sensitivity, updates=updates, trials=trials, answers=answers
-        )
-
-    def split(self, counts: Integers) -> Integers:
-        """See Sampler."""
-        return self._inner.split(counts)
-
-    def integers(self, high: int, *, columns: int, trials: int) -> Integers:
-        """See Sampler."""
-        return self._inner.integers(high, columns=columns, trials=trials)
-
-    def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
-        """See Sampler."""
-        return self._inner.votes(counts, statistic, rows=rows, times=times, trials=trials)
+    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+        """The inner sampler's draw; its charge is written down."""
+        if draw.charge is not None:
+            self.charges.append(draw.charge)
+        return self._inner.draw(draw, trials)

@@ -17,14 +17,17 @@ each depends on everything answered before; under either relation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.randomness.counts import NoisyCounts
+from dpcore.randomness.enumeration import Enumerate
 from dpcore.randomness.laws import clamped_law, laplace_mass, laplace_tail
+from dpcore.randomness.sampler import PureDraw, Sampler
 
 REACH = 40.0
 """Scales of noise on a threshold told apart: beyond lies less than a double sees."""
@@ -90,13 +93,6 @@ class Gate(Protocol):
         """Counts (T,) plus noise where the last comparison was positive and not answered yet; 0 elsewhere."""
 
 
-class Noise(Protocol):
-    """The one draw a gate needs (Sampler.noisy_counts)."""
-
-    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
-        """See Sampler."""
-
-
 class DrawnGate:
     """A gate whose noise comes from a sampler's noisy counts.
 
@@ -107,17 +103,15 @@ class DrawnGate:
         trials: T.
     """
 
-    def __init__(self, sampler: Noise, budget: GateBudget, *, sensitivity: int, trials: int) -> None:
+    def __init__(self, sampler: Sampler, budget: GateBudget, *, sensitivity: int, trials: int) -> None:
         self._sampler, self._budget, self._sensitivity = sampler, budget, sensitivity
         self._left = np.full(trials, budget.updates)
         self._owed = np.zeros(trials, dtype=np.bool_)
         self._threshold = self._noisy(np.zeros(trials, dtype=np.int64), epsilon=budget.threshold)
 
     def _noisy(self, values: Integers, *, epsilon: float) -> Integers:
-        noisy = self._sampler.noisy_counts(
-            values[:, None], epsilon=epsilon, sensitivity=self._sensitivity, trials=len(values)
-        )
-        return noisy[:, 0]
+        draw = NoisyCounts(values[:, None], epsilon=epsilon, sensitivity=self._sensitivity)
+        return self._sampler.draw(draw, len(values))[:, 0]
 
     @property
     def closed(self) -> Booleans:
@@ -193,3 +187,30 @@ class EnumeratedGate:
         nothing = symbols == np.clip(0, *self._window)
         answers: Integers = self._independent(np.where(owed[:, None, None], laws, nothing.astype(np.float64)), symbols)
         return np.where(owed, answers[:, 0], 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseVector(PureDraw[Gate]):
+    """A sparse vector: any number of comparisons, at most ``updates`` positive, for one charge of epsilon.
+
+    ``answers`` is the share of epsilon kept for a noisy count after each positive one. Questions may depend on all
+    that was answered before; ``sensitivity`` is how far a neighbour moves any one value, a whole number.
+    """
+
+    sensitivity: int = field(kw_only=True)
+    updates: int = field(kw_only=True)
+    answers: float = field(default=0.0, kw_only=True)
+    budget: GateBudget = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        budget = gate_budget(epsilon=self.epsilon, updates=self.updates, answers=self.answers)
+        object.__setattr__(self, "budget", budget)
+
+    def composed(self, sampler: Sampler, trials: int) -> Gate:
+        """Noisy counts, as they are needed."""
+        return DrawnGate(sampler, self.budget, sensitivity=self.sensitivity, trials=trials)
+
+    def enumerated(self, paths: Enumerate, trials: int) -> Gate:
+        """The noise on the threshold is summed out, not walked."""
+        return EnumeratedGate(paths.independent, paths.window, self.budget, sensitivity=self.sensitivity, trials=trials)

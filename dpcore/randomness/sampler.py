@@ -1,40 +1,94 @@
-"""Where coins come from: the protocol every mechanism draws through.
+"""Where coins come from: a draw says what it protects and what that costs, a sampler makes it.
 
 A draw receives the value it protects, its epsilon and its sensitivity, never a scale alone. So the same run() can be
 previewed, released, accounted for, or enumerated. Sensitivity is the L1 distance a neighbour can move the *whole*
-vector of one call; one call costs its epsilon once.
+vector of one draw; one draw costs its epsilon once.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from dpcore.core import ParameterError
 
-from dpcore.core import Booleans, Floats, Integers, ParameterError
-from dpcore.randomness.candidates import Candidates, Net
-from dpcore.randomness.gates import Gate
+if TYPE_CHECKING:
+    from dpcore.randomness.enumeration import Enumerate
+    from dpcore.randomness.preview import Preview
+    from dpcore.randomness.secure import Secure
 
-RULES = ("exponential", "permute_and_flip")
-NEVER = 1 << 62
-"""A threshold that no noisy count reaches: the answer is public."""
+Drawn = TypeVar("Drawn")
 
 
-class Statistic(Protocol):
-    """A question with few possible answers, asked of subsamples of the data."""
+@dataclass(frozen=True)
+class Charge:
+    """What one draw spent: a pure epsilon, or a Gaussian's sigma, shift and how many numbers it drew."""
+
+    draw: str
+    epsilon: float = 0.0
+    sigma: float = 0.0
+    shift: tuple[int, ...] = ()
+    numbers: int = 1
+
+
+class Draw(ABC, Generic[Drawn]):
+    """A request for coins: a frozen dataclass that checks its fields and knows what it costs.
+
+    A kind of draw says how a preview, a release and an enumeration make it; what it leaves out is ``composed`` of
+    other draws. Its repr shows no field: they are private.
+    """
 
     @property
-    def answers(self) -> int:
-        """How many answers there are."""
+    def charge(self) -> Charge | None:
+        """What it spends; None for coins that are free."""
+        return None
 
-    def answer(self, counts: Integers) -> Integers:
-        """The answer on each subsample's histogram: (S, cells) to (S,)."""
+    def composed(self, sampler: Sampler, trials: int) -> Drawn:
+        """Made of other draws."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how a {sampler.name} sampler draws it.")
 
-    def law(self, counts: Integers, *, rows: int) -> Floats:
-        """Chance of each answer on so many rows drawn with replacement from counts (cells,): (answers,)."""
+    def previewed(self, preview: Preview, trials: int) -> Drawn:
+        """Fast, on many trials at once."""
+        return self.composed(preview, trials)
+
+    def released(self, secure: Secure, trials: int) -> Drawn:
+        """Exactly, on whole numbers, from the operating system's entropy."""
+        return self.composed(secure, trials)
+
+    def enumerated(self, paths: Enumerate, trials: int) -> Drawn:
+        """By its exact law."""
+        return self.composed(paths, trials)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PureDraw(Draw[Drawn]):
+    """A draw that spends a pure epsilon at a sensitivity, both finite and above 0."""
+
+    epsilon: float = field(kw_only=True)
+    sensitivity: float = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.epsilon < math.inf):
+            raise ParameterError(f"A draw needs a finite epsilon above 0, got {self.epsilon!r}.")
+        if not (0 < self.sensitivity < math.inf):
+            raise ParameterError(f"A draw needs a finite sensitivity above 0, got {self.sensitivity!r}.")
+
+    @property
+    def charge(self) -> Charge:
+        """Its epsilon, once."""
+        return Charge(type(self).__name__, epsilon=self.epsilon)
+
+    @property
+    def scale(self) -> float:
+        """Of discrete Laplace noise."""
+        return self.sensitivity / self.epsilon
+
+    @property
+    def rate(self) -> float:
+        """Weights of candidates are e^(rate * score)."""
+        return self.epsilon / (2 * self.sensitivity)
 
 
 class Sampler(ABC):
@@ -43,123 +97,15 @@ class Sampler(ABC):
     name: ClassVar[str]
     secure: ClassVar[bool] = False
 
-    @abstractmethod
-    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
-        """Counts (1 or T, k) plus discrete Laplace noise of scale sensitivity/epsilon in each cell: (T, k)."""
+    def draw(self, draw: Draw[Drawn], trials: int) -> Drawn:
+        """What was drawn, for T trials on the first axis of its arrays.
 
-    @abstractmethod
-    def gaussian_counts(self, counts: Integers, *, sigma: float, shift: tuple[int, ...], trials: int) -> Integers:
-        """Counts (1 or T, k) plus discrete Gaussian noise of parameter sigma in each cell: (T, k).
-
-        ``shift`` lists how far a neighbour moves the cells it moves; (epsilon, delta) follow from it and sigma.
+        The values that a draw protects have a first axis of 1 (the same data for all trials) or T.
         """
+        if trials < 1:
+            raise ParameterError(f"At least one trial is needed, got {trials}.")
+        return self.make(draw, trials)
 
     @abstractmethod
-    def at_least(
-        self, values: Integers, threshold: NDArray[Any] | int, *, epsilon: float, sensitivity: float, trials: int
-    ) -> Booleans:
-        """Whether value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
-
-        Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon. Where
-        nobody needs the answer, NEVER as the one threshold keeps the draw and its charge, and a preview from work.
-        """
-
-    @abstractmethod
-    def choose(
-        self,
-        scores: Integers,
-        *,
-        epsilon: float,
-        sensitivity: float,
-        trials: int,
-        rule: str = "exponential",
-        allowed: Booleans | None = None,
-    ) -> Integers:
-        """A candidate by its whole-number score, weights e^(epsilon * score / (2 sensitivity)); (1 or T, K) to (T,).
-
-        ``allowed`` (same shape) rules candidates out by public knowledge.
-        """
-
-    @abstractmethod
-    def choose_cut(
-        self,
-        cumulative: Integers,
-        low: Integers,
-        high: Integers,
-        *,
-        epsilon: float,
-        sensitivity: float,
-        trials: int,
-    ) -> Integers:
-        """A private median cut of each segment low..high (T, k) of an ordered universe, by the exponential mechanism.
-
-        ``cumulative`` (U + 1,) counts the rows before each cut. Cut c, low <= c <= high, scores
-        -|2 * (rows in low..c) - (rows in low..high)|; the k segments of one trial are disjoint, and ``sensitivity`` is
-        how far a neighbour can move all their scores together.
-        """
-
-    @abstractmethod
-    def choose_multiset(
-        self, net: Net, *, epsilon: float, sensitivity: float, trials: int, rule: str = "exponential"
-    ) -> Integers:
-        """One of a net's small databases by its whole-number score, weights as in choose: points in order, (T, m).
-
-        Exponential mechanism on nets of any size; permute-and-flip on those that can be listed.
-        """
-
-    @abstractmethod
-    def sparse_gate(self, *, epsilon: float, sensitivity: int, updates: int, trials: int, answers: float = 0.0) -> Gate:
-        """A sparse vector: any number of comparisons, at most ``updates`` positive, for one charge of epsilon.
-
-        ``answers`` is the share of epsilon kept for a noisy count after each positive one. Questions may depend on all
-        that was answered before; ``sensitivity`` is how far a neighbour moves any one value (randomness.gates).
-        """
-
-    @abstractmethod
-    def split(self, counts: Integers) -> Integers:
-        """How many of each count's rows get heads on their own fair coin, shape as counts (T, k); costs nothing."""
-
-    @abstractmethod
-    def integers(self, high: int, *, columns: int, trials: int) -> Integers:
-        """Public coins: uniform whole numbers in [0, high), shape (T, columns); record them in the Release."""
-
-    @abstractmethod
-    def votes(self, counts: Integers, statistic: Statistic, *, rows: int, times: int, trials: int) -> Integers:
-        """How often each answer comes out of ``times`` subsamples of ``rows`` rows, with replacement: (T, answers).
-
-        ``counts`` (cells,) is the data. The coins are private and cost nothing themselves: the votes must meet noise
-        before anyone sees them.
-        """
-
-
-def check_draw(*, epsilon: float, sensitivity: float, trials: int) -> None:
-    """Raise ParameterError unless a draw's arguments make sense."""
-    if not (0 < epsilon < math.inf):
-        raise ParameterError(f"A draw needs a finite epsilon above 0, got {epsilon!r}.")
-    if not (0 < sensitivity < math.inf):
-        raise ParameterError(f"A draw needs a finite sensitivity above 0, got {sensitivity!r}.")
-    if trials < 1:
-        raise ParameterError(f"At least one trial is needed, got {trials}.")
-
-
-def check_choice(*, rule: str, allowed: Booleans | None) -> None:
-    """Raise ParameterError unless the rule is known and every trial has a candidate."""
-    if rule not in RULES:
-        raise ParameterError(f"The rule must be one of {', '.join(RULES)}.")
-    if allowed is not None and not allowed.any(axis=1).all():
-        raise ParameterError("A choice needs at least one allowed candidate in every trial.")
-
-
-def check_listed(net: Net) -> Candidates:
-    """A net's candidates; raises ParameterError if they are too many to list."""
-    if net.candidates is None:
-        raise ParameterError("This draw needs a list of all candidates, and there are too many.")
-    return net.candidates
-
-
-def cut_scores(cumulative: Integers, low: Integers, high: Integers) -> tuple[Integers, Booleans]:
-    """Scores (T, U + 1) and which cuts are allowed, for one segment low..high (T,) a trial."""
-    cuts = np.arange(len(cumulative))
-    allowed = (cuts >= low[:, None]) & (cuts <= high[:, None])
-    scores = -np.abs(2 * cumulative[None, :] - cumulative[low][:, None] - cumulative[high][:, None])
-    return scores.astype(np.int64), allowed
+    def make(self, draw: Draw[Drawn], trials: int) -> Drawn:
+        """The draw, by this sampler's way of making it."""

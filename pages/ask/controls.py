@@ -1,4 +1,4 @@
-"""What the Ask page asks of its reader: data, kind of question, mechanism, budget; and then each question."""
+"""What the Conversation page asks of its reader: data, kind of question, mechanism, budget; and then each question."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, number
-from pages.shell.session import in_link
+from pages.shell.controls import Value, choice, control, number, seed
+from pages.shell.status import badge
 
 FIRST = "earnings.earnings"
 
@@ -50,7 +50,7 @@ class Setting:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+        return badge(self.source, seed=self.seed)
 
 
 def setting() -> Setting:
@@ -81,8 +81,8 @@ def setting() -> Setting:
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
             help_text=parameters["analyst"].help,
         )  # fmt: skip
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
-    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=seed)
+        drawn = seed()
+    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=drawn)
 
 
 def question(queries: Queries, *, key: str) -> int:

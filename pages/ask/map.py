@@ -1,4 +1,4 @@
-"""The Ask page's possible / impossible map: whole conversations with the chosen analyst, promise and wall."""
+"""The Conversation page's possible / impossible map: whole conversations with the chosen analyst, promise and wall."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcore.mechanisms.online.whole import Conversations, whole_conversations
 from pages.ask.controls import Setting
 from pages.ask.figures import conversation_map, refusals, told
 from pages.ask.promise import BETA
-from pages.charts.component import draw, table
+from pages.charts.component import draw, draw_with_table, table
 from pages.shell.session import with_progress
 
 TRIALS = 50
@@ -60,8 +60,7 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
     st.subheader("No answer (⊥)")
     if found.broken:
         apart = refusals(found)
-        draw(apart, key="ask_refusals_chart", badge=chosen.badge(), download=True)
-        table(apart, title="refusals", key="ask_refusals_numbers")
+        draw_with_table(apart, key="ask_refusals", badge=chosen.badge(), title="refusals", download=True)
     else:
         st.caption(told(found))
 

@@ -1,4 +1,4 @@
-"""Ask: one question at a time, answered for nothing from a belief, or from the data at a price."""
+"""Conversation: one question at a time, answered for nothing from a belief, or from the data at a price."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.ask.view import ask
 from pages.shell.session import require_gate
 
 require_gate()
-st.title("Ask")
+st.title("Conversation")
 try:
     ask()
 except (DataError, ParameterError) as problem:

@@ -1,4 +1,4 @@
-"""What the Ask page's mechanisms promise, both of them side by side, and the code that asks like this."""
+"""What the Conversation page's mechanisms promise, both of them side by side, and the code that asks like this."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset
+from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
 from pages.ask.controls import Setting
 from pages.charts.words import percent
 from pages.shell.session import remembered
-from pages.shell.theorem import all_digits, promise
+from pages.shell.theorem import promise, theorem_card
 
 BETA = 0.05
 """Failure chance of the promise shown."""
@@ -23,21 +24,16 @@ def promised(chosen: Setting, dataset: Dataset) -> None:
     """The theorem."""
     problem = chosen.problem(dataset.n)
     bound, guarantee = chosen.mechanism().accuracy(problem, BETA), chosen.mechanism().guarantee(problem)
-    with st.container(border=True):
-        st.header("What is promised")
+    theorem_card(
+        bound,
+        guarantee,
+        n=dataset.n,
         # A refused question has no answer that could err.
-        said = promise(bound, n=dataset.n).replace("no query errs", "no answer given errs")
-        st.markdown(f"{said} :orange-badge[theory]")
-        st.markdown(bound.statement)
-        if bound.rows_needed:
-            enough = "✓ enough" if dataset.n >= bound.rows_needed else "✗ **too few**"
-            st.markdown(
-                f"To promise α = {chosen.values['alpha']:g} it needs n = {bound.rows_needed:,} rows; here "
-                f"n = {dataset.n:,}: {enough}."
-            )
-        st.info(bound.note)
-        st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(chosen.entry.references)}.")
-        st.markdown(f"Privacy: {guarantee.sentence()}, for the whole conversation.", help=all_digits(guarantee))
+        said=promise(bound, n=dataset.n).replace("no query errs", "no answer given errs"),
+        needs=f"To promise α = {chosen.values['alpha']:g}",
+        mechanism=chosen.entry.references,
+        covers="for the whole conversation",
+    )
 
 
 def both(chosen: Setting, dataset: Dataset) -> None:
@@ -66,25 +62,20 @@ def both(chosen: Setting, dataset: Dataset) -> None:
     )
 
 
-def code(chosen: Setting) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that asks like this", key="ask_code_open", on_change="rerun")
-    if not place.open:
-        return
-    values = ", ".join(f"{name}={value!r}" for name, value in chosen.values.items())
-    lines = [
-        "import dpcore",
-        *chosen.source.code(),
-        "",
-        f"queries = dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
-        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)",
-        f"mechanism = dpcore.entry({chosen.entry.key!r}).make({values}, analyst={chosen.analyst!r})",
-        "state = mechanism.prepare(dataset, problem)",
-        f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
-        "answer = conversation.ask(queries.count // 2)",
-        'print(answer.value(problem.n), "paid" if answer.paid[0] else "free")',
-        f"transcript = mechanism.run(state, dpcore.Preview({chosen.seed}))  # or let the analyst ask",
-        'print(transcript.free.sum(), "free,", transcript.paid.sum(), "paid,", transcript.declined.sum(), "refused")',
-        "print(transcript.frame())",
-    ]
-    place.code("\n".join(lines), language="python")
+def code(chosen: Setting) -> str:
+    """The snippet."""
+    return snippet(
+        chosen.source,
+        chosen.entry.key,
+        {**chosen.values, "analyst": chosen.analyst},
+        queries=f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
+        then=[
+            f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
+            "answer = conversation.ask(queries.count // 2)",
+            'print(answer.value(problem.n), "paid" if answer.paid[0] else "free")',
+            f"transcript = mechanism.run(state, dpcore.Preview({chosen.seed}))  # or let the analyst ask",
+            "free, paid, refused = transcript.free, transcript.paid, transcript.declined",
+            'print(free.sum(), "free,", paid.sum(), "paid,", refused.sum(), "refused")',
+            "print(transcript.frame())",
+        ],
+    )

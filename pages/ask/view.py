@@ -1,4 +1,4 @@
-"""The Ask page: one question at a time, what each cost, the conversation as a picture, and both mechanisms compared."""
+"""The Conversation page: one question at a time, what each cost, the conversation as a picture, both mechanisms."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pages.ask.figures import belief, said, wrong
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
 from pages.ask.talk import Talk, begin, talk_of
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
+from pages.shell.code import show_code
 from pages.shell.session import remembered
 
 SPREAD = 60
@@ -50,7 +51,7 @@ def ask() -> None:
     with right:
         promised(chosen, dataset)
     both(chosen, dataset)
-    code(chosen)
+    show_code("The code that asks like this", key="ask_code_open", write=lambda: code(chosen))
     with left:  # last, because it may take a while
         whole(chosen, dataset)
 
@@ -183,5 +184,4 @@ def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
 
 def _show(chosen: Setting, picture: Picture, *, name: str, title: str) -> None:
     """A picture of a conversation, which is only ever about public data, and its numbers."""
-    draw(picture, key=f"ask_{name}_chart", badge=chosen.badge(), download=True)
-    table(picture, title=title, key=f"ask_{name}_numbers")
+    draw_with_table(picture, key=f"ask_{name}", badge=chosen.badge(), title=title, download=True)

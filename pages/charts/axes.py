@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
+from pages.charts.palette import Palette
 from pages.charts.picture import (
     Area,
     Axis,
@@ -26,7 +27,6 @@ from pages.charts.picture import (
     Words,
     numbers,
 )
-from pages.charts.roles import Palette
 from pages.charts.words import minus
 
 Layout = dict[str, Any]

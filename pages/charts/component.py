@@ -98,6 +98,21 @@ def draw(
     )
 
 
+def draw_with_table(
+    picture: Picture,
+    *,
+    key: str,
+    badge: str,
+    title: str,
+    download: bool = False,
+    on_pick: Callable[[Any], None] | None = None,
+    on_move: Callable[[float, float], None] | None = None,
+) -> None:
+    """Draw a picture, as ``key``_chart, and offer its numbers under a title, as ``key``_numbers."""
+    draw(picture, key=f"{key}_chart", badge=badge, download=download, on_pick=on_pick, on_move=on_move)
+    table(picture, title=title, key=f"{key}_numbers")
+
+
 def handle_of(handle: Handle | None, drawn: Drawn) -> dict[str, Any] | None:
     """The draggable place, and the numbers of the traces that go with it."""
     if handle is None:

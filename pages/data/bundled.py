@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.data.samples import SAMPLES, Sample
-from pages.data.picker import bundled, pair_titles
+from pages.data.picker import pair_titles, public_source
 from pages.data.summary import explore_button, summary
 from pages.shell.session import in_link
 
@@ -41,5 +41,5 @@ def _card(sample: Sample, *, opened: bool) -> None:
 def _column(sample: Sample, column: str) -> None:
     """The column's, or the pair of columns', numbers and picture."""
     data = f"{sample.key}.{column}"
-    summary(bundled(data), key=f"sample-{sample.key}-summary")
+    summary(public_source(data), key=f"sample-{sample.key}-summary")
     explore_button(data, key=f"sample-{sample.key}-explore")

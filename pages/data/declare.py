@@ -7,12 +7,12 @@ import streamlit as st
 
 from dpcore.core import Domain, ParameterError
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.data.pairs import SIDE_BITS, UploadedPairs
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
-from dpcore.data.sources import Uploaded
+from dpcore.data.readings import Columns
+from dpcore.data.sources import SIDE_BITS, Source
 from pages.data.upload import HeldFile
-from pages.shell.session import Input, fill_in, is_steward, remember_upload, still_filled, upload
+from pages.shell.session import Input, fill_in, is_steward, remember_upload, remembered, still_filled, upload
 from pages.shell.status import may_show
 
 NUMBER, CATEGORY, PAIR = "number", "category", "pair"
@@ -44,7 +44,8 @@ def declare(held: HeldFile) -> None:
     if domain is None:
         return
     filled = held.private and any(map(still_filled, (prefix, *([second[1]] if second else []))))
-    source = _source(held, column, domain, second=second[0] if second else None, filled=filled)
+    reading = Columns(names=(column, second[0]) if second else (column,), on=domain)
+    source = Source(origin=held.origin, reading=reading, bounds_from_data=filled)
     own = upload()
     if own is not None and own.key == source.key:
         st.caption("Ready to use, as declared here.")
@@ -53,22 +54,10 @@ def declare(held: HeldFile) -> None:
         st.caption(f"Ready so far: “{own.column}” as it was declared, below.")
     if st.button("Use this column", type="primary"):
         with st.spinner("Reading the column.", show_time=True):
-            source.dataset()
+            dataset = source.dataset()
         remember_upload(source)
+        remembered(f"dataset|{source.key}", lambda: dataset)
         st.rerun()
-
-
-def _source(held: HeldFile, column: str, domain: Domain, *, second: str | None, filled: bool) -> Uploaded:
-    """One column of the file, or two, on the declared domain."""
-    if second is None:
-        return Uploaded(
-            table=held.table, column_name=column, declared=domain, private=held.private, digest=held.digest,
-            bounds_from_data=filled,
-        )  # fmt: skip
-    return UploadedPairs(
-        table=held.table, column_name=column, second_name=second, declared=domain, private=held.private,
-        digest=held.digest, bounds_from_data=filled,
-    )  # fmt: skip
 
 
 def _domain(kind: str, column: str, prefix: str, second: tuple[str, str] | None) -> Domain | None:

@@ -1,26 +1,29 @@
-"""The data picker every page shares: generated shapes, bundled columns, and the session's own upload."""
+"""Which data set is in use, and the pickers that choose it: generated shapes, bundled columns, one's own file."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
-from dpcore.core import Parameter, ParameterError
+from dpcore.core import ParameterError
+from dpcore.data.bundled import bundled
 from dpcore.data.domains import Grid
-from dpcore.data.generators import GENERATORS, PAIR_GENERATORS
-from dpcore.data.pairs import SIDE_BITS, BundledPairs, GeneratedPairs
+from dpcore.data.generators import GENERATORS
 from dpcore.data.samples import SAMPLES, sample
-from dpcore.data.sources import Bundled, Generated, Source
-from dpcore.experiments.recipe import OPENING_DATA
-from pages.shell.controls import check_choice, check_link, choice, complain
-from pages.shell.session import in_link, upload
+from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
+from dpcore.experiments.recipe import OPENING
+from pages.shell.controls import choice, complain, stops, whole
+from pages.shell.session import carried, upload
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
-
-GRID = Parameter(label="grid", symbol="d", low=2, high=14, integer=True)
-SIDES = Parameter(label="grid", symbol="d", low=2, high=6, integer=True)
+SHAPE, ROWS, BITS = "bimodal", OPENING.source.public_rows, 10
+"""What every page opens with."""
 PAIR = "*"
 """Between the names of two columns in a link."""
+NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
 
 
 def pair_titles(sample_key: str) -> dict[str, str]:
@@ -30,122 +33,124 @@ def pair_titles(sample_key: str) -> dict[str, str]:
 
 
 def options(*, pairs: bool) -> dict[str, str]:
-    """Link value to title of everything that can be picked now; pairs of numbers only where a page can draw them."""
-    own = upload()
-    found: dict[str, str] = {}
-    if own is not None and (pairs or not isinstance(own.domain, Grid)):
-        found[OWN_FILE] = f"Your file: {own.column}"  # first: the list is long
-    shapes = {key: generator.title for key, generator in GENERATORS.items()}
-    shapes |= {key: generator.title for key, generator in PAIR_GENERATORS.items()} if pairs else {}
-    found |= {key: f"Generated: {title.lower()}" for key, title in shapes.items()}
+    """Link value to title of everything public that can be picked; pairs only where a page can draw them."""
+    found = {
+        key: f"Generated: {shape.title.lower()}" for key, shape in GENERATORS.items() if pairs or not shape.in_the_plane
+    }
     for each in SAMPLES:
-        for suggestion in each.columns:
-            found[f"{each.key}.{suggestion.column}"] = f"{each.title}: {suggestion.title}"
-        for key, title in pair_titles(each.key).items() if pairs else ():
-            found[f"{each.key}.{key}"] = f"{each.title}: {title}"
+        titles = {one.column: one.title for one in each.columns} | (pair_titles(each.key) if pairs else {})
+        found |= {f"{each.key}.{column}": f"{each.title}: {title}" for column, title in titles.items()}
     return found
 
 
-def pick_source(*, default: str = OPENING_DATA.shape, pairs: bool = False) -> Source:
-    """The picker and, for generated data, its size; the choice lives in the link.
+def choose(
+    label: str,
+    titles: Mapping[str, str],
+    *,
+    key: str,
+    own: str = "",
+    default: str | None = None,
+    help_text: str,
+    why_not: str = NOT_SENT,
+) -> str:
+    """One of several data sets by its link value, the reader's own file first where there is one.
+
+    Args:
+        label: of the box.
+        titles: what is public, by link value.
+        key: of the box, and in the link.
+        own: what the reader's own file is called here; empty where there is none that fits.
+        default: what a page opens with; the first where there is no such title.
+        help_text: of the box.
+        why_not: said of a link that asks for the reader's own file where none fits.
+    """
+    first = default or next(iter(titles))
+    if own:
+        titles = {OWN_FILE: own, **titles}
+    elif st.query_params.get(key) == OWN_FILE:
+        complain(key, why_not)
+        del st.query_params[key]
+    return choice(label, titles, key=key, default=first, help_text=help_text)
+
+
+def pick_source(*, default: str = SHAPE, pairs: bool = False) -> Source:
+    """The picker of the data set in use and, for generated data, its size; the choice lives in the link.
 
     ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page; ``pairs``
     says whether the page can draw pairs of numbers.
     """
-    titles = options(pairs=pairs)
     last = st.session_state.get("usual_data", default)
     if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
         st.session_state["data"] = default
     st.session_state["usual_data"] = default
-    asked = st.query_params.get("data")
-    if asked == OWN_FILE and OWN_FILE not in titles:
-        complain(
-            "data",
-            "Two columns of your file are in use, and this page is about one: choose it on the Data page."
-            if upload() is not None
-            else "The link was made with an uploaded file, which stays with the person who uploaded it; "
-            "pick data here.",
-        )
-        del st.query_params["data"]
-    chosen = choice(
+    own = upload()
+    fits = own is not None and (pairs or not isinstance(own.domain, Grid))
+    chosen = choose(
         "Data",
-        titles,
+        options(pairs=pairs),
         key="data",
+        own=f"Your file: {own.column}" if own is not None and fits else "",
         default=default,
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
+        why_not=NOT_SENT
+        if own is None
+        else "Two columns of your file are in use, and this page is about one: choose it on the Data page.",
     )
+    pick_size(chosen)
+    return in_use()
+
+
+def pick_size(chosen: str) -> None:
+    """The controls of a data set's size: rows and grid of a generated shape, the grid of a pair of columns."""
+    in_plane = PAIR in chosen or (chosen in GENERATORS and GENERATORS[chosen].in_the_plane)
+    if chosen in GENERATORS:
+        rows, grid = st.columns(2)
+        with rows:
+            stops("Rows n", ROW_CHOICES, ROWS, key="n")
+    elif in_plane:
+        grid = st.container()
+    else:
+        return
+    with grid:
+        if in_plane:
+            help_text = "Bits of either side of the grid."
+            whole("Grid: 2ᵈ × 2ᵈ cells, d", 2, 6, SIDE_BITS, key="sides", help_text=help_text)
+        else:
+            whole("Grid: 2ᵈ cells, d", 2, 14, BITS, key="bits", help_text="Bits of the grid, the paper's d.")
+
+
+def in_use() -> Source:
+    """The data set in use: what was last chosen here, on another page or by the link, at the size chosen for it.
+
+    Raises:
+        ParameterError: it was an uploaded file, which is gone.
+    """
+    chosen = str(_set("data", SHAPE))
     if chosen == OWN_FILE:
         own = upload()
         if own is None:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
         return own
-    if "." in chosen:
-        return bundled(chosen, bits=pick_sides() if PAIR in chosen else None)
-    return generated(chosen)
+    return public_source(chosen)
 
 
-def generated(shape: str) -> Generated | GeneratedPairs:
-    """A shape on a line or in the plane, with the rows and the grid that are asked for."""
-    if shape not in PAIR_GENERATORS:
-        n, bits = pick_size()
-        return Generated(shape=shape, n=n, bits=bits, seed=OPENING_DATA.seed)
-    rows, grid = st.columns(2)
-    with rows:
-        n = pick_rows()
-    with grid:
-        return GeneratedPairs(shape=shape, n=n, bits=pick_sides(), seed=1)
+def public_source(chosen: str) -> Source:
+    """What a link value names, at the size that is set: "bimodal", "adult.age", "cities.longitude*latitude"."""
+    sides = int(_set("sides", SIDE_BITS))
+    if chosen in GENERATORS:
+        bits = sides if GENERATORS[chosen].in_the_plane else int(_set("bits", BITS))
+        return generated_rows(chosen, n=int(_set("n", ROWS)), bits=bits)
+    sample_key, columns = chosen.split(".", 1)
+    return bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
 
 
-def bundled(chosen: str, *, bits: int | None = None) -> Bundled | BundledPairs:
-    """The bundled column, or pair of columns, that a link value names: "adult.age", "cities.longitude*latitude".
-
-    ``bits`` cut each side of a pair's grid; a column by itself has its suggested grid.
-    """
-    sample_key, column = chosen.split(".", 1)
-    if PAIR in column:
-        first, second = column.split(PAIR, 1)
-        return BundledPairs(sample_key=sample_key, first=first, second=second, bits=bits or SIDE_BITS)
-    suggestion = next(each for each in sample(sample_key).columns if each.column == column)
-    suggested = suggestion.bits if suggestion.kind == "number" else 10
-    return Bundled(sample_key=sample_key, column_name=column, bits=suggested)
+def _set(key: str, default: str | int) -> Any:
+    """What a control that stands in the link is set to, here or on the last page that had it."""
+    return st.session_state.get(key, carried().get(key, default))
 
 
-def pick_size() -> tuple[int, int]:
-    """The number of generated rows and the bits of their grid."""
-    rows, grid = st.columns(2)
-    with rows:
-        n = pick_rows()
-    with grid:
-        check_link("bits", parameter=GRID, default=OPENING_DATA.bits)
-        bits = st.slider(
-            "Grid: 2ᵈ cells, d",
-            int(GRID.low),
-            int(GRID.high),
-            OPENING_DATA.bits,
-            key=in_link("bits"),
-            bind="query-params",
-            help="Bits of the grid, the paper's d.",
-        )
-    return n, int(bits)
-
-
-def pick_rows() -> int:
-    """The number of generated rows."""
-    check_choice("n", [str(value) for value in ROW_CHOICES], label="number of rows")
-    return int(st.select_slider("Rows n", ROW_CHOICES, value=OPENING_DATA.n, key=in_link("n"), bind="query-params"))
-
-
-def pick_sides() -> int:
-    """The bits of either side of a grid of pairs."""
-    check_link("sides", parameter=SIDES, default=SIDE_BITS)
-    return int(
-        st.slider(
-            "Grid: 2ᵈ × 2ᵈ cells, d",
-            int(SIDES.low),
-            int(SIDES.high),
-            SIDE_BITS,
-            key=in_link("sides"),
-            bind="query-params",
-            help="Bits of either side of the grid.",
-        )
-    )
+def credit(source: Source, *, story: str = "") -> None:
+    """What a bundled sample is, and whom to credit."""
+    assert isinstance(source.origin, Bundled)
+    told = source.origin.sample
+    st.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from dpcore.core import Integers
-from dpcore.data.generators import PAIR_GENERATORS, generate, generate_pairs
+from dpcore.data.generators import GENERATORS, generate
 
 BARS = 40
 COLUMNS, ROWS = 40, 12
@@ -41,7 +41,7 @@ def small_map(counts: Integers, *, colour: str) -> str:
 @cache
 def shape_picture(shape: str, *, colour: str) -> str:
     """A picture of one of the shapes in generators."""
-    if shape in PAIR_GENERATORS:
-        cells = generate_pairs(shape, n=20_000, rows=COLUMNS, columns=ROWS, seed=1)
+    if GENERATORS[shape].in_the_plane:
+        cells = generate(shape, n=20_000, size=(COLUMNS, ROWS), seed=1)
         return small_map(np.bincount(cells, minlength=COLUMNS * ROWS).reshape(COLUMNS, ROWS), colour=colour)
     return sparkline(np.bincount(generate(shape, n=20_000, size=BARS, seed=1), minlength=BARS), colour=colour)

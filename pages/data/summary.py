@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
@@ -80,11 +78,11 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
     )
 
 
-def explore_button(data: str, *, key: str, sizes: Mapping[str, int] | None = None) -> None:
-    """Go to Play with these data chosen there, and of generated data their sizes."""
+def explore_button(data: str, *, key: str) -> None:
+    """Go to Play with these data in use."""
 
     def choose() -> None:
-        st.session_state.update({"data": data, **(sizes or {})})
+        st.session_state["data"] = data
 
     if st.button("Explore this data", key=key, type="primary", on_click=choose):
         # Without it, Streamlit refuses to leave a page whose controls are in the link.

@@ -14,9 +14,10 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpcore.core import DataError, Provenance, ProvenanceKind
+from dpcore.core import DataError, Provenance
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_table
+from dpcore.data.sources import Uploaded
 from pages.shell.session import end_steward, forget_all, has_file
 
 PRIVATE, STAND_IN = "private", "stand-in"
@@ -50,22 +51,27 @@ class HeldFile:
     """A file of this session and the answer it was brought with.
 
     Attributes:
-        table: what was read.
-        private: whether nothing of it may be shown.
-        digest: of the file's bytes; tells files apart inside the session.
+        origin: its table, and whose rows it holds.
         turn: which file of the session this is.
     """
 
-    table: Table
-    private: bool
-    digest: str
+    origin: Uploaded
     turn: int
+
+    @property
+    def table(self) -> Table:
+        """What was read."""
+        return self.origin.table
+
+    @property
+    def private(self) -> bool:
+        """Whether nothing of it may be shown."""
+        return self.origin.private
 
     @property
     def provenance(self) -> Provenance:
         """Whose rows they are."""
-        kind = ProvenanceKind.PRIVATE if self.private else ProvenanceKind.STAND_IN
-        return Provenance(kind=kind, title=self.table.name)
+        return self.origin.provenance
 
     @property
     def prefix(self) -> str:
@@ -228,8 +234,8 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
         try:
             # Of rows about people nobody but a person can tell whether the first is one.
             table = read_table(content, name=name, header=header, ask=private, limits=LIMITS)
-            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}"
-            held = HeldFile(table=table, private=private, digest=digest, turn=turn)
+            digest = f"{hashlib.sha256(content).hexdigest()}-{table.header}-{turn}"
+            held = HeldFile(origin=Uploaded(table=table, private=private, digest=digest), turn=turn)
         except FirstRowUnclear as unclear:
             waiting = WaitingFile(name=name, content=content, private=private, columns=unclear.columns)
         except DataError as error:

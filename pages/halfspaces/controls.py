@@ -1,4 +1,4 @@
-"""What the Halfspaces page asks: rows, a direction, a margin, the mechanism's parameters and a seed."""
+"""What the Directions page asks: rows, a direction, a margin, the mechanism's parameters and a seed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Entry, Floats, Parameter, ParameterError, Problem
+from dpcore.core import Entry, Floats, Parameter, Problem
+from dpcore.data.bundled import VECTORS, vectors_of
+from dpcore.data.readings import Vectors
+from dpcore.data.sources import Source, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.vectors import RECIPES, BundledVectors, GeneratedVectors, VectorSource
 from dpcore.experiments.halfspace_parts import around
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.halfspaces.upload import OWN_ROWS, own_columns
-from pages.learn.kit import stops
-from pages.shell.controls import Value, check_choice, check_link, choice, control, link_key
+from pages.halfspaces.upload import own_columns
+from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -27,7 +30,7 @@ ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
 class Asked:
     """Everything that is asked; the direction lies in the source's plane, at an angle from its first axis."""
 
-    source: VectorSource
+    source: Source
     entry: Entry
     values: dict[str, Value]
     degrees: int
@@ -49,9 +52,20 @@ class Asked:
         return float(self.values["epsilon"])
 
     @property
+    def reading(self) -> Vectors:
+        """What is read of the rows."""
+        assert isinstance(self.source.reading, Vectors)
+        return self.source.reading
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in a row."""
+        return self.reading.domain.dimensions
+
+    @property
     def plane(self) -> Floats:
         """The picture's two axes, (2, d)."""
-        return self.source.plane(tilt=self.tilt)
+        return self.reading.plane(tilt=self.tilt)
 
     def towards(self, degrees: Floats) -> Floats:
         """Directions (Q, d) at these angles."""
@@ -70,8 +84,7 @@ class Asked:
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
-        return text + (" · not protected: made by the data's steward" if self.source.provenance.is_private else "")
+        return badge(self.source, seed=self.seed)
 
 
 def ask() -> Asked | None:
@@ -82,11 +95,13 @@ def ask() -> Asked | None:
         source = _pick()
         if source is None:
             return None
+        reading = source.reading
+        assert isinstance(reading, Vectors)
     with turning:
-        degrees = _slider("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{source.axes[0]}” (0°).")
+        degrees = whole("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{reading.axes[0]}” (0°).")
         tilt = 0
-        if source.domain.dimensions == 3:
-            tilt = _slider(
+        if reading.domain.dimensions == 3:
+            tilt = whole(
                 "Tilt of the circle, degrees", 0, 180, 40, key="tilt",
                 help_text="The direction turns in a great circle; this tilts it. 0: along the equator, 90: over the "
                 "poles.",
@@ -108,7 +123,7 @@ def ask() -> Asked | None:
                 )
             )
         with st.popover("More settings"):
-            seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+            drawn = seed()
             alpha = float(
                 control(entry("intervals-anchored"), "alpha", entry("intervals-anchored").controls()["alpha"])
             )
@@ -116,54 +131,39 @@ def ask() -> Asked | None:
     values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     st.caption("← more private · more accurate →")
     return Asked(
-        source=source, entry=chosen, values=values, degrees=degrees, tilt=tilt, margin=margin, alpha=alpha, seed=seed
+        source=source, entry=chosen, values=values, degrees=degrees, tilt=tilt, margin=margin, alpha=alpha, seed=drawn
     )
 
 
-def _pick() -> VectorSource | None:
+def _pick() -> Source | None:
     """The rows."""
-    titles = {GENERATED: "Generated: two clouds with a margin"}
-    titles |= {key: recipe.title for key, recipe in RECIPES.items()}
-    if held_file() is not None:
-        titles[OWN_ROWS] = "Your file: some of its columns"
-    elif st.query_params.get("vectors") == OWN_ROWS:
-        st.warning(
-            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
-        )
-        del st.query_params["vectors"]
-    chosen = choice(
-        "Rows", titles, key="vectors",
+    held = held_file()
+    chosen = choose(
+        "Rows",
+        {GENERATED: "Generated: two clouds with a margin"} | {key: told.reading.words for key, told in VECTORS.items()},
+        key="vectors",
+        own="Your file: some of its columns" if held else "",
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
-    )  # fmt: skip
-    if chosen == OWN_ROWS:
-        return own_columns()
+    )
+    if chosen == OWN_FILE and held:
+        return own_columns(held)
     if chosen == GENERATED:
         return _generated()
-    source = BundledVectors(recipe_key=chosen)
-    st.caption(f"{source.recipe.story} Source: {source.sample.attribution}. Licence: {source.sample.licence}.")
+    source = vectors_of(chosen)
+    credit(source, story=VECTORS[chosen].story)
     return source
 
 
-def _generated() -> GeneratedVectors:
+def _generated() -> Source:
     """Size, dimensions and gap of the two clouds."""
-    check_choice("vector-rows", [str(rows) for rows in ROWS], label="Rows n")
-    n = int(st.select_slider("Rows n", ROWS, value=10_000, key=in_link("vector-rows"), bind="query-params"))
-    dimensions = _slider("Dimensions d", 2, 64, 2, key="vector-dimensions")
+    n = int(stops("Rows n", ROWS, 10_000, key="vector-rows"))
+    dimensions = whole("Dimensions d", 2, 64, 2, key="vector-dimensions")
     margin = _fraction("Margin of the clouds", 0.5, key="vector-margin")
     st.caption("Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.")
-    return GeneratedVectors(n=n, dimensions=dimensions, margin=margin, seed=1)
-
-
-def _slider(label: str, low: int, high: int, default: int, *, key: str, help_text: str | None = None) -> int:
-    """A whole number bound to the link."""
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    return int(st.slider(label, low, high, default, key=in_link(key), help=help_text, bind="query-params"))
+    return generated_vectors(n=n, dimensions=dimensions, margin=margin)
 
 
 def _fraction(label: str, default: float, *, key: str, help_text: str | None = None) -> float:
     """A margin bound to the link."""
     check_link(key, parameter=Parameter(label=label, low=0.0, high=0.9), default=default)
-    value = float(st.slider(label, 0.0, 0.9, default, step=0.01, key=in_link(key), help=help_text, bind="query-params"))
-    if not 0 <= value <= 1:
-        raise ParameterError("A margin lies between 0 and 1.")
-    return value
+    return float(st.slider(label, 0.0, 0.9, default, step=0.01, key=in_link(key), help=help_text, bind="query-params"))

@@ -28,7 +28,7 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
     errors = found.errors()
     theory = predicted(mechanism, state, direction, truth=found.truth)
     angle = angle_to_net(mechanism, problem, direction)
-    k, d = len(mechanism.net(problem)), asked.source.domain.dimensions
+    k, d = len(mechanism.net(problem)), asked.dimensions
     if mechanism.is_projected(problem):
         mean, _ = theory["projection"]
         told = (

@@ -9,7 +9,7 @@ from pages.halfspaces.view import halfspaces
 from pages.shell.session import require_gate
 
 require_gate()
-st.title("Halfspaces")
+st.title("Directions")
 try:
     halfspaces()
 except (DataError, ParameterError) as problem:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.vectors import BundledVectors
 from dpcore.experiments.halfspace_parts import here
+from dpcore.experiments.recipe import snippet
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, rows, significant
@@ -15,7 +15,7 @@ from pages.charts.worst import Called, worst_map
 from pages.halfspaces.controls import Asked
 from pages.halfspaces.show import show
 from pages.shell.session import remembered
-from pages.shell.theorem import all_digits, promise
+from pages.shell.theorem import promise, theorem_card
 
 BETA = 0.05
 
@@ -36,28 +36,23 @@ def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) ->
     left, right = st.columns(2)
     with left:
         _map(asked, problem, bound, errors[:, kept] if kept.any() else errors, met=bool(kept.any()))
-    with right, st.container(border=True):
-        st.header("What is promised")
-        st.markdown(f"{_told(bound, asked, n=n, margins=margins, lost=lost)} :orange-badge[theory]")
-        st.markdown(bound.statement)
-        for assumption in bound.assumptions:
-            st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        st.markdown(
-            f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}; the largest "
-            f"margin is {significant(float(margins.max()))}. :gray-badge[true]"
-        )
-        if lost:
-            st.markdown(
-                f"{lost:,} rows have no direction (all zeros, or a number missing). They stay in n and are counted for "
-                "one of every two opposite directions: an error of so many rows that no margin prevents."
-            )
-        if bound.note:
-            st.info(bound.note)
-        guarantee = asked.mechanism.guarantee(problem)
-        st.caption(f"Reference: {bound.reference}.")
-        st.markdown(
-            f"Privacy: {guarantee.sentence()}, for each single release, whatever the margin.",
-            help=all_digits(guarantee),
+    seen = [
+        f"{int(kept.sum())} of {len(kept)} directions around the circle have margin {asked.margin:g}; the largest "
+        f"margin is {significant(float(margins.max()))}. :gray-badge[true]"
+    ]
+    if lost:
+        seen += [
+            f"{lost:,} rows have no direction (all zeros, or a number missing). They stay in n and are counted for "
+            "one of every two opposite directions: an error of so many rows that no margin prevents."
+        ]
+    with right:
+        theorem_card(
+            bound,
+            asked.mechanism.guarantee(problem),
+            n=n,
+            said=_told(bound, asked, n=n, margins=margins, lost=lost),
+            seen=seen,
+            covers="for each single release, whatever the margin",
         )
 
 
@@ -106,7 +101,7 @@ def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> 
 def paper(asked: Asked) -> None:
     """The printed parameters as they are: a table."""
     st.header("What the paper prints")
-    d = asked.source.domain.dimensions
+    d = asked.dimensions
     if not asked.margin > 0:
         st.markdown("The paper's parameters need a margin above 0.")
         return
@@ -141,30 +136,24 @@ def _power(log10: float) -> str:
     return f"{10**log10:,.0f}" if log10 < 6 else f"≈ 10^{log10:,.0f}"
 
 
-def code(asked: Asked, *, trials: int) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that reproduces these releases", key="halfspaces_code_open", on_change="rerun")
-    if not place.open:
-        return
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
+def code(asked: Asked, *, trials: int) -> str:
+    """The snippet."""
     direction = [float(f"{each:.12g}") for each in asked.direction]
-    lines = [
-        "import numpy as np",
-        "",
-        "import dpcore",
-        *asked.source.code(),
-        "from dpcore.data.sphere import Halfspaces",
-        "",
-    ]
-    lines += ["queries = Halfspaces(domain=dataset.domain)"]
-    lines += ["problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n)"]
-    lines += [f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})"]
-    lines += [f"release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview({asked.seed}), {trials})"]
-    if isinstance(asked.source, BundledVectors) and len(direction) > 3:
-        lines += [f"turn = np.radians({asked.degrees})"]
-        lines += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ source.plane()"]
+    if asked.reading.spanned:
+        towards = [f"turn = np.radians({asked.degrees})"]
+        towards += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ reading.plane()"]
     else:
-        lines += [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
-    lines += ["truth, released = queries.truth(dataset.records, towards)[0], release.answer(towards)[0, 0]"]
-    lines += ['print(f"true {truth:.4f}, released {released:.4f}; {mechanism.guarantee(problem).sentence()}")']
-    place.code("\n".join(lines), language="python")
+        towards = [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries="Halfspaces(domain=dataset.domain)",
+        imports=["import numpy as np", "from dpcore.data.sphere import Halfspaces"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
+            *towards,
+            "truth, released = queries.truth(dataset.records, towards)[0], release.answer(towards)[0, 0]",
+            'print(f"true {truth:.4f}, released {released:.4f}; {mechanism.guarantee(problem).sentence()}")',
+        ],
+    )

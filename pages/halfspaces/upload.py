@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.data.vectors import Measure, UploadedVectors
-from pages.data.upload import HeldFile, held_file
+from dpcore.data.readings import Measure, Vectors
+from dpcore.data.sources import Source
+from pages.data.upload import HeldFile
 
-OWN_ROWS = "my-file"
 MOST_COLUMNS = 16
 
 
-def own_columns() -> UploadedVectors | None:
+def own_columns(held: HeldFile) -> Source | None:
     """The held file's chosen columns; None until two of them have ranges."""
-    held = held_file()
-    if held is None:
-        return None
     columns = st.multiselect(
         "Columns, two or more", held.table.columns, key=f"{held.prefix}vector-columns", max_selections=MOST_COLUMNS,
         persist_state="session",
@@ -28,9 +25,8 @@ def own_columns() -> UploadedVectors | None:
             "never take them from private data."
         )
         return None
-    return UploadedVectors(
-        table=held.table, measures=tuple(measures), private=held.private, digest=f"{held.digest}|{held.turn}"
-    )
+    axes = (f"larger {columns[0]}", f"larger {columns[1]}")
+    return Source(origin=held.origin, reading=Vectors(measures=tuple(measures), axes=axes))
 
 
 def _declared(held: HeldFile, column: str) -> Measure | None:

@@ -1,4 +1,4 @@
-"""The Halfspaces page: rows and a direction, all directions of a circle, what errs, what is promised."""
+"""The Directions page: rows and a direction, all directions of a circle, what errs, what is promised."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset, Floats
+from dpcore.data.bundled import VECTORS
 from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
@@ -18,6 +19,7 @@ from pages.halfspaces.errors import angle_link, where_from
 from pages.halfspaces.promise import code, paper, promised
 from pages.halfspaces.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
 from pages.halfspaces.show import show
+from pages.shell.code import show_code
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import may_show
 
@@ -59,10 +61,11 @@ def halfspaces() -> None:
         found = _previewed(asked)
         _pictures(asked, found)
         where_from(asked, found.state, found.release)
-        if asked.source.domain.dimensions == 2:
+        if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
-        code(asked, trials=found.release.trials)
+        title, trials = "The code that reproduces these releases", found.release.trials
+        show_code(title, key="halfspaces_code_open", write=lambda: code(asked, trials=trials))
     paper(asked)
 
 
@@ -120,7 +123,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
         f"{counted} :blue-badge[simulated]. The margin of this direction, the nearest any row comes to its line, is "
         f"**{significant(seen.nearest)}**; you ask for γ = {asked.margin:g}."
     )
-    flat = asked.source.domain.dimensions == 2
+    flat = asked.dimensions == 2
     net = asked.mechanism.net(asked.problem(n))
     left, right = st.columns(2)
     with left:
@@ -131,7 +134,7 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             angle=asked.degrees,
             margin=asked.margin,
             measured=np.degrees(np.arctan2(net[:, 1], net[:, 0])) if flat and net.shape[1] == 2 else np.empty(0),
-            axes=asked.source.axes,
+            axes=asked.reading.axes,
             flat=flat,
         )
         show(asked, picture, name="rows", title="rows in the picture", on_pick=_clicked, on_move=_turn)
@@ -147,14 +150,14 @@ def _pictures(asked: Asked, found: Previewed) -> None:
             n=n,
         )
         show(asked, picture, name="circle", title="shares around the circle", on_pick=_picked)
-    if asked.source.domain.dimensions == 3:
+    if asked.dimensions == 3:
         st.subheader("The rows on the sphere")
         picture = rows_on_the_sphere(
             records=dataset.records,
             inside=seen.inside,
             direction=direction,
             plane=asked.plane,
-            space=asked.source.space,
+            space=asked.reading.space,
         )
         show(asked, picture, name="sphere", title="rows on the sphere")
 
@@ -176,9 +179,9 @@ def _picked(place: tuple[float, float]) -> None:
 
 def in_words(asked: Asked) -> str:
     """The direction: a place on the globe for cities, else its angle between the two axes."""
-    if asked.source.key == "vectors:cities":
+    if asked.reading is VECTORS["cities"].reading:
         x, y, z = asked.direction
         latitude, longitude = np.degrees(np.arcsin(np.clip(z, -1, 1))), np.degrees(np.arctan2(y, x))
         north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
         return f"the hemisphere around {abs(latitude):.0f}° {north} {abs(longitude):.0f}° {east}"
-    return f"{asked.degrees}° from “{asked.source.axes[0]}” (0°), over “{asked.source.axes[1]}” (90°)"
+    return f"{asked.degrees}° from “{asked.reading.axes[0]}” (0°), over “{asked.reading.axes[1]}” (90°)"

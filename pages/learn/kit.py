@@ -1,4 +1,4 @@
-"""What the lessons of the Limits page share: bound controls, predict-then-reveal, and the line that cites."""
+"""What the lessons share: bound controls, predict-then-reveal, and the line that cites."""
 
 from __future__ import annotations
 
@@ -7,28 +7,21 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.core import Neighbours, Parameter, exactly
+from dpcore.core import Neighbours, Parameter
 from dpcore.mechanisms import entry
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
-from pages.shell.controls import check_choice, check_link, choice, number
+from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.session import in_link
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 
 
-def seed() -> int:
-    """The seed of every draw on this page: another number, another draw."""
-    return int(
-        st.number_input(
-            "Preview seed",
-            0,
-            999_999,
-            1,
-            key=in_link("limits-seed"),
-            bind="query-params",
-            help="Draws here are seeded, so that a link reopens the same picture. They are not private releases.",
-        )
+def draws_seed() -> int:
+    """The seed of every draw on this page."""
+    return seed(
+        "limits-seed",
+        help_text="Draws here are seeded, so that a link reopens the same picture. They are not private releases.",
     )
 
 
@@ -42,28 +35,11 @@ def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
     return value
 
 
-def slider(
-    label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
-) -> int:
-    """A whole number, bound to the link; a link out of range gets its sentence."""
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    return int(st.slider(label, low, high, default, step=step, key=in_link(key), help=help_text, bind="query-params"))
-
-
 def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
     """Which data sets are neighbours, bound to the link."""
     titles = {str(each): each.words for each in Neighbours}
     key = f"{lesson}-neighbours"
     return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
-
-
-def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
-    """One of several numbers, bound to the link."""
-    names = [exactly(option) for option in options]
-    check_choice(key, names, label=label)
-    first = names[list(options).index(default)]
-    chosen = st.select_slider(label, options=names, value=first, key=in_link(key), help=help_text, bind="query-params")
-    return float(chosen)
 
 
 def _reveal(lesson: str) -> bool:
@@ -105,8 +81,7 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
 def picture(shown: Picture, *, key: str, badge: str) -> None:
     """Heading, chart, sentence, numbers on demand; and files, because all data of lessons are made up or public."""
     st.subheader(shown.title)
-    draw(shown, key=f"{key}_chart", badge=badge, download=True)
-    table(shown, title=shown.title.lower(), key=f"{key}_numbers")
+    draw_with_table(shown, key=f"{key}", badge=badge, title=shown.title.lower(), download=True)
 
 
 def reference(text: str) -> None:

@@ -9,7 +9,7 @@ from pages.learn.view import limits
 from pages.shell.session import require_gate
 
 require_gate()
-st.title("Limits")
+st.title("Limits and attacks")
 try:
     limits()
 except (DataError, ParameterError) as problem:

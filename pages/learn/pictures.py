@@ -11,20 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.core import Floats, exactly
+from pages.charts.palette import LIGHT
 from pages.charts.picture import Axis, Corner, Curve, Dots, Mark, Picture, Rule, Wall, numbers
-from pages.charts.roles import DASHES, look, palette
+from pages.charts.roles import DASHES
 from pages.charts.words import shortened, significant
 
 IMPOSSIBLE = "impossible for a private method"
 LEAST_EPSILON, MOST_EPSILON = 0.08, 12.5
 """Usual ends of an axis of ε; the measured ones are well inside."""
-_COLOURS = palette(dark=False)
-OTHERS = tuple(
-    role
-    for role in (f"other-{place}" for place in range(len(_COLOURS.others)))
-    if look(role, _COLOURS).colour != look("guess", _COLOURS).colour
-)
-"""Roles of what a picture compares, none in the colour of the reader's guess."""
+OTHERS = tuple(f"other-{place}" for place in range(len(LIGHT.others)))
+"""Roles of what a picture compares."""
 
 
 def epsilon_axis(epsilon: float) -> Axis:

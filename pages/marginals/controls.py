@@ -1,4 +1,4 @@
-"""What the Marginals page asks: rows, queries, the mechanism's parameters, and how previews are drawn."""
+"""What the Tables page asks: rows, queries, the mechanism's parameters, and how previews are drawn."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.core import Entry, Neighbours, Parameter, Problem
-from dpcore.data.cubes import PREDICATES, BundledCube, CubeSource, GeneratedCube
+from dpcore.core import Entry, Neighbours, Problem
+from dpcore.data.bundled import PREDICATES, yes_no_of
+from dpcore.data.cube import Cube
 from dpcore.data.samples import sample
+from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_WIDTH
+from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.marginals.upload import OWN_ROWS, own_predicates
-from pages.shell.controls import Value, check_choice, check_link, choice, control
+from pages.marginals.upload import own_predicates
+from pages.shell.controls import Value, choice, control, neighbours, seed, stops, whole
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -28,7 +32,7 @@ ANY, ALL, SOME = "any", "all", "some"
 class Asked:
     """Everything that is asked."""
 
-    source: CubeSource
+    source: Source
     entry: Entry
     values: dict[str, Value]
     width: int
@@ -44,18 +48,21 @@ class Asked:
         assert isinstance(made, PolynomialMarginals)
         return made
 
+    @property
+    def domain(self) -> Cube:
+        """The attributes."""
+        return self.source.on(Cube)
+
     def problem(self, n: int) -> Problem:
         """The public problem; where rows come and go, for a public number of them."""
         if self.neighbours is Neighbours.ADD_REMOVE_ONE:
             n = self.source.public_rows
-        domain = self.source.domain
-        queries = AtLeast(domain=domain, width=self.width, least=self.least, signed=self.signed)
-        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
+        queries = AtLeast(domain=self.domain, width=self.width, least=self.least, signed=self.signed)
+        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
 
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, preview sampler, seed {self.seed}"
-        return text + (" · not protected: made by the data's steward" if self.source.provenance.is_private else "")
+        return badge(self.source, seed=self.seed)
 
     @property
     def words(self) -> str:
@@ -74,7 +81,7 @@ def ask() -> Asked | None:
         if source is None:
             return None
     with question:
-        width, least, signed = _question(source.domain.attributes)
+        width, least, signed = _question(len(source.columns))
     values: dict[str, Value] = {}
     with machine:
         noise = choice(
@@ -88,7 +95,9 @@ def ask() -> Asked | None:
         for name in parameters:
             if name not in ("epsilon", "basis"):
                 values[name] = control(chosen, name, parameters[name])
-        neighbours, seed, values["basis"] = _settings(chosen)
+        with st.popover("More settings"):
+            relation, drawn = neighbours(), seed()
+            values["basis"] = control(chosen, "basis", chosen.controls()["basis"])
     values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     st.caption("← more private · more accurate →")
     return Asked(
@@ -98,37 +107,31 @@ def ask() -> Asked | None:
         width=width,
         least=least,
         signed=signed,
-        neighbours=neighbours,
-        seed=seed,
+        neighbours=relation,
+        seed=drawn,
     )
 
 
-def _pick() -> CubeSource | None:
+def _pick() -> Source | None:
     """The rows."""
+    held = held_file()
     titles = {GENERATED: "Generated: attributes that go together"}
     titles |= {key: f"{sample(key).title}: {len(found)} predicates" for key, found in PREDICATES.items()}
-    if held_file() is not None:
-        titles[OWN_ROWS] = "Your file: attributes you name"
-    elif st.query_params.get("cube") == OWN_ROWS:
-        st.warning(
-            "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
-        )
-        del st.query_params["cube"]
-    chosen = choice(
+    chosen = choose(
         "Rows of yes/no attributes",
         titles,
         key="cube",
+        own="Your file: attributes you name" if held else "",
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )
-    if chosen == OWN_ROWS:
-        return own_predicates()
+    if chosen == OWN_FILE and held:
+        return own_predicates(held)
     if chosen == GENERATED:
-        check_choice("cube-rows", [str(rows) for rows in ROWS], label="number of rows")
-        n = int(st.select_slider("Rows n", ROWS, value=100_000, key=in_link("cube-rows"), bind="query-params"))
-        return GeneratedCube(n=n, attributes=_whole("Attributes d", 4, 64, 32, key="cube-attributes"))
-    source = BundledCube(sample_key=chosen)
-    st.caption(f"{source.sample.story} Source: {source.sample.attribution}. Licence: {source.sample.licence}.")
+        n = int(stops("Rows n", ROWS, 100_000, key="cube-rows"))
+        return generated_attributes(n=n, attributes=whole("Attributes d", 4, 64, 32, key="cube-attributes"))
+    source = yes_no_of(chosen)
+    credit(source)
     return source
 
 
@@ -137,7 +140,7 @@ def _question(attributes: int) -> tuple[int, int, bool]:
     most = min(MOST_WIDTH, attributes)
     if int(st.session_state.get("width", 1)) > most:
         st.session_state["width"] = most
-    width = _whole("Attributes in a query k", 1, most, min(5, most), key="width")
+    width = whole("Attributes in a query k", 1, most, min(5, most), key="width")
     least = 1
     if width > 1:
         titles = {ANY: "any of them", ALL: "all of them"} | ({SOME: "some: at least r of them"} if width > 2 else {})
@@ -146,7 +149,7 @@ def _question(attributes: int) -> tuple[int, int, bool]:
         if kind == SOME and width > 3:
             if int(st.session_state.get("at-least", 2)) > width - 1:
                 st.session_state["at-least"] = width - 1
-            least = _whole("At least r", 2, width - 1, 2, key="at-least")
+            least = whole("At least r", 2, width - 1, 2, key="at-least")
     signed = st.toggle(
         "Attributes may be negated",
         key=in_link("negated"),
@@ -155,28 +158,3 @@ def _question(attributes: int) -> tuple[int, int, bool]:
         "replacing it moves twice as many counts.",
     )
     return width, least, bool(signed)
-
-
-def _settings(chosen: Entry) -> tuple[Neighbours, int, Value]:
-    """The relation, the seed and the basis."""
-    with st.popover("More settings"):
-        neighbours = Neighbours(
-            st.radio(
-                "Neighbours",
-                [str(each) for each in Neighbours],
-                key=in_link("neighbours"),
-                bind="query-params",
-                format_func=lambda each: Neighbours(each).words,
-                help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                "cannot be told.",
-            )
-        )
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
-        basis = control(chosen, "basis", chosen.controls()["basis"])
-    return neighbours, seed, basis
-
-
-def _whole(label: str, low: int, high: int, default: int, *, key: str) -> int:
-    """A whole number bound to the link."""
-    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
-    return int(st.slider(label, low, high, default, key=in_link(key), bind="query-params"))

@@ -10,10 +10,10 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.colleges import COLLEGE, college_domain
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.decision_lists import Inputs
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.marginals.figures import shares_scatter
-from pages.shell.controls import check_choice, control
-from pages.shell.session import in_link, remembered
+from pages.shell.controls import control, stops, whole
+from pages.shell.session import remembered
 from pages.shell.theorem import all_digits
 
 STUDENTS = (1_000, 3_000, 10_000, 30_000, 100_000)
@@ -43,10 +43,9 @@ def _asked(epsilon: float) -> tuple[Problem, Dataset, DecisionListMarginals, int
     left, middle, right = st.columns(3)
     chosen = entry("marginals-decision-lists")
     with left:
-        check_choice("students", [str(n) for n in STUDENTS], label="number of students")
-        n = int(st.select_slider("Students n", STUDENTS, value=30_000, key=in_link("students"), bind="query-params"))
+        n = int(stops("Students n", STUDENTS, 30_000, key="students"))
     with middle:
-        rules = int(st.slider("Rules of a list k", 1, 5, 3, key=in_link("rules"), bind="query-params"))
+        rules = whole("Rules of a list k", 1, 5, 3, key="rules")
     with right:
         values = {name: control(chosen, name, p) for name, p in chosen.controls().items() if name != "epsilon"}
     dataset: Dataset = remembered(f"students|{n}|{rules}", lambda: students(n=n, rules=rules))
@@ -80,8 +79,7 @@ def _answers(
     )
     picture = shares_scatter(shares, n=problem.n, chosen=chosen, name=name)
     badge = f"true: generated · simulated, preview sampler, seed {seed}"
-    draw(picture, key="marginals_lists_chart", badge=badge, download=download)
-    table(picture, title="all colleges", key="marginals_lists_numbers")
+    draw_with_table(picture, key="marginals_lists", badge=badge, title="all colleges", download=download)
 
 
 def _three_ways(rules: int, degree: int) -> None:

@@ -13,7 +13,7 @@ VIEWS = {"Any, all or some of k attributes": marginals, "All tables of k attribu
 FIRST = next(iter(VIEWS))
 
 require_gate()
-st.title("Marginals")
+st.title("Tables")
 view = st.segmented_control(
     "What is released", list(VIEWS), default=FIRST, required=True, key=in_link("view"), bind="query-params"
 )

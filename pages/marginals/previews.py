@@ -1,4 +1,4 @@
-"""Counts, true answers and previews behind the first view of the Marginals page: counted once, drawn anew."""
+"""Counts, true answers and previews behind the first view of the Tables page: counted once, drawn anew."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def computed(asked: Asked) -> Shown:
     queries = problem.queries
     assert isinstance(queries, AtLeast)
     # For every k alike, so that moving it counts nothing anew.
-    widest = dataclasses.replace(queries, width=min(12, asked.source.domain.attributes), least=1)
+    widest = dataclasses.replace(queries, width=min(12, asked.domain.attributes), least=1)
     size = most_degree(widest, mechanism.degree)
     counts = with_progress(
         f"counts|{key}|{size}", lambda: count_sets(packed, size=size), label="Counting sets of attributes."

@@ -1,4 +1,4 @@
-"""What is promised on either view of the Marginals page: the map of many releases, and the theorem beside it."""
+"""What is promised on either view of the Tables page: the map of many releases, and the theorem beside it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import streamlit as st
 
 from dpcore.core import Bound, Floats, Guarantee, Problem
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.limits.chance import binomial_interval
 from pages.charts.component import draw, table
 from pages.charts.words import percent, rows
 from pages.charts.worst import Called, worst_map
 from pages.shell.session import with_progress
-from pages.shell.theorem import all_digits, promise
+from pages.shell.theorem import observed, theorem_card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +64,7 @@ def beside(
             st.info(why_not)
         else:
             _map(told, worst)
-    with right, st.container(border=True):
+    with right:
         _theorem(told, worst)
     return worst
 
@@ -93,31 +92,21 @@ def _map(told: Promised, worst: Floats) -> None:
 
 def _theorem(told: Promised, worst: Floats | None) -> None:
     """Promise, conditions, and how often it was broken."""
-    bound, n = told.bound, told.problem.n
-    st.header("What is promised")
-    if bound.applies:
-        text = promise(bound, n=n)
-    else:
-        text = (
-            f"If what is assumed below held: with probability at least {1 - bound.beta:g}, no query errs by more than "
-            f"**{percent(bound.value)}** (≈ {rows(bound.value, n)})."
-        )
-    st.markdown(f"{text} :orange-badge[theory]")
-    st.markdown(told.details)
-    for assumption in bound.assumptions:
-        st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
+    bound, seen = told.bound, []
     if worst is not None:
-        broken = bound.broken_by(worst)
-        low, high = (float(each) for each in binomial_interval(broken, len(worst)))
-        seen = " :orange-badge[not protected]" if told.private else ""
-        st.markdown(
-            f"Observed: {broken:,} of {len(worst):,} previews erred by more than {percent(bound.value)} on "
-            f"{told.looked_at}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), the theorem "
-            f"allows {bound.beta:g}. :blue-badge[simulated]{seen}"
-        )
-    if told.note:
-        st.info(told.note)
-    st.caption(f"Reference: {bound.reference}.")
-    st.markdown(
-        f"Privacy: {told.guarantee.sentence()}, for everything a release answers.", help=all_digits(told.guarantee)
+        on = f" on {told.looked_at}"
+        seen = [observed(bound.broken_by(worst), len(worst), bound, private=told.private, on=on)]
+    conditional = (
+        f"If what is assumed below held: with probability at least {1 - bound.beta:g}, no query errs by more than "
+        f"**{percent(bound.value)}** (≈ {rows(bound.value, told.problem.n)})."
+    )
+    theorem_card(
+        bound,
+        told.guarantee,
+        n=told.problem.n,
+        said="" if bound.applies else conditional,
+        statement=told.details,
+        seen=seen,
+        note=told.note,
+        covers="for everything a release answers",
     )

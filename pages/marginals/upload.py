@@ -6,10 +6,10 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.cube import MOST_ATTRIBUTES, Predicate
-from dpcore.data.cubes import UploadedCube
-from pages.data.upload import HeldFile, held_file
+from dpcore.data.readings import YesNo
+from dpcore.data.sources import Source
+from pages.data.upload import HeldFile
 
-OWN_ROWS = "my-file"
 MOST_COLUMNS = 24
 HELP = (
     "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
@@ -17,11 +17,8 @@ HELP = (
 )
 
 
-def own_predicates() -> UploadedCube | None:
+def own_predicates(held: HeldFile) -> Source | None:
     """The held file's predicates; None until two are named."""
-    held = held_file()
-    if held is None:
-        return None
     columns = st.multiselect(
         "Columns",
         held.table.columns,
@@ -38,9 +35,7 @@ def own_predicates() -> UploadedCube | None:
         return None
     if len(unique) > MOST_ATTRIBUTES:
         raise ParameterError(f"At most {MOST_ATTRIBUTES} attributes can be used; you named {len(unique)}.")
-    return UploadedCube(
-        table=held.table, predicates=tuple(unique.values()), private=held.private, digest=f"{held.digest}|{held.turn}"
-    )
+    return Source(origin=held.origin, reading=YesNo(predicates=tuple(unique.values())))
 
 
 def _named(held: HeldFile, column: str) -> list[Predicate]:

@@ -1,24 +1,25 @@
-"""The Marginals page: the polynomial, the noise of its levels, errors over many queries, one query, and who wins."""
+"""The Tables page: the polynomial, the noise of its levels, errors over many queries, one query, and who wins."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Neighbours
+from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, rows
 from pages.charts.worst import Called
-from pages.marginals.controls import ask
+from pages.marginals.controls import Asked, ask
 from pages.marginals.figures import answer_errors, level_bars, step_curve
 from pages.marginals.lists import college_story
 from pages.marginals.map import row_grid, winners_map
 from pages.marginals.previews import Shown, computed
 from pages.marginals.promise import Promised, beside
 from pages.marginals.query import one_query
+from pages.shell.code import show_code
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits
 
@@ -64,11 +65,11 @@ def marginals() -> None:
     with right:
         st.subheader("Which method wins where")
         _map(shown)
-    one_query(asked.source.domain.names, shown.answers, shown.packed)
+    one_query(asked.domain.names, shown.answers, shown.packed)
     place = st.container()
     private = asked.source.provenance.is_private
     college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
-    _code(shown)
+    show_code("The code that reproduces this release", key="marginals_code_open", write=lambda: _code(asked))
     with place:  # last, because many releases take longer than one
         _promise(shown)
 
@@ -96,8 +97,7 @@ def _headline(shown: Shown) -> None:
 def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:
     """A picture and its numbers; beside private rows nothing is offered as a file."""
     download = not shown.asked.source.provenance.is_private
-    draw(picture, key=f"marginals_{name}_chart", badge=badge, download=download)
-    table(picture, title=title, key=f"marginals_{name}_numbers")
+    draw_with_table(picture, key=f"marginals_{name}", badge=badge, title=title, download=download)
 
 
 def _polynomial(shown: Shown) -> None:
@@ -127,7 +127,7 @@ def _errors(shown: Shown) -> None:
 
 def _map(shown: Shown) -> None:
     problem, mechanism = shown.answers.problem, shown.answers.mechanism
-    widths = [width for width in MAP_WIDTHS if width <= shown.asked.source.domain.attributes]
+    widths = [width for width in MAP_WIDTHS if width <= shown.asked.domain.attributes]
     budget, degree = mechanism.budget, mechanism.degree
     places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=degree)
     here, _ = best_along(problem, budget, rows=np.array([problem.n]), degree=degree)
@@ -172,28 +172,21 @@ def _promise(shown: Shown) -> None:
     )
 
 
-def _code(shown: Shown) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that reproduces this release", key="marginals_code_open", on_change="rerun")
-    if not place.open:
-        return
-    asked = shown.asked
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
-    rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
-    lines = [
-        "import dpcore",
-        "from dpcore.queries.at_least import AtLeast",
-        *asked.source.code(),
-        "",
-        f"queries = AtLeast(domain=dataset.domain, width={asked.width}, least={asked.least}, signed={asked.signed})",
-        f"problem = dpcore.Problem(domain=dataset.domain, queries=queries, n={rows},",
-        f"                         neighbours=dpcore.Neighbours.{asked.neighbours.name})",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
-        "state = mechanism.prepare(dataset, problem)",
-        f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
-        "sets, negated = queries.sets(queries.batch(5))",
-        "for index, answer in zip(queries.batch(5).tolist(), release.answers(sets, negated, clip=True)[0].tolist()):",
-        '    print(f"{queries.describe(index)}: {answer:.3f}")',
-        "print(mechanism.guarantee(problem).sentence())",
-    ]
-    place.code("\n".join(lines), language="python")
+def _code(asked: Asked) -> str:
+    """The snippet."""
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries=f"AtLeast(domain=dataset.domain, width={asked.width}, least={asked.least}, signed={asked.signed})",
+        neighbours=asked.neighbours,
+        imports=["from dpcore.queries.at_least import AtLeast"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
+            "indices = queries.batch(5)",
+            "answers = release.answers(*queries.sets(indices), clip=True)[0]",
+            "for index, answer in zip(indices.tolist(), answers.tolist()):",
+            '    print(f"{queries.describe(index)}: {answer:.3f}")',
+            "print(mechanism.guarantee(problem).sentence())",
+        ],
+    )

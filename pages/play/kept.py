@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpcore.data.pairs import BundledPairs, GeneratedPairs
 from dpcore.data.sources import Bundled, Generated
 from dpcore.experiments.recipe import Recipe
 from pages.shell.session import remembered, with_progress
 
 Result = TypeVar("Result")
-PUBLIC = (Generated, GeneratedPairs, Bundled, BundledPairs)
+PUBLIC = (Generated, Bundled)
 MOST = 24
 
 _kept: dict[str, Any] = {}
@@ -26,7 +25,7 @@ _kept: dict[str, Any] = {}
 
 def is_everybodys(recipe: Recipe) -> bool:
     """Whether what a recipe gives may be kept for all sessions."""
-    return isinstance(recipe.source, PUBLIC) and recipe.weights is None
+    return isinstance(recipe.source.origin, PUBLIC) and recipe.weights is None
 
 
 def kept(recipe: Recipe, key: str, work: Callable[[], Generator[float, None, Result]], *, label: str) -> Result:

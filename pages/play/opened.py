@@ -9,17 +9,17 @@ import streamlit as st
 
 from dpcore.core import State
 from dpcore.experiments.measure import ErrorReport
-from dpcore.experiments.recipe import OPENING_DATA, Recipe
+from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
-from pages.shell.theorem import theorem_card
+from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
-    f"**Two histograms.** The grey one is the truth; at first, about {OPENING_DATA.n:,} made-up people. The blue line "
-    "may be published: noise in every bar hides what any one of them said.",
+    f"**Two histograms.** The grey one is the truth; at first, about {OPENING.source.public_rows:,} made-up people. The "
+    "blue line may be published: noise in every bar hides what any one of them said.",
     "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
     "from the grey. At ε = 1, what one person said changes the chance of any outcome by at most a factor of "
     f"{math.e:.3g}.",
@@ -48,12 +48,20 @@ def on_demand(recipe: Recipe, state: State, report: ErrorReport, pictures: Mappi
 def _why(recipe: Recipe, report: ErrorReport) -> None:
     """The mechanism, the theorem with the error that was aimed at, what is impossible, and a tour for newcomers."""
     st.markdown(recipe.entry.story)
+    bound, seen = report.bound, []
+    if len(report.answered) and bound.value < float("inf"):
+        private = recipe.source.provenance.is_private
+        seen = [observed(report.failures, len(report.answered), bound, private=private)]
     aim = dict(recipe.values).get("alpha")
+    needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
     theorem_card(
-        recipe.entry,
-        report,
-        aim=float(aim) if aim is not None else None,
-        private=recipe.source.provenance.is_private,
+        bound,
+        report.guarantee,
+        n=report.problem.n,
+        seen=seen,
+        needs=needs if bound.applies and not bound.vacuous else "",
+        mechanism=recipe.entry.references,
+        covers="for each single release",
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:

@@ -16,7 +16,7 @@ from dpcore.queries.ranges import classes_for
 from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
-from pages.shell.controls import Value, check_link, choice, control, log_stops
+from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
 from pages.shell.session import in_link
 
 
@@ -46,16 +46,16 @@ def rail(bar: DeltaGenerator) -> Recipe | None:
     entry = entries[chosen]
     st.caption(entry.story)
     values = _parameters(entry, asked, bar)
-    neighbours, nominal, trials, beta, seed = _more(source)
+    relation, nominal, trials, beta, drawn = _more(source)
     return Recipe(
         source=source,
         queries=queries,
         entry_key=chosen,
         values=tuple(values.items()),
-        neighbours=neighbours,
+        neighbours=relation,
         trials=trials,
         beta=beta,
-        seed=seed,
+        seed=drawn,
         weights=weights,
         nominal=nominal,
     )
@@ -110,21 +110,11 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
 def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
     """What few change: the relation, the public n, how many releases are previewed, their failure chance and seed."""
     with st.popover("More settings", width="stretch"):
-        neighbours = Neighbours(
-            st.radio(
-                "Neighbours",
-                [str(each) for each in Neighbours],
-                format_func=lambda each: Neighbours(each).words,
-                key=in_link("neighbours"),
-                bind="query-params",
-                help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                "cannot be told.",
-            )
-        )
+        relation = neighbours()
         nominal = None
-        if neighbours is Neighbours.ADD_REMOVE_ONE:
+        if relation is Neighbours.ADD_REMOVE_ONE:
             # The browser is told the key, and an uploaded source's holds the digest of its file.
-            about = OWN_FILE if isinstance(source, Uploaded) else source.key
+            about = OWN_FILE if isinstance(source.origin, Uploaded) else source.key
             nominal = int(
                 st.number_input(
                     "Public n", 1, 10**9, source.public_rows, key=f"nominal-{about}",
@@ -132,16 +122,10 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
                     "figure that was public before.",
                 )
             )  # fmt: skip
-        trials = st.select_slider(
-            "Previewed releases", [100, 200, 500, 1000, 2000, MOST_TRIALS], value=OPENING.trials,
-            key=in_link("trials"), bind="query-params",
-        )  # fmt: skip
-        beta = st.select_slider(
-            "Failure chance β (BLR write δ)", [0.001, 0.01, 0.05, 0.1, 0.2], value=OPENING.beta,
-            key=in_link("beta"), bind="query-params",
-        )  # fmt: skip
-        seed = st.number_input("Preview seed", 0, 999_999, OPENING.seed, key=in_link("seed"), bind="query-params")
-    return neighbours, nominal, int(trials), float(beta), int(seed)
+        trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MOST_TRIALS), OPENING.trials, key="trials")
+        beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
+        drawn = seed()
+    return relation, nominal, int(trials), beta, drawn
 
 
 def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpcore.core import Dataset, ProvenanceKind, State
+from dpcore.core import Dataset, State
 from dpcore.data.domains import Grid
 from dpcore.experiments.measure import ErrorReport, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.randomness import Preview
 from pages.charts.component import draw, is_dark
 from pages.charts.live import live_line, live_states
-from pages.charts.roles import palette
+from pages.charts.palette import palette
 from pages.data.summary import log_scale
 from pages.play.kept import kept
 from pages.play.live import reports, states
@@ -27,7 +27,7 @@ from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.session import in_link, remembered, with_progress
-from pages.shell.status import may_show
+from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
 """Time for the previewed releases."""
@@ -67,11 +67,11 @@ def play() -> None:
             f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
             f"{MOST_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
         )
-    badge = _badge(recipe, report)
+    told = badge(source, "released: ", seed=recipe.seed, sampler=report.sampler)
     now = shown(dataset, report, view, beta=recipe.beta)
     with head:
         live_line(now.headline, key="headline")
-    _pictures(recipe, dataset, state, report, now, view, target, badge=badge)
+    _pictures(recipe, dataset, state, report, now, view, target, badge=told)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
     every = f"stops|{key}|{recipe.trials}|{recipe.seed}|{recipe.beta}"
@@ -80,7 +80,7 @@ def play() -> None:
         kept(
             recipe,
             f"{every}|{view!r}|{is_dark()}",
-            lambda: states(found, dataset, view, beta=recipe.beta, badge=badge),
+            lambda: states(found, dataset, view, beta=recipe.beta, badge=told),
             label="",
         ),
         key="live_states",
@@ -105,15 +105,6 @@ def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, N
         recipe.mechanism(), dataset, state, Preview(recipe.seed), trials=recipe.trials, beta=recipe.beta,
         seconds=MOST_SECONDS,
     )  # fmt: skip
-
-
-def _badge(recipe: Recipe, report: ErrorReport) -> str:
-    """What the numbers are: drawn into every picture, so that a screenshot keeps it."""
-    provenance = recipe.source.provenance
-    text = f"true: {provenance.kind} · released: simulated, {report.sampler} sampler, seed {recipe.seed}"
-    if provenance.kind is ProvenanceKind.PRIVATE:
-        text += " · not protected: made by the data's steward"
-    return text
 
 
 def _pictures(

@@ -1,4 +1,4 @@
-"""What the Robust answers page asks: data, a question, its mechanism's parameters, and how runs are previewed."""
+"""What the One number page asks: data, a question, its mechanism's parameters, and how runs are previewed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
+from dpcore.data.bundled import bundled, group_columns
 from dpcore.data.domains import Categories, Grouped, Line
 from dpcore.data.sources import Bundled, Source
-from dpcore.data.two_columns import BundledGroups, group_columns
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, check_choice, choice, control, link_key
-from pages.shell.session import in_link
-from pages.shell.status import may_show
+from pages.shell.controls import Value, choice, control, link_key, neighbours, seed, stops
+from pages.shell.status import badge, may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "subsample_larger")
@@ -48,16 +47,11 @@ class Asked:
 
     def badge(self, sampler: str = "preview") -> str:
         """What the numbers are: drawn into every picture."""
-        text = f"true: {self.source.provenance.kind} · simulated, {sampler} sampler, seed {self.seed}"
-        return text + self._warning()
+        return badge(self.source, seed=self.seed, sampler=sampler)
 
     def exact_badge(self) -> str:
         """The same for numbers computed from the true data without any draw."""
-        return f"true: {self.source.provenance.kind} · exact chances, nothing drawn{self._warning()}"
-
-    def _warning(self) -> str:
-        private = self.source.provenance.is_private
-        return " · not protected: made by the data's steward" if private else ""
+        return badge(self.source, "exact chances, nothing drawn")
 
 
 def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool = True) -> None:
@@ -70,9 +64,8 @@ def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool =
         title: of its numbers.
         drawn: whether previews are in it, rather than exact chances alone.
     """
-    badge = asked.badge() if drawn else asked.exact_badge()
-    draw(picture, key=f"robust_{name}_chart", badge=badge, download=not asked.source.provenance.is_private)
-    table(picture, title=title, key=f"robust_{name}_numbers")
+    told, download = asked.badge() if drawn else asked.exact_badge(), not asked.source.provenance.is_private
+    draw_with_table(picture, key=f"robust_{name}", badge=told, title=title, download=download)
 
 
 def ask() -> Asked:
@@ -95,50 +88,31 @@ def ask() -> Asked:
         if name != "epsilon":
             with question if name in ABOUT_THE_QUESTION else more:
                 values[name] = _control(chosen, name, parameter, domain, values)
-    with more:
-        neighbours, seed = _settings(chosen)
+    with more, st.popover("More settings"):
+        # Where the mechanism has a guarantee for both.
+        relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
+        drawn = seed()
     values["epsilon"] = control(chosen, "epsilon", chosen.controls()["epsilon"])
     st.caption("← more private · more accurate →")
     values = {name: value for name, value in values.items() if name in chosen.controls()}
-    return Asked(source=source, entry=chosen, values=values, neighbours=neighbours, seed=seed)
+    return Asked(source=source, entry=chosen, values=values, neighbours=relation, seed=drawn)
 
 
 def questions(source: Source) -> tuple[str, ...]:
     """What can be asked of a column: about groups only where the sample has a column that names them."""
     if not isinstance(source.domain, Line):
         return ON_LABELS if source.domain.ordered > 1 else ON_LABELS[:1]  # one label names no two groups
-    grouped = isinstance(source, Bundled) and group_columns(source.sample_key)
+    grouped = isinstance(source.origin, Bundled) and group_columns(source.origin.sample_key)
     return ON_A_LINE + ON_GROUPS if grouped else ON_A_LINE
 
 
-def _by_groups(source: Source) -> BundledGroups:
+def _by_groups(source: Source) -> Source:
     """The same numbers with the groups they belong to."""
-    assert isinstance(source, Bundled)
-    titles = {each.column: each.title for each in group_columns(source.sample_key)}
+    assert isinstance(source.origin, Bundled)
+    sample_key = source.origin.sample_key
+    titles = {each.column: each.title for each in group_columns(sample_key)}
     group = choice("Groups", titles, key="groups", help_text="Another column of the same rows; its labels are groups.")
-    return BundledGroups(
-        sample_key=source.sample_key, column_name=source.column_name, group_name=group, bits=source.bits
-    )
-
-
-def _settings(chosen: Entry) -> tuple[Neighbours, int]:
-    """The relation, where the mechanism has a guarantee for both, and the seed."""
-    neighbours = Neighbours.REPLACE_ONE
-    with st.popover("More settings"):
-        if chosen.key == "stable_median":
-            neighbours = Neighbours(
-                st.radio(
-                    "Neighbours",
-                    [str(each) for each in Neighbours],
-                    key=in_link("neighbours"),
-                    bind="query-params",
-                    format_func=lambda each: Neighbours(each).words,
-                    help="The unit of privacy is a row: what a guarantee says is that one row more, less or other "
-                    "cannot be told.",
-                )
-            )
-        seed = st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params")
-    return neighbours, int(seed)
+    return bundled(sample_key, group, *source.columns)
 
 
 def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, values: dict[str, Value]) -> Value:
@@ -153,12 +127,6 @@ def _control(chosen: Entry, name: str, parameter: Parameter, domain: Domain, val
     if name == "subsamples" and values.get("accounting") == "paper":
         return int(default)
     if parameter.integer and parameter.log:
-        stops = [int(stop) for stop in parameter.stops]
         label = f"{parameter.label} {parameter.symbol}".strip()
-        check_choice(key, [str(stop) for stop in stops], label=label)
-        return int(
-            st.select_slider(
-                label, stops, value=default, key=in_link(key), help=parameter.help or None, bind="query-params"
-            )
-        )
+        return int(stops(label, parameter.stops, default, key=key, help_text=parameter.help or None))
     return control(chosen, name, parameter)

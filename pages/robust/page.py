@@ -1,4 +1,4 @@
-"""Robust answers: exact answers that no few people could move, or none; watch refusal, and reason about it."""
+"""One number: exact answers that no few people could move, or none; watch refusal, and reason about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.robust.view import robust
 from pages.shell.session import require_gate
 
 require_gate()
-st.title("Robust answers")
+st.title("One number")
 try:
     robust()
 except (DataError, ParameterError) as problem:

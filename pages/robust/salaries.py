@@ -5,15 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset, exactly
-from dpcore.data.sources import Bundled
+from dpcore.data.bundled import bundled
 from dpcore.experiments.salaries import EPSILONS, compare, nearest, promised_rank, ranks, refusals, some_rows
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon
-from pages.shell.controls import check_choice
-from pages.shell.session import in_link, remembered, with_progress
+from pages.shell.controls import stops
+from pages.shell.session import remembered, with_progress
+from pages.shell.status import badge
 
-SALARIES = Bundled(sample_key="earnings", column_name="earnings", bits=10)
+SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
 DELTA = 1e-6
 TRIALS = 500
@@ -27,17 +28,8 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         "always answers, near the median. The **clipped mean** cuts salaries off at 0 and 100 USD and adds noise for "
         "all of that range; it answers another question, so its error is from the mean. :blue-badge[simulated]"
     )
-    check_choice("salaries", [str(rows) for rows in ROWS], label="Salaries used")
-    n = int(
-        st.select_slider(
-            "Salaries used",
-            ROWS,
-            value=ROWS[-1],
-            key=in_link("salaries"),
-            bind="query-params",
-            help="A seeded draw of so many rows. More rows make the median more stable and the noise less.",
-        )
-    )
+    told = "A seeded draw of so many rows. More rows make the median more stable and the noise less."
+    n = int(stops("Salaries used", ROWS, ROWS[-1], key="salaries", help_text=told))
 
     def rows() -> Dataset:
         return some_rows(SALARIES.dataset(), n=n, seed=seed)
@@ -49,12 +41,11 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         label="Asking for the salaries at every ε.",
     )
     missed = remembered(f"salaries_ranks|{n}|{seed}", lambda: ranks(found))
-    badge = f"true: {SALARIES.provenance.kind} · simulated, preview sampler, seed {seed}"
+    told = badge(SALARIES, seed=seed)
 
     def show(picture: Picture, *, name: str, title: str) -> None:
         """A public sample: the picture may be kept."""
-        draw(picture, key=f"salaries_{name}_chart", badge=badge, download=True)
-        table(picture, title=title, key=f"salaries_{name}_numbers")
+        draw_with_table(picture, key=f"salaries_{name}", badge=told, title=title, download=True)
 
     left, right = st.columns(2)
     with left:
@@ -71,5 +62,5 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
     st.caption(
         f"{TRIALS} runs at each ε on {found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD "
         f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. "
-        f"Source: {SALARIES.sample.attribution}."
+        f"Source: {SALARIES.provenance.source}."
     )

@@ -1,11 +1,12 @@
-"""The Robust answers page: the chance of an answer, what one person moves, what came out, and real salaries."""
+"""The One number page: the chance of an answer, what one person moves, what came out, and real salaries."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Neighbours, Problem, rounded_up
+from dpcore.core import Dataset, Guarantee, Problem, rounded_up
 from dpcore.data.domains import Line
+from dpcore.experiments.recipe import snippet
 from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
@@ -19,6 +20,7 @@ from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
+from pages.shell.code import show_code
 from pages.shell.session import remembered
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits
@@ -46,7 +48,8 @@ def robust() -> None:
             trials = subsamples(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, UnboundedMean):
             mean_without_bounds(asked, mechanism, dataset, problem)
-        _code(asked, trials=trials)
+        title = "The code that reproduces these runs"
+        show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
 
 
@@ -134,27 +137,18 @@ def _neighbours_table(runs: StableRuns) -> str:
     return "\n".join(lines)
 
 
-def _code(asked: Asked, *, trials: int) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that reproduces these runs", key="robust_code_open", on_change="rerun")
-    if not place.open:
-        return
+def _code(asked: Asked, *, trials: int) -> str:
+    """The snippet."""
     queries = "Thresholds" if isinstance(asked.source.domain, Line) else "Cells"
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
-    # Where rows come and go their number is private, and a public one is named.
-    rows = "dataset.n" if asked.neighbours is Neighbours.REPLACE_ONE else str(asked.source.public_rows)
-    lines = [
-        "import dpcore",
-        *asked.source.code(),
-        "",
-        "problem = dpcore.Problem(",
-        f"    domain=dataset.domain, queries=dpcore.{queries}(domain=dataset.domain), n={rows},",
-        f"    neighbours=dpcore.Neighbours.{asked.neighbours.name},",
-        ")",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
-        "state = mechanism.prepare(dataset, problem)",
-        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
-        'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
-        "print(release.frame())",
-    ]
-    place.code("\n".join(lines), language="python")
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries=f"dpcore.{queries}(domain=dataset.domain)",
+        neighbours=asked.neighbours,
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
+            'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',
+            "print(release.frame())",
+        ],
+    )

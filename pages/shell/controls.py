@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Parameter, exactly
+from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.session import in_link, linked
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
@@ -126,6 +126,44 @@ def choice(
     return chosen
 
 
+def whole(
+    label: str, low: int, high: int, default: int, *, key: str, step: int = 1, help_text: str | None = None
+) -> int:
+    """A whole number, bound to the link; a link out of range gets its sentence."""
+    check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
+    return int(st.slider(label, low, high, default, step=step, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def stops(label: str, options: Sequence[float], default: float, *, key: str, help_text: str | None = None) -> float:
+    """One of several numbers, bound to the link, which holds them with all their digits."""
+    names = [exactly(option) for option in options]
+    check_choice(key, names, label=label)
+    chosen = st.select_slider(
+        label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
+    )
+    return float(chosen)
+
+
+def seed(key: str = "seed", *, help_text: str | None = None) -> int:
+    """The seed of a page's previews: another number, another draw."""
+    return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
+
+
+def neighbours() -> Neighbours:
+    """Which data sets are neighbours, the same on every page."""
+    return Neighbours(
+        st.radio(
+            "Neighbours",
+            [str(each) for each in Neighbours],
+            key=in_link("neighbours"),
+            bind="query-params",
+            format_func=lambda each: Neighbours(each).words,
+            help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot be "
+            "told.",
+        )
+    )
+
+
 def log_stops(parameter: Parameter) -> list[float]:
     """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade, as far as people use it."""
     lowest, highest = (parameter.stops[0], parameter.stops[-1]) if parameter.stops else (parameter.low, parameter.high)
@@ -184,18 +222,7 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
         titles = {option: option.replace("_", " ") for option in parameter.choices}
         return choice(label, titles, key=key, default=str(default), help_text=shown)
     if parameter.integer and not parameter.log:
-        check_link(key, parameter=parameter, default=default)
-        return int(
-            st.slider(
-                label,
-                int(parameter.low),
-                int(parameter.high),
-                int(default),
-                key=in_link(key),
-                help=shown,
-                bind="query-params",
-            )
-        )
+        return whole(label, int(parameter.low), int(parameter.high), int(default), key=key, help_text=shown)
     if parameter.log and name == "delta":
         return _power_of_ten(parameter, key=key, default=float(default), label=label)
     if parameter.log:

@@ -16,7 +16,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import TooLarge
-from dpcore.data.sources import Uploaded
+from dpcore.data.sources import Source
 
 Result = TypeVar("Result")
 Input = str | float | None
@@ -64,11 +64,17 @@ def linked() -> set[str]:
     return keys
 
 
+def carried() -> dict[str, Any]:
+    """What the controls in the link held when they were last shown, but for those that held what is usual."""
+    found: dict[str, Any] = st.session_state.setdefault("carried", {})
+    return found
+
+
 def carry_link(page: str) -> None:
     """On a new page, give controls what the link said on the last: Streamlit drops what nobody has touched."""
     if st.session_state.get("page") != page:
         st.session_state["page"] = page
-        for key, value in st.session_state.get("carried", {}).items():
+        for key, value in carried().items():
             if key not in st.query_params:
                 st.session_state[key] = value
 
@@ -78,21 +84,20 @@ def keep_link() -> None:
 
     A link may name anything, the file itself for one, which must not outlive its being forgotten.
     """
-    carried = st.session_state.setdefault("carried", {})
     for key in linked() & set(st.session_state):
         if key in st.query_params:
-            carried[key] = st.session_state[key]
+            carried()[key] = st.session_state[key]
         else:
-            carried.pop(key, None)
+            carried().pop(key, None)
 
 
-def upload() -> Uploaded | None:
+def upload() -> Source | None:
     """What this session uploaded and declared, if anything."""
-    found: Uploaded | None = st.session_state.get("upload")
+    found: Source | None = st.session_state.get("upload")
     return found
 
 
-def remember_upload(source: Uploaded | None) -> None:
+def remember_upload(source: Source | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
     for key in ("upload", "memory"):
         st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Provenance
 from pages.data.upload import held_file
+from pages.shell.browser import browser_tools
 from pages.shell.session import is_steward, upload
 
 SPENT = "Privacy spent: **ε = 0**. "
@@ -25,10 +26,13 @@ class Data(Protocol):
 
 
 def status_line() -> None:
-    """The odometer and the steward switch, always in sight."""
-    private = any(each is not None and each.private for each in (held_file(), upload()))
-    left, right = st.columns([3, 2], vertical_alignment="center")
+    """The odometer, the steward switch and the link to copy, always in sight."""
+    held = (held_file(), upload())
+    private = any(each is not None and each.provenance.is_private for each in held)
+    left, middle, right = st.columns([5, 3, 4], vertical_alignment="center")
     with right:
+        browser_tools(file=any(each is not None for each in held))
+    with middle:
         if private:
             st.toggle(
                 "I am the data's steward",
@@ -42,6 +46,20 @@ def status_line() -> None:
         _tell("Your private data are loaded; no value of theirs is shown.")
     else:
         _tell("Previews on generated, bundled or public data cost nothing.")
+
+
+def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
+    """What the numbers of a picture are, drawn into it, so that a screenshot keeps it.
+
+    Args:
+        data: the rows they come from.
+        made: how they were made, if not by drawing alone.
+        seed: of what was drawn; None where nothing was.
+        sampler: that drew it.
+    """
+    drawn = "" if seed is None else f"simulated, {sampler} sampler, seed {seed}"
+    private = "not protected: made by the data's steward" if data.provenance.is_private else ""
+    return " · ".join(part for part in (f"true: {data.provenance.kind}", made + drawn, private) if part)
 
 
 def may_show(data: Data) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Entry, Guarantee
-from dpcore.experiments.measure import ErrorReport
+from dpcore.core import Bound, BoundKind, Guarantee
+from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent, rows
 
 
@@ -32,37 +34,61 @@ def all_digits(guarantee: Guarantee) -> str | None:
     return None if exact == guarantee.sentence() else f"Rounded up; exactly: {exact}."
 
 
-def theorem_card(entry: Entry, report: ErrorReport, *, aim: float | None, private: bool) -> None:
-    """Statement, reference, assumptions met or not, the n it needs, and what was observed.
+def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str = "") -> str:
+    """How often previews broke the promise, and the chance of it; ``on`` says what was looked at, if not everything."""
+    low, high = (float(each) for each in binomial_interval(broken, trials))
+    seen = " :orange-badge[not protected]" if private else ""
+    return (
+        f"Observed: {broken:,} of {trials:,} previews erred by more than {percent(bound.value)}{on}; the chance is "
+        f"between {low:.3g} and {high:.3g} (exact 95% interval), the theorem allows {bound.beta:g}. "
+        f":blue-badge[simulated]{seen}"
+    )
 
-    ``aim`` is the error the mechanism was asked for, where it has such a parameter.
+
+def theorem_card(
+    bound: Bound,
+    guarantee: Guarantee,
+    *,
+    n: int,
+    covers: str,
+    said: str = "",
+    statement: str = "",
+    seen: Sequence[str] = (),
+    needs: str = "",
+    note: str = "",
+    mechanism: Sequence[str] = (),
+) -> None:
+    """Statement, reference, assumptions met or not, the n it needs, what was observed, and the privacy.
+
+    Args:
+        bound: what is promised.
+        guarantee: of what is released.
+        n: rows.
+        covers: what the guarantee is for, after a comma: "for each single release".
+        said: the promise in one sentence, where a page has its own.
+        statement: the same in more words, where a page has its own.
+        seen: sentences on what was observed here.
+        needs: what takes ``bound.rows_needed`` rows: "To promise α = 0.1"; empty where it is not to be told.
+        note: what a reader must know besides, if not the bound's own note.
+        mechanism: whom the mechanism is from.
     """
-    bound, n = report.bound, report.problem.n
     with st.container(border=True):
         st.header("What is promised")
-        st.markdown(f"{promise(bound, n=n)} :orange-badge[theory]")
-        st.markdown(bound.statement)
+        st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+        st.markdown(statement or bound.statement)
+        if bound.formula:
+            st.latex(bound.formula)
         for assumption in bound.assumptions:
             st.markdown(f"{'✓ met' if assumption.met else '✗ **not met**'}: {assumption.text}")
-        low, high = report.failure_interval
-        seen = " :orange-badge[not protected]" if private else ""
-        if len(report.answered) and bound.value < float("inf"):
-            st.markdown(
-                f"Observed: {report.failures:,} of {len(report.answered):,} previews erred by more than "
-                f"{percent(bound.value)}; the chance is between {low:.3g} and {high:.3g} (exact 95% interval), "
-                f"the theorem allows {bound.beta:g}. :blue-badge[simulated]{seen}"
-            )
-        if bound.rows_needed and bound.applies and not bound.vacuous:
+        for sentence in seen:
+            st.markdown(sentence)
+        if needs and bound.rows_needed:
             enough = "✓ enough" if n >= bound.rows_needed else "✗ **too few**"
-            what = f"To promise α = {aim:g}" if aim is not None else "To say anything"
-            st.markdown(f"{what} it needs n = {bound.rows_needed:,} rows; here n = {n:,}: {enough}.")
-        if bound.note:
-            st.info(bound.note)
-        st.caption(f"Reference: {bound.reference}. Mechanism: {'; '.join(entry.references)}.")
-        if report.guarantee.releasable:
-            st.markdown(
-                f"Privacy: {report.guarantee.sentence()}, for each single release.",
-                help=all_digits(report.guarantee),
-            )
+            st.markdown(f"{needs} it needs n = {bound.rows_needed:,} rows; here n = {n:,}: {enough}.")
+        if note or bound.note:
+            st.info(note or bound.note)
+        st.caption(f"Reference: {bound.reference}." + (f" Mechanism: {'; '.join(mechanism)}." if mechanism else ""))
+        if guarantee.releasable:
+            st.markdown(f"Privacy: {guarantee.sentence()}, {covers}.", help=all_digits(guarantee))
         else:
-            st.warning(f"Privacy: none to rely on. {report.guarantee.why_not}")
+            st.warning(f"Privacy: none to rely on. {guarantee.why_not}")

@@ -1,4 +1,4 @@
-"""Sparse histograms: a weaker promise, for data drawn at random, under which a few full cells do not drown."""
+"""Random privacy: a weaker promise, for data drawn at random, under which a few full cells do not drown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.shell.session import require_gate
 from pages.sparse.view import sparse
 
 require_gate()
-st.title("Sparse histograms")
+st.title("Random privacy")
 try:
     sparse()
 except (DataError, ParameterError) as problem:

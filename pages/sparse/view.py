@@ -1,4 +1,4 @@
-"""The Sparse histograms page: the paper's figures or any data, losses, what the loss grows with, and the warning."""
+"""The Random privacy page: the paper's figures or any data, losses, what the loss grows with, and the warning."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, exactly, rounded_up
-from dpcore.experiments.sparse import growth, rows_needed, simulate, simulated_noise
+from dpcore.experiments.sparse import (
+    LossFigure,
+    grid_example,
+    growth,
+    line_example,
+    rows_needed,
+    simulate,
+    simulated_noise,
+)
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example, lone_row_chance
-from pages.charts.component import draw, table
+from dpcore.mechanisms.histograms.sparse import lone_row_chance
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
-from pages.shell.controls import check_choice, choice, control
+from pages.shell.controls import choice, control, seed, stops
 from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits
@@ -44,8 +52,7 @@ class Chosen:
 
     def show(self, picture: Picture, *, name: str, title: str, badge: str) -> None:
         """A picture of it and its numbers; kept as a file only where anybody may have the data."""
-        draw(picture, key=f"sparse_{name}_chart", badge=badge, download=not self.private)
-        table(picture, title=title, key=f"sparse_{name}_numbers")
+        draw_with_table(picture, key=f"sparse_{name}", badge=badge, title=title, download=not self.private)
 
 
 def sparse() -> None:
@@ -67,7 +74,7 @@ def sparse() -> None:
         gamma = float(control(machine, "gamma", parameters["gamma"]))
         condition = str(control(machine, "condition", parameters["condition"]))
     with st.popover("More settings"):
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+        drawn = seed()
     if chosen.histogram is None:
         st.info(
             "These data are private, and losses against them would reveal them, so nothing is computed here. Take the "
@@ -75,9 +82,9 @@ def sparse() -> None:
         )
     else:
         _condition(chosen.histogram, gamma=gamma, condition=condition)
-        found = _histograms(chosen, chosen.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+        found = _histograms(chosen, chosen.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=drawn)
         plan(chosen.histogram, found=found, key=chosen.key, epsilon=epsilon, gamma=gamma, condition=condition)
-    warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
+    warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=drawn)
 
 
 def _choose() -> Chosen:
@@ -86,17 +93,8 @@ def _choose() -> Chosen:
     if figure == "figure-1":
         return Chosen(key=figure, histogram=line_example())
     if figure == "figure-2":
-        check_choice("grid-rows", [str(rows) for rows in GRID_ROWS], label="number of rows")
-        rows = int(
-            st.select_slider(
-                "Rows n",
-                GRID_ROWS,
-                value=3000,
-                key=in_link("grid-rows"),
-                bind="query-params",
-                help="The paper does not say how many rows its second figure has.",
-            )
-        )
+        told = "The paper does not say how many rows its second figure has."
+        rows = int(stops("Rows n", GRID_ROWS, 3000, key="grid-rows", help_text=told))
         return Chosen(key=f"{figure}|{rows}", histogram=grid_example(rows), grid=True)
     source = pick_source()
     provenance = str(source.provenance.kind)

@@ -7,14 +7,15 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
+from dpcore.data.bundled import bundled
 from dpcore.data.samples import load_sample
-from dpcore.data.sources import Bundled
 from dpcore.experiments.sparse import lone_row, shown_chances
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.shell.session import remembered
+from pages.shell.status import badge
 from pages.sparse.cells import alone
 
-PETS = Bundled(sample_key="pets", column_name="zip_code")
+PETS = bundled("pets", "zip_code")
 TRIALS = 500
 
 
@@ -49,8 +50,7 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             f"alone|{epsilon}|{gamma}|{condition}|{seed}",
             lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
         )
-        badge = f"true: {PETS.provenance.kind} · simulated, preview sampler, seed {seed}"
-        picture = alone(shown)
-        draw(picture, key="sparse_alone_chart", badge=badge, download=True)  # a public sample
-        table(picture, title="someone alone", key="sparse_alone_numbers")
-    st.caption(f"{TRIALS} releases each. Source: {PETS.sample.attribution}.")
+        told = badge(PETS, seed=seed)
+        # A public sample: the picture may be kept.
+        draw_with_table(alone(shown), key="sparse_alone", badge=told, title="someone alone", download=True)
+    st.caption(f"{TRIALS} releases each. Source: {PETS.provenance.source}.")

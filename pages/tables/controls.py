@@ -1,4 +1,4 @@
-"""What the second view of the Marginals page asks: attributes, k, the mechanism, and what is done to its tables."""
+"""What the second view of the Tables page asks: attributes, k, the mechanism, and what is done to its tables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.core import Entry, Mechanism, Neighbours, Problem
-from dpcore.data.attributes import Marginals
-from dpcore.data.surveys import Survey
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.data.bundled import survey_of
+from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
-from pages.shell.controls import Value, check_choice, choice, control
+from pages.data.picker import choose, credit
+from pages.shell.controls import Value, check_choice, choice, control, neighbours, seed
 from pages.shell.session import in_link
+from pages.shell.status import badge
 
 SURVEYS = {
     "adult": "Adult: categories and numbers cut to ranges",
@@ -34,7 +37,7 @@ MOST_WAYS = 3
 class Asked:
     """Everything that is asked."""
 
-    survey: Survey
+    source: Source
     ways: int
     entry: Entry
     fit: str
@@ -42,38 +45,43 @@ class Asked:
     neighbours: Neighbours
     seed: int
 
+    @property
+    def domain(self) -> Attributes:
+        """The attributes."""
+        return self.source.on(Attributes)
+
     def problem(self, n: int) -> Problem:
         """The public problem; bundled rows are public, and so is their number."""
-        domain = self.survey.domain
-        return Problem(domain=domain, queries=Marginals(domain=domain, ways=self.ways), n=n, neighbours=self.neighbours)
+        queries = Marginals(domain=self.domain, ways=self.ways)
+        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
 
     @property
     def methods(self) -> dict[str, Mechanism]:
         """All that serve these attributes at this setting, the chosen one first."""
-        yes_no = set(self.survey.domain.sizes) == {2}
+        yes_no = set(self.domain.sizes) == {2}
         keys = [key for key in METHODS if key != self.entry.key and (yes_no or key != "fourier-tables")]
         shared = {name: self.values[name] for name in ("epsilon", "delta")}
         others = {key: entry(key).make(**shared) for key in keys}
         return {self.entry.key: self.entry.make(**self.values), **others}
 
-    @property
     def badge(self) -> str:
         """What the numbers are: drawn into every picture."""
-        return f"true: {self.survey.provenance.kind} · simulated, preview sampler, seed {self.seed}"
+        return badge(self.source, seed=self.seed)
 
 
 def ask() -> Asked | None:
     """Everything that is asked, from the link and the controls; None while too few attributes are picked."""
     data, machine = st.columns(2)
     with data:
-        key = choice(
+        key = choose(
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
             help_text="Bundled samples are public: previews on them cost nothing.",
         )
         sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
-        every = Survey(sample_key=sample_key, yes_no=yes_no)
+        every = survey_of(sample_key, answers=yes_no)
+        names = every.on(Attributes).names
         check_choice("tables-k", [str(ways) for ways in range(1, MOST_WAYS + 1)], label="number of attributes")
         ways = int(
             st.segmented_control(
@@ -85,10 +93,8 @@ def ask() -> Asked | None:
                 bind="query-params",
             )
         )
-        st.caption(
-            f"{every.sample.story} Source: {every.sample.attribution}. Licence: {every.sample.licence}. Files of your "
-            "own are not offered in this view."
-        )
+        credit(every)
+        st.caption("Files of your own are not offered in this view.")
     with machine:
         method = choice(
             "Method",
@@ -108,21 +114,12 @@ def ask() -> Asked | None:
     parameters = chosen.controls()
     values: dict[str, Value] = {}
     with machine, st.popover("More settings"):
-        neighbours = Neighbours(
-            st.radio(
-                "Neighbours",
-                [str(each) for each in Neighbours],
-                key=in_link("neighbours"),
-                bind="query-params",
-                format_func=lambda each: Neighbours(each).words,
-            )
-        )
-        seed = int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link("seed"), bind="query-params"))
+        relation, drawn = neighbours(), seed()
         for name in parameters:
             if name not in ("epsilon", "delta"):
                 values[name] = control(chosen, name, parameters[name])
-    names = st.multiselect(
-        "Attributes", every.names, default=every.names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
+    picked = st.multiselect(
+        "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
     )
     left, right = st.columns(2)
     with left:
@@ -130,16 +127,16 @@ def ask() -> Asked | None:
         st.caption("← more private · more accurate →")
     with right:
         values["delta"] = control(chosen, "delta", parameters["delta"])
-    if len(names) <= ways:
+    if len(picked) <= ways:
         st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
         return None
-    kept = () if len(names) == len(every.names) else tuple(name for name in every.names if name in names)
+    kept = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
     return Asked(
-        survey=Survey(sample_key=sample_key, yes_no=yes_no, chosen=kept),
+        source=survey_of(sample_key, answers=yes_no, chosen=kept),
         ways=ways,
         entry=chosen,
         fit=fit,
         values=values,
-        neighbours=neighbours,
-        seed=seed,
+        neighbours=relation,
+        seed=drawn,
     )

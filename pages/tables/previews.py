@@ -1,4 +1,4 @@
-"""Counts and previews behind the second view of the Marginals page: counted once, drawn anew for every setting."""
+"""Counts and previews behind the second view of the Tables page: counted once, drawn anew for every setting."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Shown:
     @property
     def domain(self) -> Attributes:
         """The attributes."""
-        return self.asked.survey.domain
+        return self.asked.domain
 
     def named(self, key: str) -> str:
         """A method and what is done to its tables."""
@@ -57,8 +57,8 @@ class Shown:
 
 def computed(asked: Asked) -> Shown:
     """Counts, once for every epsilon; then previews of each method."""
-    key = asked.survey.key
-    dataset: Dataset = remembered(f"dataset|{key}", asked.survey.dataset)
+    key = asked.source.key
+    dataset: Dataset = remembered(f"dataset|{key}", asked.source.dataset)
     problem = asked.problem(dataset.n)
     methods = asked.methods
     direct, planner = DirectTables(), ResidualPlanner()

@@ -12,7 +12,7 @@ from dpcore.experiments.tables import Closeness, closeness, pair_distances, true
 from dpcore.mechanisms.tables.counting import Tables
 from dpcore.mechanisms.tables.release import DirectRelease, TablesRelease
 from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, widest_tree
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.words import percent
 from pages.shell.session import remembered
 from pages.tables.controls import Asked
@@ -33,7 +33,7 @@ def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tabl
         tables: the first preview's, as they are shown.
     """
     st.subheader("Synthetic rows")
-    domain = asked.survey.domain
+    domain = asked.domain
     if isinstance(release, DirectRelease):
         st.info(
             "Direct tables contradict each other where they overlap, so no rows have exactly these tables, and none "
@@ -91,8 +91,8 @@ def called(domain: Attributes, chosen: Set) -> str:
 
 def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
     """How far the rows' pairs of attributes are from the true ones, those of the tree apart from the others."""
-    domain = asked.survey.domain
-    truth: Tables = remembered(f"pairs|{asked.survey.key}", lambda: true_pairs(dataset, domain.sizes))
+    domain = asked.domain
+    truth: Tables = remembered(f"pairs|{asked.source.key}", lambda: true_pairs(dataset, domain.sizes))
     found = pair_distances(rows, truth, tree, sizes=domain.sizes, n=dataset.n)
     series = [
         Distances(
@@ -104,8 +104,13 @@ def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
         for name, role, away in zip((KEPT, LOST), ("released", "other-4"), found, strict=True)
     ]
     picture = sorted_dots(series, noun="pairs", n=dataset.n)
-    draw(picture, key="tables_rows_chart", badge=f"{asked.badge}, {len(rows):,} rows", download=True)
-    table(picture, title="pairs of attributes", key="tables_rows_numbers")
+    draw_with_table(
+        picture,
+        key="tables_rows",
+        badge=f"{asked.badge()}, {len(rows):,} rows",
+        title="pairs of attributes",
+        download=True,
+    )
 
 
 def rows_csv(domain: Attributes, rows: Integers) -> str:

@@ -1,4 +1,4 @@
-"""The second view of the Marginals page: all tables of k attributes, one of them, and rows that follow a tree."""
+"""The second view of the Tables page: all tables of k attributes, one of them, and rows that follow a tree."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import numpy as np
 import streamlit as st
 
 from dpcore.data.attributes import Attributes, Set
+from dpcore.experiments.recipe import snippet
 from dpcore.experiments.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
-from pages.charts.component import draw, table
+from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside
+from pages.shell.code import show_code
 from pages.shell.theorem import all_digits
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
@@ -44,19 +46,18 @@ def all_tables() -> None:
         for key, each in shown.methods.items()
     ]
     picture = sorted_dots(series, noun="tables", n=shown.problem.n)
-    _draw(picture, name="all", badge=asked.badge, title="all tables")
+    _draw(picture, name="all", badge=asked.badge(), title="all tables")
     _one_table(shown)
     rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
     place = st.container()
-    _code(shown)
+    show_code("The code that reproduces this release", key="tables_code_open", write=lambda: _code(shown))
     with place:  # last, because many releases take longer than a few
         _promise(shown)
 
 
 def _draw(picture: Picture, *, name: str, badge: str, title: str) -> None:
     """A picture and its numbers; bundled rows are public."""
-    draw(picture, key=f"tables_{name}_chart", badge=badge, download=True)
-    table(picture, title=title, key=f"tables_{name}_numbers")
+    draw_with_table(picture, key=f"tables_{name}", badge=badge, title=title, download=True)
 
 
 def _cells(domain: Attributes, table: Set) -> list[str]:
@@ -91,7 +92,7 @@ def _one_table(shown: Shown) -> None:
     """A table of the reader's: its cells, true and released, and their errors."""
     st.subheader("One of the tables")
     asked, domain = shown.asked, shown.domain
-    key = f"tables-picked-{asked.survey.sample_key}-{asked.survey.yes_no}"
+    key = f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}"
     kept = [name for name in st.session_state.get(key, []) if name in domain.names][: asked.ways]
     if key in st.session_state:
         st.session_state[key] = kept
@@ -113,7 +114,7 @@ def _one_table(shown: Shown) -> None:
     left, right = st.columns(2)
     with left:
         picture = cell_counts(cells=cells, truth=flat, released=released[0])
-        _draw(picture, name="cells", badge=asked.badge, title="cells")
+        _draw(picture, name="cells", badge=asked.badge(), title="cells")
     with right:
         picture = cell_errors(
             cells=cells,
@@ -123,7 +124,7 @@ def _one_table(shown: Shown) -> None:
             observed=observed_sigma(chosen.release, truth, picked),
             trials=TRIALS,
         )
-        _draw(picture, name="errors", badge=asked.badge, title="errors")
+        _draw(picture, name="errors", badge=asked.badge(), title="errors")
 
 
 def _promise(shown: Shown) -> None:
@@ -151,35 +152,29 @@ def _promise(shown: Shown) -> None:
             dots="Tables are as measured, before anything is done to them: that is what the promise is about."
             f"{afterwards}",
             called=Called(query="cell", over="all cells, as measured"),
-            badge=asked.badge,
+            badge=asked.badge(),
         ),
         memory=shown.memory,
         work=lambda: chosen.worst_cells(shown.truth),
     )
 
 
-def _code(shown: Shown) -> None:
-    """The snippet, copyable."""
-    place = st.expander("The code that reproduces this release", key="tables_code_open", on_change="rerun")
-    if not place.open:
-        return
+def _code(shown: Shown) -> str:
+    """The snippet."""
     asked, fit = shown.asked, fit_for(shown.chosen.release, shown.asked.fit)
-    values = ", ".join(f"{name}={value!r}" for name, value in asked.values.items())
-    lines = [
-        "import dpcore",
-        "from dpcore.data.attributes import Marginals",
-        *asked.survey.code(),
-        "",
-        f"queries = Marginals(domain=dataset.domain, ways={asked.ways})",
-        "problem = dpcore.Problem(domain=dataset.domain, queries=queries, n=dataset.n,",
-        f"                         neighbours=dpcore.Neighbours.{asked.neighbours.name})",
-        f"mechanism = dpcore.entry({asked.entry.key!r}).make({values})",
-        "state = mechanism.prepare(dataset, problem)",
-        f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",
-        f"tables = release.tables(trial=0, fit={fit!r})",
-        "table = next(queries.sets())",
-        'print(" × ".join(dataset.domain.names[a] for a in table))',
-        "print(tables[table].round(1))",
-        "print(mechanism.guarantee(problem).sentence())",
-    ]
-    place.code("\n".join(lines), language="python")
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries=f"Marginals(domain=dataset.domain, ways={asked.ways})",
+        neighbours=asked.neighbours,
+        imports=["from dpcore.data.attributes import Marginals"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",
+            f"tables = release.tables(trial=0, fit={fit!r})",
+            "table = next(queries.sets())",
+            'print(" × ".join(dataset.domain.names[a] for a in table))',
+            "print(tables[table].round(1))",
+            "print(mechanism.guarantee(problem).sentence())",
+        ],
+    )

@@ -42,9 +42,12 @@ def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -
     options = [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
     process = subprocess.Popen(
         [sys.executable, "-c", IMPATIENT, "run", str(HERE / "app.py"), *options],
-        cwd=HERE, env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(HERE)},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=HERE,
+        env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(HERE)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
     def folders() -> list[Path]:
         return list(tmp_path.glob(f"{PREFIX}*"))

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
 
 from dpcore.data.reading.scratch import PREFIX
 from tests.browser.test_closed import comes_true
-from tests.kit.browser import PAGES, Server, no_traceback, running_server, settled, watched_page
+from tests.kit.browser import PAGES, Server, go_to, no_traceback, running_server, settled, watched_page
 
 SECRETS = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
@@ -94,8 +94,7 @@ def used_as_filled_in(page: Page) -> None:
 
 def visit(page: Page, name: str) -> None:
     """Another page, by its link on the screen."""
-    page.get_by_role("link", name=name.replace("-", " ").capitalize(), exact=True).first.click()
-    settled(page)
+    go_to(page, name)
 
 
 def shown(page: Page) -> set[str]:
@@ -113,7 +112,7 @@ def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(
         page.get_by_role("button", name="Forget this file").click()
         settled(page)
         assert comes_true(lambda: not list(folder.glob(f"{PREFIX}*")), seconds=FORGETS)
-        for name in ("start", "data"):
+        for name in ("ranges-and-cells", "data"):
             visit(page, name)
         page.get_by_text("My own file").first.click()
         settled(page)
@@ -135,7 +134,7 @@ def test_no_private_label_travels_after_the_steward_s_switch_is_off(browser: Bro
             expect(toolbar).to_be_hidden()
         page.get_by_role("button", name="Explore this data").click()
         settled(page)
-        visit(page, "robust-answers")
+        visit(page, "one-number")
         page.get_by_role("combobox", name="Question").click()
         page.get_by_role("option", name=re.compile("larger of two groups", re.IGNORECASE)).click()
         settled(page)

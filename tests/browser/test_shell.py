@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from dpcore.data.reading.scratch import PREFIX
+from pages.shell.addresses import MOVED
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
 from tests.kit.browser import PAGES, PATIENCE, Server, settled, watched_page
 
@@ -45,9 +47,13 @@ def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator
     options = [f"--server.port={port}", f"--server.address={LOCALHOST}", "--server.headless=true"]
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(app), *options], cwd=app.parent,
-            env={**os.environ, **variables}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-        )  # fmt: skip
+            [sys.executable, "-m", "streamlit", "run", str(app), *options],
+            cwd=app.parent,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
     try:
         assert wait_for_health(process, port=port), log.read_text()
         yield process
@@ -248,9 +254,15 @@ def test_no_code_is_made_from_text(browser: Browser, server: Server, plant: str)
     page.close()
 
 
-def test_start_opens_by_its_name(page: Page, server: Server) -> None:
-    page.goto(f"{server.url}/start?seed=3")
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_old_addresses_lead_to_their_pages(server: Server, old: str, new: str) -> None:
+    with urlopen(f"{server.url}/{old}?seed=3&label=a%20b") as answer:
+        assert answer.status == 200 and answer.url == f"{server.url}/{new}?seed=3&label=a%20b"
+
+
+def test_an_old_link_opens_with_its_controls(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/robust?data=bimodal&robust=subsample_median&epsilon=2")
     settled(page)
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page).to_have_title("Ranges and cells · dpscope")
-    assert page.url == f"{server.url}/?seed=3"
+    expect(page).to_have_title("One number · dpscope")
+    expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value("2")

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import DESKTOP, PAGES, PHONE, Server, axe, no_traceback, settled, watched_page
+from tests.kit.browser import PAGES, Server, axe, every_screen, in_menu, no_traceback, settled, sound, watched_page
 
 ERRORS = '[data-testid="stException"]'
 
@@ -20,23 +20,9 @@ def opened(page: Page, server: Server, name: str) -> Page:
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(
-    ("viewport", "colour_scheme"),
-    [
-        pytest.param(DESKTOP, "light", id="desktop-light"),
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.full),
-        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.full),
-    ],
-)
-def test_a_page_is_sound_and_accessible(
-    page: Page, server: Server, name: str, colour_scheme: str, viewport: ViewportSize
-) -> None:
-    opened(page, server, name)
-    expect(page.locator(ERRORS)).to_have_count(0)
-    axe(page)
-    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
-    assert width <= viewport["width"], f"the page is {width} pixels wide"
+@every_screen
+def test_a_page_is_sound_and_accessible(page: Page, server: Server, name: str) -> None:
+    sound(opened(page, server, name))
 
 
 DEEP = [name for name, path in PAGES.items() if path]
@@ -47,9 +33,10 @@ def test_the_router_runs_even_if_the_first_request_is_a_deep_link(fresh_server: 
     # The page is closed before its server: one left alone asks for it, and the watch would catch that.
     opened(page, fresh_server, name)
     expect(page.locator(ERRORS)).to_have_count(0)
-    expect(page.get_by_role("link", name="main", exact=True)).to_have_count(0)  # there if Streamlit lists the folder
+    expect(page.locator("a[href$='/main']")).to_have_count(0)  # there if Streamlit lists the folder
     for other in PAGES:
-        expect(page.get_by_role("link", name=other.replace("-", " ").capitalize(), exact=True).first).to_be_visible()
+        expect(in_menu(page, other)).to_be_visible()
+        page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,9 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Intervals
-from dpcore.randomness.sampler import cut_scores
+from dpcore.randomness import Draw, FairSplit, MedianCuts, NoisyComparisons, Sampler
+from dpcore.randomness.cuts import cut_scores
+from dpcore.randomness.sampler import PureDraw
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 BETA = 0.05
@@ -59,22 +61,18 @@ def worst_errors(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampl
     return problem.queries.max_error(histogram - dataset.histogram) / problem.n
 
 
-class Altered:
+class Altered(Sampler):
     """Draws like another sampler at another epsilon than it is told."""
 
     name = "altered"
 
-    def __init__(self, inner: Any, factor: float) -> None:
+    def __init__(self, inner: Sampler, factor: float) -> None:
         self.inner, self.factor = inner, factor
 
-    def split(self, counts: Integers) -> Any:
-        return self.inner.split(counts)
-
-    def at_least(self, *values: Any, epsilon: float, **told: Any) -> Any:
-        return self.inner.at_least(*values, epsilon=epsilon * self.factor, **told)
-
-    def choose_cut(self, *values: Any, epsilon: float, **told: Any) -> Any:
-        return self.inner.choose_cut(*values, epsilon=epsilon * self.factor, **told)
+    def make(self, draw: Draw[Any], trials: int) -> Any:
+        if isinstance(draw, PureDraw):
+            draw = replace(draw, epsilon=draw.epsilon * self.factor)
+        return self.inner.draw(draw, trials)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +88,7 @@ class Broken(Mechanism):
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         return self.inner.accuracy(problem, beta)
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> State:
+    def prepare(self, dataset: Dataset, problem: Problem) -> Any:
         return self.inner.prepare(dataset, problem)
 
     def run(self, state: State, sampler: Any, trials: int = 1) -> PointsRelease:
@@ -99,7 +97,7 @@ class Broken(Mechanism):
         return release
 
 
-class Adversary:
+class Adversary(Sampler):
     """Any noise within ``reach`` rows, any cut within ``slack`` of the best score: the worst a proof allows for.
 
     ``habit`` is "up" or "down" (always the extreme), "swing" (one extreme or the other) or "any". With reach and slack
@@ -112,23 +110,30 @@ class Adversary:
         self.generator = np.random.Generator(np.random.PCG64(seed))
         self.reach, self.slack, self.habit = reach, slack, habit
 
-    def split(self, counts: Integers) -> Any:
-        return self.generator.binomial(counts, 0.5)
+    def make(self, draw: Draw[Any], trials: int) -> Any:
+        match draw:
+            case FairSplit():
+                return self.generator.binomial(draw.counts, 0.5)
+            case NoisyComparisons():
+                return self._compared(draw, trials)
+            case MedianCuts():
+                return self._cut(draw, trials)
+        raise AssertionError(f"no adversary for {type(draw).__name__}")
 
-    def at_least(self, values: Integers, threshold: Any, *, trials: int, **_: Any) -> Any:
-        shape = (trials, values.shape[1])
+    def _compared(self, draw: NoisyComparisons, trials: int) -> Any:
+        shape = (trials, draw.values.shape[1])
         noise = {
             "up": np.full(shape, self.reach),
             "down": np.full(shape, -self.reach),
             "swing": self.generator.choice([-self.reach, self.reach], size=shape),
             "any": self.generator.integers(-self.reach, self.reach + 1, size=shape),
         }[self.habit]
-        return values + noise >= threshold
+        return draw.values + noise >= draw.threshold
 
-    def choose_cut(self, cumulative: Integers, low: Integers, high: Integers, *, trials: int, **_: Any) -> Integers:
-        cuts = np.empty((trials, low.shape[1]), dtype=np.int64)
-        for segment in range(low.shape[1]):
-            scores, allowed = cut_scores(cumulative, low[:, segment], high[:, segment])
+    def _cut(self, draw: MedianCuts, trials: int) -> Integers:
+        cuts = np.empty((trials, draw.low.shape[1]), dtype=np.int64)
+        for segment in range(draw.low.shape[1]):
+            scores, allowed = cut_scores(draw.cumulative, draw.low[:, segment], draw.high[:, segment])
             for trial in range(trials):
                 best = scores[trial][allowed[trial]].max()
                 near = np.flatnonzero(allowed[trial] & (scores[trial] >= best - self.slack))

@@ -25,7 +25,7 @@ from dpcore.core import (
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
-from dpcore.randomness import Sampler
+from dpcore.randomness import Draw, GaussianCounts, NoisyCounts, Sampler, SparseVector
 from dpcore.randomness.gates import Gate
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="contract")
@@ -160,45 +160,12 @@ class Clamped(Sampler):
     def __init__(self, inner: Sampler, window: tuple[int, int]) -> None:
         self._inner, self._window = inner, window
 
-    def noisy_counts(self, counts: Integers, **told: Any) -> Integers:
-        """See Sampler."""
-        return np.clip(self._inner.noisy_counts(counts, **told), *self._window)
-
-    def gaussian_counts(self, counts: Integers, **told: Any) -> Integers:
-        """See Sampler."""
-        return np.clip(self._inner.gaussian_counts(counts, **told), *self._window)
-
-    def at_least(self, values: Integers, threshold: Any, **told: Any) -> Booleans:
-        """See Sampler."""
-        return self._inner.at_least(values, threshold, **told)
-
-    def choose(self, scores: Integers, **told: Any) -> Integers:
-        """See Sampler."""
-        return self._inner.choose(scores, **told)
-
-    def choose_cut(self, cumulative: Integers, low: Integers, high: Integers, **told: Any) -> Integers:
-        """See Sampler."""
-        return self._inner.choose_cut(cumulative, low, high, **told)
-
-    def choose_multiset(self, net: Any, **told: Any) -> Integers:
-        """See Sampler."""
-        return self._inner.choose_multiset(net, **told)
-
-    def sparse_gate(self, **told: Any) -> Gate:
-        """See Sampler."""
-        return ClampedGate(self._inner.sparse_gate(**told), self._window)
-
-    def split(self, counts: Integers) -> Integers:
-        """See Sampler."""
-        return self._inner.split(counts)
-
-    def integers(self, high: int, **told: Any) -> Integers:
-        """See Sampler."""
-        return self._inner.integers(high, **told)
-
-    def votes(self, counts: Integers, statistic: Any, **told: Any) -> Integers:
-        """See Sampler."""
-        return self._inner.votes(counts, statistic, **told)
+    def make(self, draw: Draw[Any], trials: int) -> Any:
+        """The inner sampler's draw, clamped if it is a noisy count."""
+        drawn = self._inner.draw(draw, trials)
+        if isinstance(draw, SparseVector):
+            return ClampedGate(drawn, self._window)
+        return np.clip(drawn, *self._window) if isinstance(draw, NoisyCounts | GaussianCounts) else drawn
 
 
 def outcomes_of(mechanism: Mechanism, dataset: Dataset, problem: Problem, sampler: Sampler, trials: int) -> Floats:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dpcore import Cells, Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, Thresholds, entry
 from dpcore.core import Domain, Queries
 from dpcore.data.domains import Categories
 from dpcore.experiments.measure import ErrorReport, finish, measure
 from pages.charts.picture import Picture
-from pages.charts.plotly import Drawn, render
+from pages.charts.plotly import Drawn
+from tests.pages.whole import valid, whole
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 BADGE = "true: generated · released: simulated, preview sampler, seed 1"
@@ -48,15 +47,5 @@ NAMES = [f"{kind.key}, {domain.size} cells, {len(records)} rows" for kind, domai
 
 
 def check(picture: Picture, *, dark: bool = False) -> Drawn:
-    """Valid for Plotly, with a sentence and a table that has as many of each; gives what is drawn."""
-    drawn = render(picture, badge=BADGE, dark=dark)
-    layout = {name: value for name, value in drawn.layout.items() if name != "uirevision"}
-    go.Figure(data=drawn.data, layout=layout)  # raises where a name or a value is not Plotly's
-    for frame in drawn.frames:
-        assert len(frame["traces"]) == len(frame["data"])
-    sentences = [picture.sentence, *(frame.sentence for frame in picture.frames)]
-    assert all(sentence.endswith(".") and "nan" not in sentence for sentence in sentences)
-    assert len({len(column) for column in picture.table.values()}) == 1
-    assert len(picture.frame()) == len(next(iter(picture.table.values())))
-    assert "<script" not in json.dumps([drawn.data, drawn.layout], allow_nan=False)
-    return drawn
+    """What is drawn of a picture that is sound in every way."""
+    return valid(whole(picture), badge=BADGE, dark=dark)

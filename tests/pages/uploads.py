@@ -6,12 +6,13 @@ import numpy as np
 
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Uploaded
+from dpcore.data.sources import Source
+from tests.kit.sources import own
 
 
-def uploaded(*, private: bool) -> Uploaded:
+def uploaded(*, private: bool) -> Source:
     """Five hundred incomes from 0 to 99."""
     draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, 500)
     table = read_table("\n".join(["income", *map(str, draw), ""]).encode(), name="incomes.csv")
     domain = Line(low=0, high=100, bits=5, missing=True)
-    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")
+    return own(table, "income", on=domain, private=private, digest="d1")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Floats, Integers, ParameterError
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, PublicCoins, Sampler
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class BoundedNoise:
 
     def __call__(self, masks: Booleans) -> Floats:
         """Noisy counts of the groups (m, n), shape (T, m)."""
-        noise = self.sampler.integers(2 * self.error + 1, columns=len(masks), trials=self.trials) - self.error
+        noise = self.sampler.draw(PublicCoins(2 * self.error + 1, columns=len(masks)), self.trials) - self.error
         return (masks.astype(np.int64) @ self.bits.astype(np.int64) + noise).astype(np.float64)
 
 
@@ -54,7 +54,5 @@ class PrivateNoise:
     def __call__(self, masks: Booleans) -> Floats:
         """Noisy counts of the groups (m, n), shape (T, m)."""
         counts: Integers = (masks.astype(np.int64) @ self.bits.astype(np.int64))[None, :]
-        noisy = self.sampler.noisy_counts(
-            counts, epsilon=self.epsilon, sensitivity=max(1, len(masks)), trials=self.trials
-        )
-        return noisy.astype(np.float64)
+        draw = NoisyCounts(counts, epsilon=self.epsilon, sensitivity=max(1, len(masks)))
+        return self.sampler.draw(draw, self.trials).astype(np.float64)

@@ -28,25 +28,24 @@ from dpcore.core import (
     Bound,
     BoundKind,
     DataRelease,
-    Dataset,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
     Problem,
+    PureMechanism,
     epsilon_param,
 )
 from dpcore.data.domains import Categories, Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupCounts(DataRelease):
     """Released counts of groups 1 to D - 1, shape (T, D - 1)."""
 
+    published = ("counts",)
     counts: Integers
 
     def histogram(self) -> Floats:
@@ -56,17 +55,6 @@ class GroupCounts(DataRelease):
         signed[:, 1:] = self.problem.n - 2 * self.counts
         rows: Floats = transform(signed)[:, : self.problem.domain.size] / signed.shape[1]
         return rows
-
-    def outcomes(self) -> Floats:
-        """The counts."""
-        return self.counts.astype(np.float64)
-
-    def part(self, start: int, stop: int) -> GroupCounts:
-        """Trials start to stop."""
-        return GroupCounts(
-            problem=self.problem, guarantee=self.guarantee, sampler=self.sampler,
-            refused=self.refused[start:stop], counts=self.counts[start:stop],
-        )  # fmt: skip
 
 
 def transform(values: Floats) -> Floats:
@@ -81,14 +69,10 @@ def transform(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsetSums(Mechanism):
+class SubsetSums(PureMechanism):
     """Every group's count plus discrete Laplace noise."""
 
     epsilon: float = epsilon_param()
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """No constant is proved: it is here to be attacked."""
@@ -100,24 +84,14 @@ class SubsetSums(Mechanism):
             beta=beta,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts of the points."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> GroupCounts:
         """One draw on all groups."""
         size = groups(state.problem)
         padded = np.zeros((1, size))
         padded[0, : len(state.histogram)] = state.histogram
         counts = np.round((padded.sum() - transform(padded)[:, 1:]) / 2).astype(np.int64)
-        noisy = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=size // 2, trials=trials)
-        return GroupCounts(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=noisy,
-        )
+        noisy = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=size // 2), trials)
+        return self.release(GroupCounts, state, sampler, trials, counts=noisy)
 
 
 def groups(problem: Problem) -> int:

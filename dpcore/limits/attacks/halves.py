@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.core import Booleans, Floats, ParameterError
 from dpcore.limits.chance import after_steps, binomial_interval
-from dpcore.randomness import Sampler
+from dpcore.randomness import PublicCoins, Sampler
 
 MOST_SEARCHED = 16
 """Points for which all halves are tried: 12,870 of them at 16."""
@@ -92,7 +92,7 @@ def all_halves(points: int) -> Booleans:
 def random_half(sampler: Sampler, *, points: int, trials: int = 1) -> Booleans:
     """A half drawn with public coins in each trial, shape (T, d): the secret of the experiment."""
     check_points(points)
-    return largest_half(sampler.integers(1 << 53, columns=points, trials=trials).astype(np.float64))
+    return largest_half(sampler.draw(PublicCoins(1 << 53, columns=points), trials).astype(np.float64))
 
 
 def recovered(halves: Halves, truth: Booleans) -> Floats:

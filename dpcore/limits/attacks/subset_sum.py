@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError
 from dpcore.limits.chance import wrong_share
-from dpcore.randomness import Sampler
+from dpcore.randomness import PublicCoins, Sampler
 
 Oracle = Callable[[Booleans], Floats]
 """Noisy counts of the ones in each of m groups of people: (m, n) to (T, m), T independent runs of the curator."""
@@ -62,7 +62,7 @@ def random_groups(sampler: Sampler, *, people: int, groups: int) -> Booleans:
     """Groups that everyone joins on a public fair coin, masks (m, n)."""
     if not (1 <= people <= MOST_PEOPLE and 1 <= groups <= MOST_GROUPS):
         raise ParameterError(f"At most {MOST_PEOPLE} people and {MOST_GROUPS:,} groups, at least one of each.")
-    masks: Booleans = sampler.integers(2, columns=people, trials=groups) == 1
+    masks: Booleans = sampler.draw(PublicCoins(2, columns=people), groups) == 1
     return masks
 
 

@@ -92,9 +92,14 @@ def hidden_half(
     if scale is None:
         return vc.error_bound(epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=beta, points=points)
     return fat_shattering.error_bound(
-        points=points, scale=scale, spread=_spread(found, scale=scale), epsilon=epsilon, neighbours=neighbours,
-        beta=beta, repeats=repeats,
-    )  # fmt: skip
+        points=points,
+        scale=scale,
+        spread=_spread(found, scale=scale),
+        epsilon=epsilon,
+        neighbours=neighbours,
+        beta=beta,
+        repeats=repeats,
+    )
 
 
 def hidden_points(found: Shattering, *, scale: float | None) -> int:

@@ -27,7 +27,7 @@ import numpy as np
 from dpcore.core import Booleans, Floats, ParameterError
 from dpcore.limits.bounds.odds import best_guess
 from dpcore.limits.chance import binomial_interval, check_loss
-from dpcore.randomness import Secure
+from dpcore.randomness import NoisyCounts, Secure
 
 UNIFORMS = 2.0**53
 """Uniform doubles as generators make them: whole multiples of 2^-53."""
@@ -184,7 +184,7 @@ def attack_both(
     yield 0.4
     exact = []
     for count in counts:
-        drawn = Secure().noisy_counts(np.array([[count]]), epsilon=epsilon, sensitivity=1, trials=each)
+        drawn = Secure().draw(NoisyCounts(np.array([[count]]), epsilon=epsilon, sensitivity=1), each)
         exact.append(drawn[:, 0].astype(np.float64))
         yield 0.6 + 0.2 * (count - low)
     outputs = np.concatenate([some[: shown // 2] for some in noisy])

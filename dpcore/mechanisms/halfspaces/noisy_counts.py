@@ -41,10 +41,8 @@ from dpcore.core import (
     Dataset,
     Entry,
     Floats,
-    Guarantee,
-    Mechanism,
-    Neighbours,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
@@ -53,33 +51,47 @@ from dpcore.mechanisms.halfspaces.agreement import agreement
 from dpcore.mechanisms.halfspaces.counting import Signs
 from dpcore.mechanisms.halfspaces.directions import MOST_NET_DIMENSIONS, MOST_PAIRS, directions, reach
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, PublicCoins, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfspaceCounts(Mechanism):
+class HalfspaceCounts(PureMechanism):
     """Noisy counts on the sides of a net of planes, after random sign projections."""
 
     releases: ClassVar[str] = "answers"
 
     epsilon: float = epsilon_param()
     projected: int = param(
-        3, 1, MOST_NET_DIMENSIONS, label="Dimensions after projection", symbol="T",
+        3,
+        1,
+        MOST_NET_DIMENSIONS,
+        label="Dimensions after projection",
+        symbol="T",
         help="Rows of more dimensions are projected to so many. Few dimensions keep sides badly; many need a fine net.",
-    )  # fmt: skip
+    )
     projections: int = param(
-        4, 1, 64, label="Projections", symbol="m", log=True,
+        4,
+        1,
+        64,
+        label="Projections",
+        symbol="m",
+        log=True,
         stops=(1, 2, 4, 8, 16, 32, 64),
         help="Random sign matrices whose answers are averaged. More of them even out the projections and add noise. "
         "Where nothing needs projecting there is one.",
-    )  # fmt: skip
+    )
     directions: int = param(
-        16, 1, MOST_PAIRS, label="Directions measured", symbol="|U|/2", log=True,
+        16,
+        1,
+        MOST_PAIRS,
+        label="Directions measured",
+        symbol="|U|/2",
+        log=True,
         stops=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
         help="At most so many pairs of opposite directions make the net; in three and four dimensions the largest of a "
         "few symmetric sets is taken (3, 6, 16, 21, 46, 81, … or 4, 12, 24, 60 pairs). A finer net adds noise.",
-    )  # fmt: skip
+    )
 
     def is_projected(self, problem: Problem) -> bool:
         """Whether rows have more dimensions than are kept."""
@@ -105,10 +117,6 @@ class HalfspaceCounts(Mechanism):
         """Standard deviation of the noise in one answer, as a fraction of n; it is about sqrt(2 m) k/(epsilon n)."""
         p = math.exp(-self.epsilon / self.measured(problem))
         return math.sqrt(2 * p / self.matrices(problem)) / ((1 - p) * problem.n)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation, for any matrices that do not depend on the data."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Without projection: the largest noise, for every direction whose margin is beyond the net's reach.
@@ -138,13 +146,13 @@ class HalfspaceCounts(Mechanism):
             )
         needed = math.sin(min(angle, math.pi / 2)) + 4 * STEP * math.sqrt(_dimensions(problem))
         noise = laplace_quantile(min(1.0, beta / k), scale=scale) - 1
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=noise / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"Nothing is projected; every direction is within {math.degrees(angle):.3g}° of one of the "
             f"{2 * k} of the net, so no row of margin {needed:.3g} is on another side; {k} counts stray by at most "
             f"{noise:,} rows, except with chance {beta:g}.",
+            formula=r"\alpha\le\frac Jn,\quad k\,\Pr[|Z|>J]\le\beta,\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
             reference=f"{reference}, without its projection: proved beside the mechanism",
             beta=beta,
             assumptions=(
@@ -152,7 +160,7 @@ class HalfspaceCounts(Mechanism):
                     text=f"only directions of margin {needed:.3g} are asked (here {queries.margin:g})",
                     met=queries.margin >= needed,
                 ),
-                *((known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else ()),
+                *problem.unchecked_n,
             ),
             rows_needed=noise + 1,
             note="Of a direction with rows nearer to its plane, those rows may be counted wrongly, and no others.",
@@ -167,7 +175,7 @@ class HalfspaceCounts(Mechanism):
         shape = (trials, self.projections if self.is_projected(problem) else 0, self.projected, _dimensions(problem))
         if not shape[1]:
             return np.empty((trials, 0, shape[3], shape[3]), dtype=np.int8)
-        coins = sampler.integers(2, columns=math.prod(shape[1:]), trials=trials)
+        coins = sampler.draw(PublicCoins(2, columns=math.prod(shape[1:])), trials)
         return (2 * coins - 1).astype(np.int8).reshape(shape)
 
     def run(self, state: SphereState, sampler: Sampler, trials: int = 1) -> HalfspaceRelease:
@@ -175,16 +183,9 @@ class HalfspaceCounts(Mechanism):
         problem, net = state.problem, self.net(state.problem)
         signs = self.signs(problem, sampler, trials)
         counts = state.counts(signs, net).reshape(-1, self.measured(problem))
-        noisy = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.measured(problem), trials=trials)
-        return HalfspaceRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            signs=signs,
-            counts=noisy.reshape(trials, self.matrices(problem), len(net)),
-            net=net,
-        )
+        noisy = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.measured(problem)), trials)
+        shaped = noisy.reshape(trials, self.matrices(problem), len(net))
+        return self.release(HalfspaceRelease, state, sampler, trials, signs=signs, counts=shaped, net=net)
 
 
 def _dimensions(problem: Problem) -> int:

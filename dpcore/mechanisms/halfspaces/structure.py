@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
 
@@ -60,6 +58,7 @@ class HalfspaceRelease(Release):
         net: the measured directions, one of each opposite pair, (k, t); the same for every release.
     """
 
+    published = ("signs", "counts")
     signs: Signs
     counts: Integers
     net: Floats
@@ -69,16 +68,6 @@ class HalfspaceRelease(Release):
         queries = self.problem.queries
         assert isinstance(queries, Halfspaces)
         return side_answers(self.counts, self.signs, self.net, queries.sphere.unit(towards), n=self.problem.n)
-
-    def outcomes(self) -> Floats:
-        """The matrices, then the counts."""
-        parts = [each.reshape(self.trials, -1).astype(np.float64) for each in (self.signs, self.counts)]
-        return np.concatenate(parts, axis=1)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        kept = {name: getattr(self, name)[start:stop] for name in ("refused", "signs", "counts")}
-        return dataclasses.replace(self, **kept)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -93,6 +93,30 @@ def worst_error_argument(queries: Queries) -> str:
     return "Doob's maximal inequality on the running sums of the noise"
 
 
+def worst_error_formula(queries: Queries, *, noise: str, square: str) -> str:
+    """The same bounds in TeX.
+
+    Args:
+        queries: the class.
+        noise: law of a cell's noise Z.
+        square: log E e^(λZ), or what bounds it.
+    """
+    if isinstance(queries, Cells):
+        return rf"\max_x|Z_x|\le J,\quad |X|\cdot\Pr[|Z|>J]\le\beta,\quad Z\sim {noise}"
+    if isinstance(queries, Rectangles):
+        gathered = rf"\ln\textstyle\sum_R e^{{|R|\,{square}}}+\ln\frac2\beta"
+        left = r"\max_R\Bigl|\sum_{x\in R}Z_x\Bigr|\le"
+    elif isinstance(queries, LinearQueries):
+        gathered = rf"\max_q\|q\|_2^2\,{square}+\ln\frac{{2|Q|}}\beta"
+        left = r"\max_q|\langle q,Z\rangle|\le"
+    else:
+        gathered = rf"|X|\,{square}+\ln\frac2\beta"
+        left = r"\max_t\Bigl|\sum_{x\le t}Z_x\Bigr|\le"
+        if isinstance(queries, Intervals):
+            left = r"\max_{s<t}\Bigl|\sum_{s<x\le t}Z_x\Bigr|\le 2"
+    return rf"{left}\min_{{\lambda>0}}\frac{{{gathered}}}{{\lambda}},\quad Z\sim {noise}"
+
+
 def _by_class(queries: Queries, prefix: float) -> float:
     """An interval is a difference of two prefixes, so it strays at most twice as far as the worst prefix."""
     if isinstance(queries, Thresholds):

@@ -18,12 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpcore.core import (
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Guarantee,
     HistogramRelease,
@@ -34,11 +31,11 @@ from dpcore.core import (
     epsilon_param,
 )
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_gaussian
+from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_gaussian
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,30 +62,19 @@ class GaussianHistogram(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Gaussian noise of σ = {sigma:.3g} rows in each of {problem.domain.size:,} cells moves the "
             f"worst {problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=worst_error_formula(
+                problem.queries, noise=r"\mathcal{N}_{\mathbb{Z}}(0,\sigma^2)", square=r"\tfrac12\lambda^2\sigma^2"
+            ),
             reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
-        counts = sampler.gaussian_counts(
-            state.histogram[None, :],
-            sigma=self.sigma(state.problem),
-            shift=state.problem.neighbours.histogram_shift,
-            trials=trials,
-        )
-        return HistogramRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        sigma, shift = self.sigma(state.problem), state.problem.neighbours.histogram_shift
+        counts = sampler.draw(GaussianCounts(state.histogram[None, :], sigma=sigma, shift=shift), trials)
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 ENTRIES = (

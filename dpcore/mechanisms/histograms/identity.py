@@ -17,36 +17,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from dpcore.core import (
-    Bound,
-    BoundKind,
-    Dataset,
-    Entry,
-    Guarantee,
-    HistogramRelease,
-    HistogramState,
-    Mechanism,
-    Problem,
-    epsilon_param,
-)
+from dpcore.core import Bound, BoundKind, Entry, HistogramRelease, HistogramState, Problem, PureMechanism, epsilon_param
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_laplace
+from dpcore.mechanisms.histograms.concentration import worst_error_argument, worst_error_formula, worst_error_laplace
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdentityHistogram(Mechanism):
+class IdentityHistogram(PureMechanism):
     """Every cell's count plus discrete Laplace noise."""
 
     epsilon: float = epsilon_param()
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Union bound for cells; Doob's maximal inequality over the running sums for thresholds and intervals."""
@@ -57,30 +40,20 @@ class IdentityHistogram(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:,.4g} rows in each of {problem.domain.size:,} cells moves the worst "
             f"{problem.queries.one} by at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=worst_error_formula(
+                problem.queries, noise=r"\mathrm{DLap}(\Delta/\varepsilon)", square=r"\ln\mathbb{E}e^{\lambda Z}"
+            ),
             reference=worst_error_argument(problem.queries),
             beta=beta,
             rows_needed=math.floor(rows) + 1,
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on all cells."""
-        counts = sampler.noisy_counts(
-            state.histogram[None, :],
-            epsilon=self.epsilon,
-            sensitivity=sum(state.problem.neighbours.histogram_shift),
-            trials=trials,
-        )
-        return HistogramRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        sensitivity = sum(state.problem.neighbours.histogram_shift)
+        draw = NoisyCounts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=sensitivity)
+        counts = sampler.draw(draw, trials)
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 ENTRIES = (

@@ -32,28 +32,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Booleans,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Floats,
     Guarantee,
     HistogramRelease,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.histograms.projection import project_counts
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 
 def lone_row_chance(*, cells: int, n: int, condition: str = "sharper") -> float:
@@ -74,14 +71,10 @@ def total_noise(*, cells: int, scale: float, beta: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectedHistogram(Mechanism):
+class ProjectedHistogram(PureMechanism):
     """Every cell's count plus discrete Laplace noise, then the nearest histogram of n rows."""
 
     epsilon: float = epsilon_param()
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation: the projection is post-processing."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
         """Which cells get noise; the others stay as they are."""
@@ -96,39 +89,25 @@ class ProjectedHistogram(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"Noise of scale {scale:g} rows in at most {problem.domain.size:,} cells, projected, moves no "
             f"query by more than {rows:,.0f} rows.",
+            formula=r"\alpha\le\frac1n\min_{\lambda>0}\frac{|X|\ln\mathbb{E}e^{\lambda|Z|}+\ln\frac1\beta}{\lambda},"
+            r"\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="triangle inequality and Chernoff bound; see Hall, Rinaldo and Wasserman (2013), Theorem 5.2",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
-            assumptions=()
-            if problem.neighbours is Neighbours.REPLACE_ONE
-            else (Assumption(text="the public n is the number of rows, which nothing here can check", met=False),),
+            assumptions=problem.unchecked_n,
             note="For all data at once. The typical error grows with the number of cells that get noise.",
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         """One draw on the noisy cells, one projection."""
         problem = state.problem
-        guarantee = self.guarantee(problem)
+        self.guarantee(problem)  # refuses before anything is drawn
         noisy = self.noisy_cells(state.histogram, problem)
         counts = np.zeros((trials, problem.domain.size), dtype=np.int64)
-        drawn = sampler.noisy_counts(
-            state.histogram[None, noisy],
-            epsilon=self.epsilon,
-            sensitivity=sum(problem.neighbours.histogram_shift),
-            trials=trials,
-        )
-        counts[:, noisy] = project_counts(drawn, total=problem.n)
-        return HistogramRelease(
-            problem=problem,
-            guarantee=guarantee,
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            counts=counts,
-        )
+        sensitivity = sum(problem.neighbours.histogram_shift)
+        draw = NoisyCounts(state.histogram[None, noisy], epsilon=self.epsilon, sensitivity=sensitivity)
+        counts[:, noisy] = project_counts(sampler.draw(draw, trials), total=problem.n)
+        return self.release(HistogramRelease, state, sampler, trials, counts=counts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +115,21 @@ class SparseHistogram(ProjectedHistogram):
     """Noise in non-empty cells only, where the condition on cells and rows allows it."""
 
     gamma: float = param(
-        0.1, 0.001, 0.5, label="Share of data without promise", symbol="γ", log=True,
+        0.1,
+        0.001,
+        0.5,
+        label="Share of data without promise",
+        symbol="γ",
+        log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         help="The chance, over data drawn at random from any population, that the promise does not hold.",
-    )  # fmt: skip
+    )
     condition: str = param(
-        "sharper", label="Condition", choices=("sharper", "paper"),
+        "sharper",
+        label="Condition",
+        choices=("sharper", "paper"),
         help="When empty cells may stay empty: the paper asks for n ≥ 2k/γ, the sharper count for about 0.37 of that.",
-    )  # fmt: skip
+    )
 
     def spares_empty_cells(self, problem: Problem) -> bool:
         """Whether there are few enough cells for so many rows; public."""
@@ -165,79 +151,6 @@ class SparseHistogram(ProjectedHistogram):
     def noisy_cells(self, histogram: Integers, problem: Problem) -> Booleans:
         """All but the empty ones, where the condition holds."""
         return histogram > 0 if self.spares_empty_cells(problem) else super().noisy_cells(histogram, problem)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LossFigure:
-    """A figure of the paper: one histogram, its releases and their L1 losses, DP beside random DP on the same noise.
-
-    Projected losses are at most 2. They depend on the tie rule of the projection, which the paper leaves open; the
-    losses of the noisy counts before it do not, and show the growth with k and with r.
-
-    Attributes:
-        histogram: true counts, (k,).
-        private: differentially private releases, (simulations, k).
-        random: random-DP releases, (simulations, k).
-        private_loss: sum |released - true| / n of each, (simulations,).
-        random_loss: the same.
-        private_noise: sum |noisy - true| / n before the projection, (simulations,).
-        random_noise: the same.
-        spared: whether the condition on gamma let empty cells stay empty (else both mechanisms are one).
-    """
-
-    histogram: Integers
-    private: Integers
-    random: Integers
-    private_loss: Floats
-    random_loss: Floats
-    private_noise: Floats
-    random_noise: Floats
-    spared: bool
-
-
-def line_example(rows: int = 500) -> Integers:
-    """Figure 1's data: 25 cells, all but two empty (which two, and how full, is our choice)."""
-    histogram = np.zeros(25, dtype=np.int64)
-    histogram[[8, 15]] = rows * 3 // 5, rows - rows * 3 // 5
-    return histogram
-
-
-def grid_example(rows: int) -> Integers:
-    """Figure 2's data: 20 x 20 cells in row order, all but 16 empty; the paper does not say how many rows.
-
-    A block of 4 x 4 in the middle, equally full: our choice.
-    """
-    grid = np.zeros((20, 20), dtype=np.int64)
-    grid[8:12, 8:12] = rows // 16 + (np.arange(16) < rows % 16).reshape(4, 4)
-    return grid.reshape(-1)
-
-
-def loss_figure(
-    histogram: Integers, *, epsilon: float, gamma: float, condition: str, sampler: Sampler, simulations: int = 100
-) -> LossFigure:
-    """Simulate both mechanisms on one histogram, as in the paper's section 8; replacing one row, as there."""
-    n = int(histogram.sum())
-    noisy = sampler.noisy_counts(histogram[None, :], epsilon=epsilon, sensitivity=2, trials=simulations)
-    spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma
-    kept = (histogram > 0) | (not spared)
-    random = np.zeros_like(noisy)
-    private, random[:, kept] = project_counts(noisy, total=n), project_counts(noisy[:, kept], total=n)
-
-    def loss(released: Integers, cells: Booleans) -> Floats:
-        losses: Floats = np.abs(released - histogram)[:, cells].sum(axis=1) / n
-        return losses
-
-    everywhere = np.ones_like(kept)
-    return LossFigure(
-        histogram=histogram,
-        private=private,
-        random=random,
-        private_loss=loss(private, everywhere),
-        random_loss=loss(random, everywhere),
-        private_noise=loss(noisy, everywhere),
-        random_noise=loss(noisy, kept),
-        spared=spared,
-    )
 
 
 ENTRIES = (

@@ -26,28 +26,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Guarantee,
     HistogramState,
-    Mechanism,
-    Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnchoredIntervals(Mechanism):
+class AnchoredIntervals(PureMechanism):
     """Noisy binary searches for m mid-quantiles of the cumulative distribution."""
 
     epsilon: float = epsilon_param()
@@ -57,10 +53,6 @@ class AnchoredIntervals(Mechanism):
     def searches(self) -> int:
         """Points released, m."""
         return math.ceil(2 / self.alpha)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half a point's mass plus the largest noise for thresholds; twice that for intervals, and a cell is one.
@@ -78,22 +70,19 @@ class AnchoredIntervals(Mechanism):
         noise = laplace_quantile(min(1.0, 2 * beta / (d * m)), scale=d * m / self.epsilon) - 1
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
         resolution = sides / (2 * m)
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + sides * noise / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} points resolve the worst {problem.queries.one} to {resolution:.3g} of n, and {d * m:,} "
             f"noisy answers stray by at most {noise:,} rows, which count {'once' if sides == 1 else 'twice'}, "
             f"except with chance {beta:g}.",
+            formula=rf"\alpha\le\frac{{{sides}}}{{2m}}+\frac{{{'' if sides == 1 else 2}J}}{{n}},\quad "
+            r"dm\,\Pr[Z>J]\le\beta,\quad Z\sim\mathrm{DLap}(dm/\varepsilon)",
             reference="union bound on exact tails, proved beside the mechanism",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=max(1, math.ceil(sides * noise / (self.alpha - resolution))),
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """All searches take d steps together; a search that has ended goes on drawing and ignores the answer."""
@@ -105,19 +94,12 @@ class AnchoredIntervals(Mechanism):
         high = np.full((trials, m), size - 1, dtype=np.int64)
         for _ in range(d):
             middle = (low + high) >> 1
-            reached = sampler.at_least(
-                up_to[middle], targets[None, :], epsilon=self.epsilon / d, sensitivity=m, trials=trials
-            )
+            draw = NoisyComparisons(up_to[middle], targets[None, :], epsilon=self.epsilon / d, sensitivity=m)
+            reached = sampler.draw(draw, trials)
             low = np.where(reached, low, np.minimum(middle + 1, high))
             high = np.where(reached, middle, high)
-        return PointsRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=np.sort(low, axis=1),
-            weights=np.full((trials, m), 1 / m),
-        )
+        points, weights = np.sort(low, axis=1), np.full((trials, m), 1 / m)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

@@ -44,24 +44,21 @@ from dpcore.core import (
     Booleans,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
-    Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
     param,
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
-from dpcore.randomness.sampler import NEVER
+from dpcore.randomness import FairSplit, NoisyComparisons, Sampler
+from dpcore.randomness.counts import NEVER
 
 
 def printed_rows(*, depth: int, epsilon: float, alpha: float, beta: float) -> int:
@@ -98,15 +95,19 @@ def crowding(*, n: int, alpha: float, tie_bits: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrintedIntervals(Mechanism):
+class PrintedIntervals(PureMechanism):
     """Algorithm 2 of Blum, Ligett and Roth with five repairs and tie-breaking bits."""
 
     epsilon: float = epsilon_param()
     alpha: float = alpha_param()
     tie_bits: int = param(
-        14, 0, 24, label="Tie-breaking bits", symbol="t",
+        14,
+        0,
+        24,
+        label="Tie-breaking bits",
+        symbol="t",
         help="Private coins that tell rows of one cell apart: about 2·log2(6/α) + 2. With 0, all rows must differ.",
-    )  # fmt: skip
+    )
 
     @property
     def blocks(self) -> int:
@@ -116,10 +117,6 @@ class PrintedIntervals(Mechanism):
     def depth(self, problem: Problem) -> int:
         """Questions of one search, d."""
         return problem.domain.depth + self.tie_bits
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Theorem 4.3 under the condition its proof needs, with the printed condition told beside it.
@@ -131,32 +128,27 @@ class PrintedIntervals(Mechanism):
         needed = corrected_rows(depth=d, epsilon=self.epsilon, alpha=self.alpha, beta=beta)
         most = math.floor((self.alpha / 6) ** 2 * n)
         apart = crowding(n=n, alpha=self.alpha, tie_bits=self.tie_bits) <= 0.4 * beta
-        assumptions = [
+        assumptions = (
             Assumption(text=f"n is at least {needed:,} rows, what the proof needs", met=n >= needed),
             Assumption(text=f"tie-breaking bits leave at most {most:,} rows (α²/36 of n) at one position", met=apart),
-        ]
-        if problem.neighbours is Neighbours.ADD_REMOVE_ONE:
-            text = "the public n is the number of rows, which nothing here can check"
-            assumptions.append(Assumption(text=text, met=False))
+            *problem.unchecked_n,
+        )
         scale = d * self.blocks / (self.epsilon * n)
         return Bound(
             value=self.alpha,
             kind=BoundKind.GUARANTEE,
             statement=f"With n at least {needed:,} rows the worst {problem.queries.one} errs by at most "
             f"α = {self.alpha:g}.",
+            formula=r"n\ge\frac{288\,d}{\varepsilon\alpha^3}\ln\frac{8d}{\alpha\beta}",
             reference="Blum, Ligett and Roth (2013), Theorem 4.3, corrected",
             beta=beta,
-            assumptions=tuple(assumptions),
+            assumptions=assumptions,
             rows_needed=needed,
             note=f"Erratum. Theorem 4.3 as printed asks for (8d/(εα))·ln(8d/(αβ)) = {printed:,} rows, which n = {n:,} "
             f"{'meets' if n >= printed else 'does not even meet'}. Its proof needs (288d/(εα³))·ln(8d/(αβ)) "
             f"= {needed:,}, 36/α² = {36 / self.alpha**2:,.0f} times as many. With {n:,} rows the noise of one answer "
             f"has scale {scale:.3g} of n, {6 * scale / self.alpha:.3g} times the mass of a block.",
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def search(self, state: HistogramState, sampler: Sampler, trials: int) -> Bisections:
         """The bisections of T trials, at the left end."""
@@ -180,14 +172,7 @@ class PrintedIntervals(Mechanism):
             found[:, block] = ~search.done
             points[:, block] = np.where(search.done, 0, search.next_bound())
         weights: Floats = found / found.sum(axis=1, keepdims=True)
-        return PointsRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=points,
-            weights=weights,
-        )
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 class Bisections:
@@ -236,7 +221,7 @@ class Bisections:
             fresh = (self.node[level] != position) & alive
             between = self.left[level]
             if np.count_nonzero(fresh):
-                heads = self.sampler.split(((after - before) * fresh)[:, None])[:, 0]
+                heads = self.sampler.draw(FairSplit(((after - before) * fresh)[:, None]), self.trials)[:, 0]
                 between = np.where(fresh, before + heads, between)
             self.node[level], self.left[level] = position, between
             goes_left = self._enough(between, middle > self.start, self.needed[:1])
@@ -251,16 +236,14 @@ class Bisections:
     def _enough(self, rows: Integers, asked: Booleans, needed: Integers) -> Booleans:
         """Whether the block from its start to a place with ``rows`` before it seems full, where that is not public."""
         threshold = np.where(asked, needed, self.never)[:, None] if np.count_nonzero(asked) else NEVER
-        reached = self.sampler.at_least(
-            (rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1, trials=self.trials
-        )
-        return reached[:, 0]
+        draw = NoisyComparisons((rows - self.passed)[:, None], threshold, epsilon=self.epsilon, sensitivity=1)
+        return self.sampler.draw(draw, self.trials)[:, 0]
 
     def _nothing_left(self) -> Integers:
         """The draws of a search where every trial is done: made all the same, and ignored."""
         nothing = np.zeros((self.trials, 1), dtype=np.int64)
         for _ in range(self.depth + self.tie_bits):
-            self.sampler.at_least(nothing, NEVER, epsilon=self.epsilon, sensitivity=1, trials=self.trials)
+            self.sampler.draw(NoisyComparisons(nothing, NEVER, epsilon=self.epsilon, sensitivity=1), self.trials)
         return nothing[:, 0]
 
 

@@ -26,35 +26,29 @@ References:
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     DataRelease,
-    Dataset,
     Entry,
     Floats,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
-    Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     epsilon_param,
     param,
 )
 from dpcore.data.domains import Grid
 from dpcore.mechanisms.intervals.recursive import error_growth
 from dpcore.queries.ranges import Cells, Rectangles
-from dpcore.randomness import Sampler
+from dpcore.randomness import MedianCuts, Sampler
 
 FIRST_SHARE = 1 / 3
 """Share of epsilon for the cuts of the first axis."""
@@ -118,6 +112,7 @@ class RectanglesRelease(DataRelease):
         up: cuts of each slab along the second axis in sub-cells, slab after slab, (T, s·(s - 1)).
     """
 
+    published = ("across", "up")
     across: Integers
     up: Integers
 
@@ -143,15 +138,6 @@ class RectanglesRelease(DataRelease):
         histogram[self.refused] = np.nan
         return histogram
 
-    def outcomes(self) -> Floats:
-        """The cuts."""
-        return np.concatenate([self.across, self.up], axis=1).astype(np.float64)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        kept = {name: getattr(self, name)[start:stop] for name in ("refused", "across", "up")}
-        return dataclasses.replace(self, **kept)
-
 
 def _with_ends(cuts: Integers, last: int) -> Integers:
     """Cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
@@ -160,14 +146,18 @@ def _with_ends(cuts: Integers, last: int) -> Integers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RectangleRelease(Mechanism):
+class RectangleRelease(PureMechanism):
     """Private medians of pieces of the first axis, then of pieces of each slab along the second."""
 
     epsilon: float = epsilon_param()
     levels: int = param(
-        3, 1, 4, label="Levels of cuts", symbol="L",
+        3,
+        1,
+        4,
+        label="Levels of cuts",
+        symbol="L",
         help="L levels make 2^L slabs with 2^L cells each. More cells follow the data more closely, with more noise.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> RectangleSizes:
         """The public sizes; raises ParameterError where the records are no pairs of numbers."""
@@ -183,10 +173,6 @@ class RectangleRelease(Mechanism):
     def sensitivity(self, problem: Problem) -> int:
         """Delta: how far one row moves the scores of a level together, in rows; a replaced row, in two slabs."""
         return sum(problem.neighbours.histogram_shift)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Four crossed cells in s, sub-cells, and private choices; a grid cell is a rectangle.
@@ -212,22 +198,19 @@ class RectangleRelease(Mechanism):
         resolution = 4 / s
         rounding = growth / plan.up + (s - 1) / (2 * plan.across)
         rows = growth * s * second + (s - 1) * first / 2
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         room = 1 - resolution - rounding
         return Bound(
             value=resolution + rounding + rows / n,
             kind=BoundKind.GUARANTEE,
             statement=f"A rectangle's boundary crosses at most {resolution:.3g} of n in {s} × {s} cells, sub-cells add "
             f"at most {rounding:.3g} (where grid cells hold many rows), and {s**2 - 1} private cuts {rows:,.0f} rows.",
+            formula=r"\alpha\le\frac4s+\frac{D_L}{b}+\frac{s-1}{2a}+\frac1n\Bigl(sD_LE_2+\frac{(s-1)E_1}{2}\Bigr),"
+            r"\quad E_i=\frac{2\Delta}{\varepsilon_i}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / room) + 1 if room > 0 else None,
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """At worst: all slabs of all releases differ, and each level runs along all of them."""
@@ -251,11 +234,9 @@ class RectangleRelease(Mechanism):
         in_columns = left.sum(axis=1)
         across = np.tile(np.array([0, plan.ends[0]], dtype=np.int64), (trials, 1))
         for _ in range(self.levels):
-            cuts = sampler.choose_cut(
-                in_columns, across[:, :-1], across[:, 1:],
-                epsilon=self.epsilons[0], sensitivity=plan.across * delta, trials=trials,
-            )  # fmt: skip
-            across = _merged(across, cuts)
+            ends = across[:, :-1], across[:, 1:]
+            draw = MedianCuts(in_columns, *ends, epsilon=self.epsilons[0], sensitivity=plan.across * delta)
+            across = _merged(across, sampler.draw(draw, trials))
         # Each different slab is a line of its own; all lines in a row are one, with pieces that never leave theirs.
         pairs, line = np.unique(across[:, :-1] * len(left) + across[:, 1:], return_inverse=True)
         steps = np.zeros((len(pairs), plan.ends[1] + 1), dtype=np.int64)
@@ -264,19 +245,11 @@ class RectangleRelease(Mechanism):
         start = line.reshape(trials, plan.slabs, 1) * steps.shape[1]
         up = start + np.array([0, plan.ends[1]], dtype=np.int64)
         for _ in range(self.levels):
-            cuts = sampler.choose_cut(
-                below, up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1),
-                epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta, trials=trials,
-            )  # fmt: skip
-            up = _merged(up, cuts.reshape(trials, plan.slabs, -1))
-        return RectanglesRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            across=across[:, 1:-1],
-            up=(up - start)[:, :, 1:-1].reshape(trials, -1),
-        )
+            ends = up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1)
+            draw = MedianCuts(below, *ends, epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta)
+            up = _merged(up, sampler.draw(draw, trials).reshape(trials, plan.slabs, -1))
+        cuts = (up - start)[:, :, 1:-1].reshape(trials, -1)
+        return self.release(RectanglesRelease, state, sampler, trials, across=across[:, 1:-1], up=cuts)
 
 
 def _merged(ends: Integers, cuts: Integers) -> Integers:

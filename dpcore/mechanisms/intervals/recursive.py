@@ -30,23 +30,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Guarantee,
     HistogramState,
-    Mechanism,
-    Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import MedianCuts, Sampler
 
 MOST_SUBCELLS = 1 << 20
 """Sub-cells of the whole line: a run costs time in proportion to them."""
@@ -67,7 +63,7 @@ def error_growth(levels: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecursiveIntervals(Mechanism):
+class RecursiveIntervals(PureMechanism):
     """Private medians of pieces of the line, level by level."""
 
     epsilon: float = epsilon_param()
@@ -87,10 +83,6 @@ class RecursiveIntervals(Mechanism):
         """Delta: how far one row moves the scores of a level together, in rows."""
         return sum(problem.neighbours.histogram_shift)
 
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
-
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, sub-cells and private choices; once for thresholds, twice for intervals, and a cell is one.
 
@@ -106,8 +98,8 @@ class RecursiveIntervals(Mechanism):
         candidates = self.levels * s * problem.domain.size + pieces - 1
         loss = 2 * self.sensitivity(problem) * self.levels / self.epsilon * math.log(candidates / beta)
         sides = 1 if isinstance(problem.queries, Thresholds) else 2
+        times = "" if sides == 1 else "2"
         resolution, rounding, rows = sides / (2 * pieces), sides * growth / (2 * s), sides * growth * loss / 2
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         room = self.alpha - resolution - rounding
         return Bound(
             value=resolution + rounding + rows / problem.n,
@@ -115,15 +107,13 @@ class RecursiveIntervals(Mechanism):
             statement=f"{pieces} pieces resolve the worst {problem.queries.one} to {resolution:.3g} of n, {s} "
             f"sub-cells a cell add at most {rounding:.3g} (where cells hold many rows), and {pieces - 1} private cuts "
             f"{rows:,.0f} rows.",
+            formula=rf"\alpha\le\frac{{{sides}}}{{2^{{L+1}}}}+\frac{{{times}D_L}}{{2s}}+\frac{{{times}D_L}}{{2n}}"
+            r"\cdot\frac{2\Delta L}{\varepsilon}\ln\frac K\beta",
             reference="exponential mechanism's utility over all cuts, proved beside the mechanism",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.ceil(rows / room) if room > 0 else None,
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """L draws, each of all cuts of a level."""
@@ -133,29 +123,17 @@ class RecursiveIntervals(Mechanism):
         parts = np.zeros(s * size + 1, dtype=np.int64)
         np.cumsum(np.repeat(state.histogram, s), out=parts[1:])
         ends = np.tile(np.array([0, s * size], dtype=np.int64), (trials, 1))
+        epsilon, sensitivity = self.epsilon / self.levels, s * self.sensitivity(problem)
         for _ in range(self.levels):
-            cuts = sampler.choose_cut(
-                parts,
-                ends[:, :-1],
-                ends[:, 1:],
-                epsilon=self.epsilon / self.levels,
-                sensitivity=s * self.sensitivity(problem),
-                trials=trials,
-            )
+            draw = MedianCuts(parts, ends[:, :-1], ends[:, 1:], epsilon=epsilon, sensitivity=sensitivity)
             merged = np.empty((trials, 2 * ends.shape[1] - 1), dtype=np.int64)
-            merged[:, ::2], merged[:, 1::2] = ends, cuts
+            merged[:, ::2], merged[:, 1::2] = ends, sampler.draw(draw, trials)
             ends = merged
         weights = np.full(ends.shape, 1 / 2**self.levels)
         weights[:, [0, -1]] /= 2
-        return PointsRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            # A cut between two cells counts for the left one: all rows of that cell lie left of it.
-            points=np.maximum(ends - 1, 0) // s,
-            weights=weights,
-        )
+        # A cut between two cells counts for the left one: all rows of that cell lie left of it.
+        points = np.maximum(ends - 1, 0) // s
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

@@ -7,9 +7,7 @@ import numpy as np
 from dpcore.core import Integers, ParameterError
 from dpcore.mechanisms.marginals.decision_lists import MOST_RULES, DecisionLists
 
-COLLEGE = (
-    "top ten", "rural", "good basketball", "near home", "low fees", "large", "technical", "has scholarships",
-)  # fmt: skip
+COLLEGE = ("top ten", "rural", "good basketball", "near home", "low fees", "large", "technical", "has scholarships")
 NOT = len(COLLEGE)
 NOTHING = 2 * NOT
 

@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,12 +32,11 @@ from dpcore.core import (
     Dataset,
     Entry,
     Floats,
-    Guarantee,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     Problem,
+    PureMechanism,
     Release,
     State,
     epsilon_param,
@@ -111,17 +110,9 @@ def _numbered(literals: Integers, *, variables: int) -> Integers:
 class ListRelease(Release):
     """Noisy coefficients, level by level, (T, sets of literals) each, in the order of ``plan.noise``."""
 
+    published = ("levels",)
     plan: ListPlan
     levels: tuple[Integers, ...]
-
-    def outcomes(self) -> Floats:
-        """All noisy coefficients."""
-        return np.concatenate(self.levels, axis=1).astype(np.float64)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        levels = tuple(level[start:stop] for level in self.levels)
-        return dataclasses.replace(self, refused=self.refused[start:stop], levels=levels)
 
     def answers(self, indices: Integers, *, clip: bool = False) -> Floats:
         """Share of lists that say yes to each input, (T, Q); ``clip`` moves it into [0, 1], free of charge."""
@@ -184,28 +175,29 @@ def sensitivities(coefficients: Integers, *, rules: int, degree: int, neighbours
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecisionListMarginals(Mechanism):
+class DecisionListMarginals(PureMechanism):
     """Noisy coefficients of polynomials that stand in for decision lists."""
 
     releases: ClassVar[str] = "answers"
 
     epsilon: float = epsilon_param()
     degree: int = param(
-        2, 1, 4, label="Highest degree", symbol="t",
+        2,
+        1,
+        4,
+        label="Highest degree",
+        symbol="t",
         help="Sets of up to so many literals are released: more of them means less bias and more noise.",
-    )  # fmt: skip
+    )
     noise_aware: bool = param(
-        True, label="Weigh noise against bias",
+        True,
+        label="Weigh noise against bias",
         help="On: the polynomial with the least bias plus expected noise. Off: the one with the least bias.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> ListPlan:
         """What will be released: public."""
         return list_plan(problem, epsilon=self.epsilon, degree=self.degree, noise_aware=self.noise_aware)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Bias gamma, and the noise of all inputs by Chernoff's bound and a union bound."""
@@ -220,6 +212,8 @@ class DecisionListMarginals(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer to {problem.queries.count:,} inputs is off by "
             f"more than {plan.gamma:.3g} (bias) and {noise:.3g} (noise).",
+            formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
+            r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
             beta=beta,
             assumptions=(
@@ -242,17 +236,8 @@ class DecisionListMarginals(Mechanism):
         levels = []
         for noise in plan.noise:
             exact = state.added_up(plan.coefficients, level=noise.level, degree=degree)
-            levels.append(
-                sampler.noisy_counts(exact[None, :], epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
-            )
-        return ListRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            plan=plan,
-            levels=tuple(levels),
-        )
+            levels.append(sampler.draw(noise.draw(exact[None, :]), trials))
+        return self.release(ListRelease, state, sampler, trials, plan=plan, levels=tuple(levels))
 
 
 ENTRIES = (

@@ -68,14 +68,6 @@ class DecisionLists(Domain):
                     raise DataError("A list may use each variable in one rule only.")
         return rows
 
-    def points(self) -> list[str] | Floats:
-        """There are too many."""
-        raise ParameterError("Decision lists are too many to list.")
-
-    def describe(self, cell: int) -> str:
-        """There are too many to number."""
-        raise ParameterError("Decision lists are not numbered.")
-
     def sentence(self, row: Integers) -> str:
         """A list in words."""
         parts = []
@@ -123,18 +115,6 @@ class Inputs(Queries):
         """The variables that hold."""
         held = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
         return ", ".join(held) or "nothing holds"
-
-    def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
-        """Lists are not counted in cells: see ``truth``."""
-        raise ParameterError("Inputs are answered from the lists, not from a histogram.")
-
-    def max_error(self, difference: NDArray[Any]) -> Floats:
-        """Lists are not counted in cells."""
-        raise ParameterError("The worst input has no closed form.")
-
-    def batch(self, most: int) -> Integers:
-        """All inputs where they are few, else evenly spread ones."""
-        return np.unique(np.linspace(0, self.count - 1, min(self.count, most)).round().astype(np.int64))
 
     def truth(self, records: Integers, indices: Integers) -> Floats:
         """Share of the lists that says yes to each input, (Q,)."""

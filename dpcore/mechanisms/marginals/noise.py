@@ -23,9 +23,10 @@ from math import comb
 
 import numpy as np
 
-from dpcore.core import Floats, Neighbours
+from dpcore.core import Floats, Integers, Neighbours
 from dpcore.privacy.composition import gaussian_sigma
 from dpcore.privacy.gaussian_vectors import delta_of, largest_mu
+from dpcore.randomness import Draw, GaussianCounts, NoisyCounts
 from dpcore.randomness.laws import gaussian_masses
 
 KINDS = ("laplace", "gaussian")
@@ -52,6 +53,12 @@ class LevelNoise:
     scale: float
     epsilon: float
     variance: float
+
+    def draw(self, counts: Integers) -> Draw[Integers]:
+        """These counts (1 or T, k) with the level's noise."""
+        if self.epsilon:
+            return NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moved)
+        return GaussianCounts(counts, sigma=self.scale, shift=(1,) * self.moved)
 
 
 def moved(*, attributes: int, level: int, signed: bool, neighbours: Neighbours) -> int:

@@ -135,9 +135,13 @@ def _noisy(problem: Problem, budget: Budget, *, levels: tuple[int, ...], weights
         return []
     if budget.delta:
         return gaussian_levels(
-            levels=levels, moves=moves, counts=[counts_at(_asked(problem), level) for level in levels],
-            weights=np.array(weights), epsilon=budget.epsilon, delta=budget.delta,
-        )  # fmt: skip
+            levels=levels,
+            moves=moves,
+            counts=[counts_at(_asked(problem), level) for level in levels],
+            weights=np.array(weights),
+            epsilon=budget.epsilon,
+            delta=budget.delta,
+        )
     return laplace_levels(levels=levels, moves=moves, weights=np.array(weights), epsilon=budget.epsilon)
 
 

@@ -23,8 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpcore.core import (
     Assumption,
     Bound,
@@ -58,24 +56,34 @@ class PolynomialMarginals(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param()
     noise: str = param(
-        "laplace", label="Noise", choices=("laplace", "gaussian"),
+        "laplace",
+        label="Noise",
+        choices=("laplace", "gaussian"),
         help="Laplace noise spends ε alone; Gaussian noise spends a slack δ too, and far less on many counts at once.",
-    )  # fmt: skip
+    )
     method: str = param(
-        "best", label="Method", choices=METHODS,
+        "best",
+        label="Method",
+        choices=METHODS,
         help="“best” takes the noise-aware polynomial or the marginals themselves, whichever has the smaller predicted "
         "error. “chebyshev” is the paper's polynomial, right where none is set (any-of) or all are (all-of); "
         "“chebyshev-rescaled” bends it less, so that its bias γ becomes γ/(1 + γ) at both ends; “minimax” has the "
         "least bias of its degree.",
-    )  # fmt: skip
+    )
     degree: int = param(
-        3, 1, 6, label="Highest degree", symbol="t",
+        3,
+        1,
+        6,
+        label="Highest degree",
+        symbol="t",
         help="Sets of up to so many attributes are counted; the noise-aware polynomial may stay below.",
-    )  # fmt: skip
+    )
     basis: str = param(
-        "best", label="Basis", choices=("best", *BASES),
+        "best",
+        label="Basis",
+        choices=("best", *BASES),
         help="Whether rows that have all of a set, or none of it, are counted.",
-    )  # fmt: skip
+    )
 
     @property
     def budget(self) -> Budget:
@@ -102,6 +110,10 @@ class PolynomialMarginals(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, no answer of {queries.count:,} is off by more than "
             f"{plan.gamma:.3g} (bias) and {noise:.3g} (noise), by {plan.words}.",
+            formula=r"\alpha\le\gamma+\frac1n\min_{\lambda>0}\frac1\lambda\Bigl(\sum_j\ln\mathbb{E}e^{\lambda w_jZ_j}"
+            r"+\ln\frac{2|Q|}{\beta}\Bigr)"
+            if not self.budget.delta
+            else r"\alpha\le\gamma+\frac1n\sqrt{2\ln\tfrac{2|Q|}{\beta}\;\textstyle\sum_jw_j^2\sigma_j^2}",
             reference="Thaler, Ullman and Vadhan (2012); Chernoff's bound, union bound over the class",
             beta=beta,
             assumptions=(
@@ -121,21 +133,11 @@ class PolynomialMarginals(Mechanism):
     def run(self, state: MarginalState, sampler: Sampler, trials: int = 1) -> MarginalRelease:
         """One draw for each level."""
         plan = self.plan(state.problem)
-        levels = []
-        for noise, counts in zip(plan.noise, state.protected(plan), strict=True):
-            if noise.epsilon:
-                drawn = sampler.noisy_counts(counts, epsilon=noise.epsilon, sensitivity=noise.moved, trials=trials)
-            else:
-                drawn = sampler.gaussian_counts(counts, sigma=noise.scale, shift=(1,) * noise.moved, trials=trials)
-            levels.append(drawn)
-        return MarginalRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            plan=plan,
-            levels=tuple(levels),
-        )
+        levels = [
+            sampler.draw(noise.draw(counts), trials)
+            for noise, counts in zip(plan.noise, state.protected(plan), strict=True)
+        ]
+        return self.release(MarginalRelease, state, sampler, trials, plan=plan, levels=tuple(levels))
 
 
 REFERENCES = ("Thaler, Ullman and Vadhan (2012), Theorem 1.1",)

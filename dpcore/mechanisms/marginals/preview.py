@@ -23,11 +23,7 @@ def direct_answers(plan: MarginalsPlan, truth: Floats, *, n: int, sampler: Sampl
     """
     noise, parts = plan.noise[0], max(1, min(plan.parts[0], MOST_PARTS // max(1, len(truth))))
     zeros = np.zeros((1, len(truth) * parts), dtype=np.int64)
-    if noise.epsilon:
-        drawn = sampler.noisy_counts(zeros, epsilon=noise.epsilon, sensitivity=noise.moved, trials=1)
-    else:
-        drawn = sampler.gaussian_counts(zeros, sigma=noise.scale, shift=(1,), trials=1)
-    added = drawn.reshape(len(truth), parts).sum(axis=1) * math.sqrt(plan.parts[0] / parts)
+    added = sampler.draw(noise.draw(zeros), 1).reshape(len(truth), parts).sum(axis=1) * math.sqrt(plan.parts[0] / parts)
     answers: Floats = truth + added / n
     return answers
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,19 +69,9 @@ class MarginalRelease(Release):
         levels: noisy counts, (T, entries) each, in the order of ``plan.noise``.
     """
 
+    published = ("levels",)
     plan: MarginalsPlan
     levels: tuple[Integers, ...]
-
-    def outcomes(self) -> Floats:
-        """All noisy counts."""
-        if not self.levels:
-            return np.zeros((self.trials, 1))
-        return np.concatenate(self.levels, axis=1).astype(np.float64)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        levels = tuple(level[start:stop] for level in self.levels)
-        return dataclasses.replace(self, refused=self.refused[start:stop], levels=levels)
 
     def answers(self, sets: NDArray[Any], negated: Booleans | None = None, *, clip: bool = False) -> Floats:
         """Answers to queries as shares of n, (T, Q).
@@ -118,10 +107,12 @@ class MarginalRelease(Release):
             half = np.full((self.trials, len(sets)), 0.5)
             return half - polynomial.gamma, half + polynomial.gamma
         flipped = np.zeros(sets.shape, dtype=np.bool_) if negated is None else negated
-        sums = np.stack([
-            self._summed(position, chosen, queries, sets, flipped)
-            for position, chosen in enumerate(places(queries.width, size=level) for level in polynomial.levels)
-        ])  # fmt: skip
+        sums = np.stack(
+            [
+                self._summed(position, chosen, queries, sets, flipped)
+                for position, chosen in enumerate(places(queries.width, size=level) for level in polynomial.levels)
+            ]
+        )
         return between(sums, self.plan, queries, n=self.problem.n, beta=beta)
 
     def _direct(self, queries: AtLeast, sets: NDArray[Any], flipped: Booleans) -> Floats:

@@ -37,16 +37,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Dataset,
     Entry,
-    Guarantee,
-    Mechanism,
-    Neighbours,
     PointsRelease,
     Problem,
+    PureMechanism,
     State,
     epsilon_param,
     param,
@@ -54,8 +51,8 @@ from dpcore.core import (
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Sampler
-from dpcore.randomness.sampler import RULES
+from dpcore.randomness import DatabaseChoice, Sampler
+from dpcore.randomness.choices import RULES
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -66,7 +63,7 @@ class NetState(State):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetMechanism(Mechanism):
+class NetMechanism(PureMechanism):
     """A private choice among all databases of m points."""
 
     epsilon: float = epsilon_param()
@@ -76,9 +73,11 @@ class NetMechanism(Mechanism):
         "choosing among more costs accuracy.",
     )  # fmt: skip
     rule: str = param(
-        "exponential", label="Rule", choices=RULES,
+        "exponential",
+        label="Rule",
+        choices=RULES,
         help="Exponential mechanism, or permute-and-flip, which is never worse but needs a list of all candidates.",
-    )  # fmt: skip
+    )
 
     def size(self, problem: Problem) -> int:
         """Points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""
@@ -86,10 +85,6 @@ class NetMechanism(Mechanism):
         while self.rule != "exponential" and m > 1 and not listable(problem.queries, points=m):
             m -= 1
         return m
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net's resolution and the choice's loss, apart; Property 3.4 is the case where the two are equal."""
@@ -99,15 +94,16 @@ class NetMechanism(Mechanism):
         rows = 2 / self.epsilon * (math.log(number) - math.log(beta))
         tuples = 2 / self.epsilon * (m * math.log(size) - math.log(beta))
         many = f"{number:,}" if number < 10**7 else f"about 10^{math.log10(number):.0f}"
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s' if m > 1 else ''} resolve the worst {problem.queries.one} to {resolution:.3g} of "
             f"n, and choosing among {many} databases costs at most {rows:,.0f} rows, except with chance {beta:g}.",
+            formula=(r"\alpha\le\frac1{2m}" if isinstance(problem.queries, Thresholds) else r"\alpha\le\frac1m")
+            + r"+\frac{2}{\varepsilon n}\ln\frac{\binom{|X|+m-1}{m}}{\beta}",
             reference="Blum, Ligett and Roth (2013), Property 3.4, its two terms apart",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
             note=f"Counting ordered tuples, |X|^m, as the paper does, the choice would cost {tuples:,.0f} rows.",
         )
@@ -139,15 +135,8 @@ class NetMechanism(Mechanism):
     def run(self, state: NetState, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One draw."""
         m = state.net.kernel.points
-        points = sampler.choose_multiset(state.net, epsilon=self.epsilon, sensitivity=m, trials=trials, rule=self.rule)
-        return PointsRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=points,
-            weights=np.full(points.shape, 1 / m),
-        )
+        points = sampler.draw(DatabaseChoice(state.net, epsilon=self.epsilon, sensitivity=m, rule=self.rule), trials)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=np.full(points.shape, 1 / m))
 
 
 ENTRIES = (

@@ -31,18 +31,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Dataset,
     Entry,
-    Guarantee,
     Integers,
-    Mechanism,
     Neighbours,
     ParameterError,
     PointsRelease,
     Problem,
+    PureMechanism,
     State,
     epsilon_param,
     param,
@@ -51,7 +49,7 @@ from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import UNITS, LinearQueries
-from dpcore.randomness import Sampler
+from dpcore.randomness import DatabaseChoice, NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 SIZE_SHARE = 0.1
@@ -67,7 +65,7 @@ class LinearNetState(State):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearNet(Mechanism):
+class LinearNet(PureMechanism):
     """A private choice among all databases of m points, by their worst weighted sum."""
 
     epsilon: float = epsilon_param()
@@ -77,10 +75,12 @@ class LinearNet(Mechanism):
         "do with fewer points than you ask for.",
     )  # fmt: skip
     proof: str = param(
-        "tight", label="Sensitivity", choices=("tight", "paper"),
+        "tight",
+        label="Sensitivity",
+        choices=("tight", "paper"),
         help="How far one row moves a score: 1 by a careful proof, 2 as the paper has it. Both are private; the "
         "paper's choice is as noisy as half the privacy loss would be.",
-    )  # fmt: skip
+    )
 
     @property
     def sensitivity(self) -> int:
@@ -97,10 +97,6 @@ class LinearNet(Mechanism):
             return self.epsilon, 0.0
         return self.epsilon * (1 - SIZE_SHARE), self.epsilon * SIZE_SHARE
 
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
-
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Resolution, choice and, where it is private, the number of rows, added up."""
         m, size, n = self.size(problem), problem.domain.size, problem.n
@@ -112,16 +108,17 @@ class LinearNet(Mechanism):
         rows = 2 * self.sensitivity / chance * (math.log(number) - math.log(each))
         if count:
             rows += laplace_quantile(each, scale=1 / count) - 1
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=resolution + rows / n,
             kind=BoundKind.GUARANTEE,
             statement=f"{m} point{'s' if m > 1 else ''} resolve the worst of {problem.queries.count:,} weighted sums "
             f"to {resolution:.3g} of n, and choosing among {number:,} databases costs at most {rows:,.0f} rows, except "
             f"with chance {beta:g}.",
+            formula=r"\alpha\le\min\Bigl(1,\sqrt{\tfrac{\ln(2|Q|)}{2m}},\tfrac{|X|}{4m}\Bigr)"
+            r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}" + (r"+\frac Jn" if count else ""),
             reference="Roth (2010), Theorem 5, for finite classes, its terms apart",
             beta=beta,
-            assumptions=(known,) if count else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.floor(rows / (1 - resolution)) + 1 if resolution < 1 else None,
             note="With the fat-shattering dimension in the place of the number of queries it holds in order only.",
         )
@@ -140,21 +137,14 @@ class LinearNet(Mechanism):
         """One choice and, where the number of rows is private, one noisy count of them."""
         m, n = state.net.candidates.points.shape[1], state.problem.n
         chance, count = self.shares(state.problem)
-        points = sampler.choose_multiset(
-            state.net, epsilon=chance, sensitivity=self.sensitivity * m * UNITS, trials=trials
-        )
+        draw = DatabaseChoice(state.net, epsilon=chance, sensitivity=self.sensitivity * m * UNITS)
+        points = sampler.draw(draw, trials)
         share = np.ones((trials, 1))
         if count:
-            noisy = sampler.noisy_counts(state.rows, epsilon=count, sensitivity=1, trials=trials)
+            noisy = sampler.draw(NoisyCounts(state.rows, epsilon=count, sensitivity=1), trials)
             share = np.clip(noisy, 0, n) / n
-        return PointsRelease(
-            problem=state.problem,
-            guarantee=self.guarantee(state.problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            points=points,
-            weights=np.repeat(share / m, m, axis=1),
-        )
+        weights = np.repeat(share / m, m, axis=1)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

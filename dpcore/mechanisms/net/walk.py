@@ -43,7 +43,7 @@ from dpcore.data.domains import Categories, Grid, Line
 from dpcore.mechanisms.net.databases import candidates, multisets
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.queries.ranges import Rectangles
-from dpcore.randomness import Sampler
+from dpcore.randomness import DatabaseChoice, Sampler
 from dpcore.randomness.candidates import Candidates
 
 MOST_LISTED = 1 << 12
@@ -148,11 +148,9 @@ class NetWalk(Mechanism):
     def run(self, state: WalkedNet, sampler: Sampler, trials: int = 1) -> PointsRelease:
         """One draw. Raises ParameterError if a secure sampler meets a walk."""
         sensitivity = UNITS * self.points
-        points = sampler.choose_multiset(state, epsilon=self.epsilon, sensitivity=sensitivity, trials=trials)
-        return PointsRelease(
-            problem=state.problem, guarantee=self.guarantee(state.problem), sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_), points=points, weights=np.full(points.shape, 1 / self.points),
-        )  # fmt: skip
+        points = sampler.draw(DatabaseChoice(state, epsilon=self.epsilon, sensitivity=sensitivity), trials)
+        weights = np.full(points.shape, 1 / self.points)
+        return self.release(PointsRelease, state, sampler, trials, points=points, weights=weights)
 
 
 ENTRIES = (

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import (
-    Booleans,
-    Floats,
-    Guarantee,
-    HistogramState,
-    Integers,
-    ParameterError,
-    Problem,
-    Release,
-)
+from dpcore.core import Booleans, Floats, Guarantee, HistogramState, Integers, ParameterError, Problem, Release
 from dpcore.mechanisms.online.beliefs import Belief
 from dpcore.randomness.gates import Gate
 
@@ -53,6 +43,7 @@ class Transcript(Release):
     ``refused`` of the release is False throughout: a refusal is an answer to one question (``declined``).
     """
 
+    published = ("asked", "rows", "guesses", "paid", "declined")
     asked: Integers
     rows: Integers
     guesses: Integers
@@ -67,13 +58,8 @@ class Transcript(Release):
 
     def outcomes(self) -> Floats:
         """Question by question: which, the answer, the guess, paid or not, declined or not."""
-        said = (self.asked, self.rows, self.guesses, self.paid, self.declined)
-        return np.stack([each.astype(np.float64) for each in said], axis=2).reshape(self.trials, -1)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        names = ("refused", "asked", "rows", "guesses", "paid", "declined")
-        return dataclasses.replace(self, **{name: getattr(self, name)[start:stop] for name in names})
+        said = [getattr(self, name).astype(np.float64) for name in self.published]
+        return np.stack(said, axis=2).reshape(self.trials, -1)
 
     def frame(self) -> pd.DataFrame:
         """One row per trial and question: its number, answer and guess in rows, and whether it was paid or declined."""

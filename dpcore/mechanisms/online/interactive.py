@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
-    Dataset,
-    Guarantee,
     HistogramState,
-    Mechanism,
-    Neighbours,
     Problem,
+    PureMechanism,
     alpha_param,
     epsilon_param,
     param,
@@ -25,7 +21,7 @@ from dpcore.mechanisms.online.analysts import ANALYSTS, analyst
 from dpcore.mechanisms.online.beliefs import Belief
 from dpcore.mechanisms.online.conversation import Conversation, Transcript
 from dpcore.mechanisms.online.slack import answer_slack, gate_slack
-from dpcore.randomness import Sampler
+from dpcore.randomness import Sampler, SparseVector
 from dpcore.randomness.gates import GateBudget, gate_budget
 
 ANSWERS = 0.25
@@ -35,10 +31,10 @@ AIM = 0.75
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interactive(Mechanism):
+class Interactive(PureMechanism):
     """Guess each answer from a public belief; if the guess is far off, answer from the data and mend the belief.
 
-    A sparse vector (``Sampler.sparse_gate``) compares |count - guess| with a threshold. One row more, less or other
+    A sparse vector (``randomness.SparseVector``) compares |count - guess| with a threshold. One row more, less or other
     moves any count by at most 1, and the guess follows from what was said before: so the values it compares have
     sensitivity 1, and the gate's epsilon is that of the whole conversation, under either relation.
     """
@@ -58,10 +54,12 @@ class Interactive(Mechanism):
         "has more chances to stray.",
     )  # fmt: skip
     analyst: str = param(
-        "bisecting", label="Analyst", choices=ANALYSTS,
+        "bisecting",
+        label="Analyst",
+        choices=ANALYSTS,
         help="Who asks when nobody sits at the keyboard: one who chooses each question by the answers so far, or one "
         "who asks evenly spread questions.",
-    )  # fmt: skip
+    )
 
     @abstractmethod
     def belief(self, problem: Problem, trials: int) -> Belief:
@@ -82,10 +80,6 @@ class Interactive(Mechanism):
         """How epsilon is split."""
         return gate_budget(epsilon=self.epsilon, updates=self.updates, answers=ANSWERS)
 
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP for the whole conversation, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
-
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The worst error of every answer given, and what is known about refusals."""
         n, threshold = problem.n, self.threshold(problem)
@@ -99,17 +93,16 @@ class Interactive(Mechanism):
             if math.isfinite(paid)
             else "Nothing is promised about refusals here: noise alone may use the updates up."
         )
-        nominal = problem.neighbours is Neighbours.ADD_REMOVE_ONE
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=max(free, noise) / n,
             kind=BoundKind.GUARANTEE,
             statement=f"Of {self.questions:,} questions, each chosen after the last answer, every one that is "
             f"answered errs by at most {free:,} rows if free ({threshold - 1:,} before noise) and {noise:,} if paid, "
             f"except with chance {beta:g}.",
+            formula=r"\alpha\le\frac1n\max(T-1+G,\;A)",
             reference=self.reference(),
             beta=beta,
-            assumptions=(known,) if nominal else (),
+            assumptions=problem.unchecked_n,
             rows_needed=math.ceil(max(slack / (1 - AIM), noise) / self.alpha),
             note=f"{refusals} A refusal is not counted as an error.",
         )
@@ -133,21 +126,15 @@ class Interactive(Mechanism):
     def reference(self) -> str:
         """Authors, year, theorem."""
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         """Charge epsilon and begin."""
         problem, budget = state.problem, self.budget()
-        gate = sampler.sparse_gate(
-            epsilon=self.epsilon, sensitivity=1, updates=budget.updates, trials=trials, answers=ANSWERS
-        )
+        draw = SparseVector(epsilon=self.epsilon, sensitivity=1, updates=budget.updates, answers=ANSWERS)
         return Conversation(
             state,
             guarantee=self.guarantee(problem),
             sampler=sampler.name,
-            gate=gate,
+            gate=sampler.draw(draw, trials),
             threshold=self.threshold(problem),
             belief=self.belief(problem, trials),
             trials=trials,

@@ -19,73 +19,57 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Entry,
-    Guarantee,
     HistogramState,
-    Mechanism,
-    Neighbours,
     Problem,
+    PureMechanism,
     ValueRelease,
     epsilon_param,
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedMean(Mechanism):
+class ClippedMean(PureMechanism):
     """The mean's cell, with noise for the whole declared range."""
 
     releases: ClassVar[str] = "value"
 
     epsilon: float = epsilon_param()
 
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation: a row's cell number lies between 0 and K - 1."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
-
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """How far noise and rounding move the mean, as a fraction of the declared range."""
         furthest = problem.domain.ordered - 1
         noise = laplace_quantile(beta, scale=furthest / self.epsilon) - 1
         cells = noise / problem.n + 0.5
-        known = Assumption(text="the public n is the number of rows, which nothing here can check", met=False)
         return Bound(
             value=cells / furthest,
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, noise and rounding move the mean by at most {cells:,.3g} of "
             f"{problem.domain.ordered:,} cells.",
+            formula=r"|\hat\mu-\mu|\le\frac Jn+\frac12,\quad\Pr[|Z|>J]\le\beta,"
+            r"\quad Z\sim\mathrm{DLap}\Bigl(\frac{|X|-1}{\varepsilon}\Bigr)",
             reference="Laplace tail; Dwork, McSherry, Nissim and Smith (2006)",
             beta=beta,
-            assumptions=(known,) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (),
+            assumptions=problem.unchecked_n,
             rows_needed=max(1, 2 * noise // furthest + 1),
             note="Of the mean after cutting off at the bounds; a fraction of the range, which is the error of the "
             "average threshold question.",
         )
-
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One noisy sum, its mean rounded to the nearest cell."""
         problem, n = state.problem, state.problem.n
         cells = problem.domain.ordered
         total = int(state.histogram[:cells] @ np.arange(cells))
-        noisy = sampler.noisy_counts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1, trials=trials)
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            values=np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, cells - 1),
-        )
+        noisy = sampler.draw(NoisyCounts(np.array([[total]]), epsilon=self.epsilon, sensitivity=cells - 1), trials)
+        values = np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, cells - 1)
+        return self.release(ValueRelease, state, sampler, trials, values=values)
 
 
 ENTRIES = (

@@ -25,22 +25,20 @@ import numpy as np
 from dpcore.core import (
     Bound,
     BoundKind,
-    Dataset,
     Domain,
     Entry,
-    Guarantee,
     HistogramState,
     Integers,
-    Mechanism,
     Neighbours,
     Problem,
+    PureMechanism,
     ValueRelease,
     epsilon_param,
     param,
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import Choice, Sampler
 
 PARTS = 10**6
 """Quantiles are whole numbers of millionths, so that scores are exact."""
@@ -56,16 +54,21 @@ def scores(histogram: Integers, *, domain: Domain, share: Fraction) -> Integers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExponentialMedian(Mechanism):
+class ExponentialMedian(PureMechanism):
     """A cell near the quantile, always."""
 
     releases: ClassVar[str] = "value"
 
     epsilon: float = epsilon_param()
     quantile: float = param(
-        0.5, 0.001, 0.999, label="Quantile", symbol="q", stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
+        0.5,
+        0.001,
+        0.999,
+        label="Quantile",
+        symbol="q",
+        stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
         help="0.5 is the median: half of the rows lie at or below the answer.",
-    )  # fmt: skip
+    )
 
     @property
     def share(self) -> Fraction:
@@ -76,10 +79,6 @@ class ExponentialMedian(Mechanism):
         """How far one row can move a score, in units of 1/denominator."""
         part, unit = self.share.numerator, self.share.denominator
         return unit if neighbours is Neighbours.REPLACE_ONE else max(part, unit - part)
-
-    def guarantee(self, problem: Problem) -> Guarantee:
-        """epsilon-DP, either relation."""
-        return Guarantee(epsilon=self.epsilon, neighbours=problem.neighbours)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Rows between the answer and the quantile: cells with a low score are unlikely, all together."""
@@ -93,32 +92,20 @@ class ExponentialMedian(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"With chance at least {1 - beta:g}, at most {rows:,} rows lie between the answer and the "
             f"quantile ({cells:,} cells).",
+            formula=r"\mathrm{rows}\le\Bigl\lfloor\frac{2\Delta}{\varepsilon}\ln\frac{|X|}{\beta}\Bigr\rfloor+1",
             reference="McSherry and Talwar (2007), Theorem 7",
             beta=beta,
             rows_needed=rows + 1,
             note="Few rows between does not mean near: across an empty stretch they can be far apart in value.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One choice."""
         problem = state.problem
-        values = sampler.choose(
-            scores(state.histogram, domain=problem.domain, share=self.share)[None, :],
-            epsilon=self.epsilon,
-            sensitivity=self.sensitivity(problem.neighbours),
-            trials=trials,
-        )
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            values=values,
-        )
+        scored = scores(state.histogram, domain=problem.domain, share=self.share)[None, :]
+        draw = Choice(scored, epsilon=self.epsilon, sensitivity=self.sensitivity(problem.neighbours))
+        values = sampler.draw(draw, trials)
+        return self.release(ValueRelease, state, sampler, trials, values=values)
 
 
 ENTRIES = (

@@ -29,7 +29,6 @@ from dpcore.core import (
     Assumption,
     Bound,
     BoundKind,
-    Dataset,
     Domain,
     Entry,
     Floats,
@@ -46,7 +45,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyComparisons, Sampler
 from dpcore.randomness.laws import laplace_tail
 
 PARTS = 10**6
@@ -131,9 +130,14 @@ class StableMedian(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param()
     quantile: float = param(
-        0.5, 0.001, 0.999, label="Quantile", symbol="q", stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
+        0.5,
+        0.001,
+        0.999,
+        label="Quantile",
+        symbol="q",
+        stops=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
         help="0.5 is the median: half of the rows lie at or below the answer.",
-    )  # fmt: skip
+    )
 
     @property
     def threshold(self) -> int:
@@ -173,6 +177,7 @@ class StableMedian(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"An answer is the exact quantile. It is given with chance at least {1 - beta:g} if at least "
             f"{needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
+            formula=r"\Pr[\bot]=\Pr[\mathrm{stability}(D)+Z<T]\le\beta,\quad Z\sim\mathrm{DLap}(1/\varepsilon)",
             reference="Notes on stability-based mechanisms, section 1",
             beta=beta,
             assumptions=(
@@ -186,26 +191,16 @@ class StableMedian(Mechanism):
             note="A refusal is not counted as an error: its chance is the price, and it depends on the data.",
         )
 
-    def prepare(self, dataset: Dataset, problem: Problem) -> HistogramState:
-        """The counts."""
-        return HistogramState(problem=problem, histogram=dataset.histogram)
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One noisy comparison."""
         problem = state.problem
         cell, stable = stability(
             state.histogram, domain=problem.domain, quantile=self.quantile, neighbours=problem.neighbours
         )
-        answers = sampler.at_least(
-            np.array([[stable]]), self.threshold, epsilon=self.epsilon, sensitivity=1, trials=trials
-        )
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=~answers[:, 0],
-            values=np.full(trials, cell, dtype=np.int64),
-        )
+        draw = NoisyComparisons(np.array([[stable]]), self.threshold, epsilon=self.epsilon, sensitivity=1)
+        answers = sampler.draw(draw, trials)
+        values = np.full(trials, cell, dtype=np.int64)
+        return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
 
 
 ENTRIES = (

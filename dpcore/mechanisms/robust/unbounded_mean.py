@@ -47,7 +47,7 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyCounts, Sampler
 
 WHY_NOT = (
     "Only the chance that two people differ by more than the noise allows for is bounded by a number. What the change "
@@ -93,10 +93,15 @@ class UnboundedMean(Mechanism):
 
     epsilon: float = epsilon_param()
     gamma: float = param(
-        0.1, 0.001, 0.5, label="Share of data without promise", symbol="γ₂", log=True,
+        0.1,
+        0.001,
+        0.5,
+        label="Share of data without promise",
+        symbol="γ₂",
+        log=True,
         stops=(0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
         help="The explicit part only: the chance that two people differ by more than the noise allows for.",
-    )  # fmt: skip
+    )
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, eta, gamma_1 + gamma)-random DP, eta and gamma_1 only asymptotic: never releasable.
@@ -120,6 +125,7 @@ class UnboundedMean(Mechanism):
             kind=BoundKind.ORDER_ONLY,
             statement=f"With chance {1 - beta:g} the mean moves by at most {rows / problem.n:.3g} of the difference d "
             "between rows, and by the rounding to a cell.",
+            formula=r"|\hat\mu-\mu|\le\frac dn\Bigl(1+\frac2\varepsilon\ln\frac1\beta\Bigr)",
             reference="Laplace tail; Hall, Rinaldo and Wasserman (2013), section 6",
             beta=beta,
             assumptions=(Assumption(text="rows are independent draws from one population", met=False),),
@@ -135,20 +141,14 @@ class UnboundedMean(Mechanism):
     def run(self, state: PairsState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         """One noisy sum, its mean rounded to the nearest cell."""
         problem, n = state.problem, state.problem.n
-        guarantee = self.guarantee(problem)
+        self.guarantee(problem)  # refuses before anything is drawn
         exceptions = most_exceptions(n=n, gamma=self.gamma)
         # At least one cell: a wider scale only helps, and noise needs one.
         difference = max(1, int(state.differences[-1 - exceptions]))
-        noisy = sampler.noisy_counts(
-            np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference, trials=trials
-        )
-        return ValueRelease(
-            problem=problem,
-            guarantee=guarantee,
-            sampler=sampler.name,
-            refused=np.zeros(trials, dtype=np.bool_),
-            values=np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, problem.domain.ordered - 1),
-        )
+        draw = NoisyCounts(np.array([[state.total]]), epsilon=self.epsilon / 2, sensitivity=difference)
+        noisy = sampler.draw(draw, trials)
+        values = np.clip((2 * noisy[:, 0] + n) // (2 * n), 0, problem.domain.ordered - 1)
+        return self.release(ValueRelease, state, sampler, trials, values=values)
 
 
 ENTRIES = (

@@ -54,7 +54,7 @@ from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, agreement_needed, calibrated_plan, paper_plan
 from dpcore.mechanisms.subsamples.votes import Commonest, Middle, Remembered, Vote
 from dpcore.queries.ranges import Cells, Thresholds
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyComparisons, Sampler, SubsampleVotes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,9 +102,11 @@ class SubsampleAggregate(Mechanism):
         help="More subsamples need less agreement, with less and less gain. The paper's account sets its own number.",
     )  # fmt: skip
     accounting: str = param(
-        "calibrated", label="Accounting", choices=("calibrated", "paper"),
+        "calibrated",
+        label="Accounting",
+        choices=("calibrated", "paper"),
         help="Calibrated meets your δ with the least agreement; the paper's parameters have the δ they have.",
-    )  # fmt: skip
+    )
 
     @abstractmethod
     def question(self, domain: Domain) -> Question:
@@ -154,6 +156,8 @@ class SubsampleAggregate(Mechanism):
             value=0.0,
             kind=BoundKind.GUARANTEE,
             statement=statement,
+            formula=r"\Pr\bigl[V>\tfrac k2,\;V+Z\ge T\bigr]\ge1-\beta,\quad V\sim\mathrm{Bin}(k,p),\quad "
+            r"Z\sim\mathrm{DLap}(c/\varepsilon)",
             reference="Exact binomial votes; compare Notes on stability-based mechanisms, Theorem 3 (agreement 3/4)",
             beta=beta,
             assumptions=(
@@ -175,17 +179,12 @@ class SubsampleAggregate(Mechanism):
         """Votes, the commonest answer (lowest on a tie), one noisy comparison."""
         problem = state.problem
         plan = self.plan(problem)
-        votes = sampler.votes(state.counts, state.vote, rows=self.rows, times=plan.subsamples, trials=trials)
-        answers = sampler.at_least(
-            votes.max(axis=1)[:, None], plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap, trials=trials
-        )
-        return ValueRelease(
-            problem=problem,
-            guarantee=self.guarantee(problem),
-            sampler=sampler.name,
-            refused=~answers[:, 0],
-            values=state.question.values[votes.argmax(axis=1)],
-        )
+        votes = sampler.draw(SubsampleVotes(state.counts, state.vote, rows=self.rows, times=plan.subsamples), trials)
+        most = votes.max(axis=1)[:, None]
+        draw = NoisyComparisons(most, plan.threshold, epsilon=self.epsilon, sensitivity=plan.cap)
+        answers = sampler.draw(draw, trials)
+        values = state.question.values[votes.argmax(axis=1)]
+        return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,8 +48,9 @@ def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) ->
         sizes: cells of each attribute.
         ways: k.
     """
-    found = {s: np.zeros(int(np.prod([sizes[a] for a in s])), dtype=np.int64)
-             for s in combinations(range(len(sizes)), ways)}  # fmt: skip
+    found = {
+        s: np.zeros(int(np.prod([sizes[a] for a in s])), dtype=np.int64) for s in combinations(range(len(sizes)), ways)
+    }
 
     def visit(chosen: Set, codes: NDArray[np.intp] | int) -> None:
         last = len(chosen) == ways - 1

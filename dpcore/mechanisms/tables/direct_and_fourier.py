@@ -37,7 +37,6 @@ from dpcore.core import (
     Mechanism,
     ParameterError,
     Problem,
-    State,
     delta_param,
     epsilon_param,
     param,
@@ -56,9 +55,9 @@ from dpcore.mechanisms.tables.release import (
     contrast_state,
     table_state,
 )
-from dpcore.mechanisms.tables.residual_planner import noisy_contrasts, worst_cell
+from dpcore.mechanisms.tables.residual_planner import GAUSSIAN_CELLS, noisy_contrasts, worst_cell
 from dpcore.privacy.gaussian_vectors import calibrated
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 
 NOISES = ("gaussian", "laplace")
 
@@ -79,21 +78,24 @@ class _Classic(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param(1e-9)
     noise: str = param(
-        "gaussian", label="Noise", choices=NOISES,
+        "gaussian",
+        label="Noise",
+        choices=NOISES,
         help="Laplace noise needs no slack δ, and is wider where many numbers are released.",
-    )  # fmt: skip
+    )
 
     def guarantee(self, problem: Problem) -> Guarantee:
         """(epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise; either relation."""
         delta = self.delta if self.noise == "gaussian" else 0.0
         return Guarantee(epsilon=self.epsilon, delta=delta, neighbours=problem.neighbours)
 
-    def _all_within(self, problem: Problem, rows: float, *, beta: float) -> Bound:
+    def _all_within(self, problem: Problem, rows: float, *, beta: float, formula: str) -> Bound:
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"No cell of {asked(problem).count:,} is off by more than {rows:,.0f} rows, except with chance "
             f"{beta:g}, before anything is fitted.",
+            formula=formula,
             reference="union bound",
             beta=beta,
             rows_needed=math.floor(rows) + 1,
@@ -118,9 +120,10 @@ class DirectTables(_Classic):
         """A union bound over cells."""
         if self.noise == "gaussian":
             rows = self.sigma(problem) * math.sqrt(2 * math.log(2 * asked(problem).count / beta))
-        else:
-            rows = self.moves(problem) / self.epsilon * math.log(2 * asked(problem).count / beta)
-        return self._all_within(problem, rows, beta=beta)
+            return self._all_within(problem, rows, beta=beta, formula=GAUSSIAN_CELLS)
+        rows = self.moves(problem) / self.epsilon * math.log(2 * asked(problem).count / beta)
+        formula = r"\alpha\le\frac{\Delta}{\varepsilon n}\ln\frac{2\cdot\#\mathrm{cells}}{\beta}"
+        return self._all_within(problem, rows, beta=beta, formula=formula)
 
     def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, TableState]:
         """Like prepare, and yields the share done."""
@@ -136,11 +139,11 @@ class DirectTables(_Classic):
         """One draw on all cells."""
         problem, counts = state.problem, state.counts[None, :]
         if self.noise == "laplace":
-            values = sampler.noisy_counts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem), trials=trials)
+            values = sampler.draw(NoisyCounts(counts, epsilon=self.epsilon, sensitivity=self.moves(problem)), trials)
         else:
             shift = (1,) * self.moves(problem)
-            values = sampler.gaussian_counts(counts, sigma=self.sigma(problem), shift=shift, trials=trials)
-        return DirectRelease(**_published(self, state, sampler, trials), values=values)
+            values = sampler.draw(GaussianCounts(counts, sigma=self.sigma(problem), shift=shift), trials)
+        return self.release(DirectRelease, state, sampler, trials, values=values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +160,11 @@ class FourierTables(_Classic):
 
     def _plan(self, problem: Problem) -> tuple[ResidualPlan, int]:
         told: dict[str, Any] = {
-            "sizes": asked(problem).domain.sizes, "ways": asked(problem).ways, "neighbours": problem.neighbours,
+            "sizes": asked(problem).domain.sizes,
+            "ways": asked(problem).ways,
+            "neighbours": problem.neighbours,
             "epsilon": self.epsilon,
-        }  # fmt: skip
+        }
         if self.noise == "laplace":
             return fourier_laplace(**told)
         return fourier_gaussian(**told, delta=self.delta), 0
@@ -171,7 +176,8 @@ class FourierTables(_Classic):
             return worst_cell(problem, plan, beta=beta)
         # A cell of a table of k attributes is 2^-k times a sum of 2^k coefficients, each plus or minus.
         rows = sensitivity / self.epsilon * math.log(2 * plan.numbers / beta) + 1
-        return self._all_within(problem, rows, beta=beta)
+        formula = r"\alpha\le\frac{\Delta}{\varepsilon n}\ln\frac{2\cdot\#\mathrm{coefficients}}{\beta}+\frac1n"
+        return self._all_within(problem, rows, beta=beta, formula=formula)
 
     def counting(self, dataset: Dataset, problem: Problem) -> Generator[float, None, ContrastState]:
         """Like prepare, and yields the share done."""
@@ -188,22 +194,16 @@ class FourierTables(_Classic):
         if self.noise == "gaussian":
             return noisy_contrasts(self, state, plan, sampler, trials=trials)
         values = np.concatenate([state.contrasts[part.key] for part in plan.parts])[None, :]
-        noisy = sampler.noisy_counts(values, epsilon=self.epsilon, sensitivity=sensitivity, trials=trials)
-        return ContrastsRelease(**_published(self, state, sampler, trials), values=noisy, plan=plan)
-
-
-def _published(mechanism: Mechanism, state: State, sampler: Sampler, trials: int) -> dict[str, Any]:
-    return {
-        "problem": state.problem,
-        "guarantee": mechanism.guarantee(state.problem),
-        "sampler": sampler.name,
-        "refused": np.zeros(trials, dtype=np.bool_),
-    }
+        noisy = sampler.draw(NoisyCounts(values, epsilon=self.epsilon, sensitivity=sensitivity), trials)
+        return self.release(ContrastsRelease, state, sampler, trials, values=noisy, plan=plan)
 
 
 _SHARED: dict[str, Any] = {
-    "domains": (Attributes,), "queries": (Marginals,), "references": ("Barak et al. (2007)",), "tiny": {"delta": 0.01},
-}  # fmt: skip
+    "domains": (Attributes,),
+    "queries": (Marginals,),
+    "references": ("Barak et al. (2007)",),
+    "tiny": {"delta": 0.01},
+}
 
 ENTRIES = (
     Entry(

@@ -87,8 +87,10 @@ class Kinds:
     @cached_property
     def counts(self) -> Floats:
         """Sets of each kind, (kinds,)."""
-        return np.array([math.prod(math.comb(g[1], a) for g, a in zip(self.groups, k, strict=True)) for k in self.keys],
-                        dtype=np.float64)  # fmt: skip
+        return np.array(
+            [math.prod(math.comb(g[1], a) for g, a in zip(self.groups, k, strict=True)) for k in self.keys],
+            dtype=np.float64,
+        )
 
     @cached_property
     def orders(self) -> Floats:
@@ -161,8 +163,10 @@ def _products(*, size: int, many: int, most: int) -> Floats:
     for differ in range(many + 1):
         for chosen in range(min(many, most) + 1):
             table[differ, chosen] = sum(
-                math.comb(differ, j) * (-1 / size) ** j
-                * math.comb(many - differ, chosen - j) * (1 - 1 / size) ** (chosen - j)
+                math.comb(differ, j)
+                * (-1 / size) ** j
+                * math.comb(many - differ, chosen - j)
+                * (1 - 1 / size) ** (chosen - j)
                 for j in range(min(differ, chosen) + 1)
-            )  # fmt: skip
+            )
     return table

@@ -83,8 +83,9 @@ class ResidualPlan:
                 key = [0] * len(place)
                 for attribute in inside:
                     key[place[self.kinds.sizes[attribute]]] += 1
-                share = math.prod(1 - 1 / self.kinds.sizes[a] if a in inside else self.kinds.sizes[a] ** -2.0
-                                  for a in table)  # fmt: skip
+                share = math.prod(
+                    1 - 1 / self.kinds.sizes[a] if a in inside else self.kinds.sizes[a] ** -2.0 for a in table
+                )
                 total += variances.get(tuple(key), 0.0) * share
         return math.sqrt(total)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,20 +73,13 @@ class TablesRelease(Release):
         values: the noisy numbers, (T, numbers).
     """
 
+    published = ("values",)
     values: Integers
 
     @property
     def domain(self) -> Attributes:
         """The attributes."""
         return asked(self.problem).domain
-
-    def outcomes(self) -> Floats:
-        """The noisy numbers."""
-        return self.values.astype(np.float64)
-
-    def part(self, start: int, stop: int) -> Self:
-        """Trials start to stop."""
-        return dataclasses.replace(self, refused=self.refused[start:stop], values=self.values[start:stop])
 
     @abstractmethod
     def unbiased(self, table: Set) -> Floats:

@@ -45,7 +45,7 @@ from dpcore.data.attributes import Attributes, Marginals
 from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan, worst_shift
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, contrast_state
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, Sampler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +57,15 @@ class ResidualPlanner(Mechanism):
     epsilon: float = epsilon_param()
     delta: float = delta_param(1e-9)
     lean: float = param(
-        2.0, 1.0, 16.0, label="Lean towards small tables", log=True, stops=(1, 2, 3, 4, 8, 16),
+        2.0,
+        1.0,
+        16.0,
+        label="Lean towards small tables",
+        log=True,
+        stops=(1, 2, 3, 4, 8, 16),
         help="1 is the formula's noise, best before post-processing. More gives tables of few attributes less noise: "
         "large tables are predicted from them. Where rows are few, 4 is better; where they are many, 1.",
-    )  # fmt: skip
+    )
 
     def plan(self, problem: Problem) -> ResidualPlan:
         """The noise of each part: public."""
@@ -104,17 +109,15 @@ def noisy_contrasts(
 ) -> ContrastsRelease:
     """Contrasts with the plan's Gaussian noise."""
     drawn = [
-        sampler.gaussian_counts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift, trials=trials)
+        sampler.draw(GaussianCounts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift), trials)
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
     ]
-    return ContrastsRelease(
-        problem=state.problem,
-        guarantee=mechanism.guarantee(state.problem),
-        sampler=sampler.name,
-        refused=np.zeros(trials, dtype=np.bool_),
-        values=np.concatenate(drawn, axis=1),
-        plan=plan,
-    )
+    values = np.concatenate(drawn, axis=1)
+    return mechanism.release(ContrastsRelease, state, sampler, trials, values=values, plan=plan)
+
+
+GAUSSIAN_CELLS = r"\alpha\le\frac{\sigma}{n}\sqrt{2\ln\frac{2\cdot\#\mathrm{cells}}{\beta}}"
+"""What no cell exceeds, by a union bound, in TeX."""
 
 
 def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
@@ -133,6 +136,7 @@ def worst_cell(problem: Problem, plan: ResidualPlan, *, beta: float) -> Bound:
         kind=BoundKind.GUARANTEE,
         statement=f"Noise of at most σ = {sigma:.3g} rows in each of {queries.count:,} cells moves the worst cell by "
         f"at most {rows:,.0f} rows, except with chance {beta:g}, before anything is fitted.",
+        formula=GAUSSIAN_CELLS,
         reference="union bound, sub-Gaussian noise",
         beta=beta,
         rows_needed=math.floor(rows) + 1,

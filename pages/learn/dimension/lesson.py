@@ -16,8 +16,8 @@ from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from pages.learn.dimension import figure
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference, slider, stops
-from pages.shell.controls import choice
+from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference
+from pages.shell.controls import choice, stops, whole
 from pages.shell.session import with_progress
 
 OWN = "own"
@@ -128,7 +128,7 @@ def _named(key: str) -> Asked:
     """A class by name, at a size."""
     named = CLASSES[key]
     most = min(LARGEST, named.largest)
-    size = slider(named.size.capitalize(), 1, most, min(6, most), key=f"dimension-{key}")
+    size = whole(named.size.capitalize(), 1, most, min(6, most), key=f"dimension-{key}")
     return Asked(
         title=f"“{named.title}”",
         weights=named.example(size).astype(np.float64),

@@ -10,8 +10,9 @@ from dpcore.experiments.limits.reconstruction import BETA
 from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.learn.fat import figure
-from pages.learn.kit import THEORY, epsilon, guess_answer, picture, reference, relation, seed, slider, stops
+from pages.learn.kit import THEORY, draws_seed, epsilon, guess_answer, picture, reference, relation
 from pages.learn.pictures import epsilon_grid
+from pages.shell.controls import stops, whole
 from pages.shell.session import remembered
 
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -35,13 +36,13 @@ def lesson() -> None:
         scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
         loss = epsilon("fat", default=2.0)
     with right:
-        uneven = slider("Levels differ by, in percent of γ", 0, 100, 50, key="fat-uneven")
+        uneven = whole("Levels differ by, in percent of γ", 0, 100, 50, key="fat-uneven")
         neighbours = relation(
             "fat",
             default=Neighbours.ADD_REMOVE_ONE,
             help_text="The paper's constant uses e^ε between data sets that differ in one row gone and one row new.",
         )
-        drawn = seed()
+        drawn = draws_seed()
     guess = guess_answer(
         "fat",
         f"One release at ε = {exactly(loss)}. First the questions weigh 1 for in and 0 for out (γ = 0.5), then only "

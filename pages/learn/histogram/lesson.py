@@ -10,8 +10,9 @@ from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant
 from pages.learn.histogram import figure
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_stop, picture, reference, seed, stops
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, reference
 from pages.learn.pictures import epsilon_grid
+from pages.shell.controls import stops
 from pages.shell.session import remembered
 
 RELEASES = 200
@@ -32,7 +33,7 @@ def lesson() -> None:
     with right:
         held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
         occupied = min(int(held), cells)
-        drawn = seed()
+        drawn = draws_seed()
     guess = guess_stop(
         "histogram",
         f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "

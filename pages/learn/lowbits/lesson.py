@@ -7,8 +7,9 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, epsilon, guess_number, picture, reference, seed, stops
+from pages.learn.kit import SIMULATED, draws_seed, epsilon, guess_number, picture, reference
 from pages.learn.lowbits import figure
+from pages.shell.controls import stops
 from pages.shell.session import with_progress
 
 
@@ -26,7 +27,7 @@ def lesson() -> None:
         low = int(
             stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count")
         )
-        drawn = seed()
+        drawn = draws_seed()
     allowed = float(odds.best_guess(0.5, epsilon=loss))
     guess = guess_number(
         "low-bits",

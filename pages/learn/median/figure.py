@@ -12,7 +12,7 @@ from dpcore.limits.bounds import median
 from dpcore.limits.bounds.walk import MeasuredWalk, Walk
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import minus, percent, significant
-from pages.learn.pictures import OTHERS, curves, guessed, lesson_picture, wall
+from pages.learn.pictures import OTHERS, guessed, lesson_picture, wall
 
 BITS = Axis(title="bits of the grid", log=True, low=0.9, high=11_000, ticks=(1, 10, 100, 1000, 10_000))
 SHARES = (0, 0.25, 0.5, 0.75, 1)
@@ -23,6 +23,13 @@ NAMES = {
     "stable": "stable median",
 }
 """Of each mechanism whose chances are exact."""
+ROLES = {
+    "exponential": "mechanism:exponential_median",
+    "permute-and-flip": OTHERS[0],
+    "refusing": OTHERS[1],
+    "stable": "mechanism:stable_median",
+}
+"""Their own where the catalogue has them."""
 SEARCH = "histogram + search, measured"
 MOST_STEPS = 240
 """Data sets of a walk that are drawn; a longer walk is thinned."""
@@ -43,11 +50,9 @@ def success(
         measured: how often binary search in identity releases was right, at each of MEASURED_BITS.
     """
     here = int(np.argmin(np.abs(chances.bits - bits)))
-    logs = {
-        f"{NAMES[key]}, δ = {exactly(delta)}" if key == "stable" else NAMES[key]: each
-        for key, each in chances.mechanisms.items()
-    }
-    reached = ", ".join(f"{name} {log_chance(float(each[here]))}" for name, each in logs.items())
+    named = NAMES | {"stable": f"{NAMES['stable']}, δ = {exactly(delta)}"}
+    logs = {key: (named[key], each) for key, each in chances.mechanisms.items()}
+    reached = ", ".join(f"{name} {log_chance(float(each[here]))}" for name, each in logs.values())
     return lesson_picture(
         title="Who finds the median?",
         x=BITS,
@@ -55,7 +60,7 @@ def success(
         marks=[
             # Its words are not at the top: there the stable median's line would strike them through.
             wall(chances.bits, np.exp(chances.most), end=1.15, corner="bottom right", label="impossible for δ = 0"),
-            *curves(chances.bits, {name: np.exp(each) for name, each in logs.items()}),
+            *(Curve(role=ROLES[key], name=name, x=chances.bits, y=np.exp(each)) for key, (name, each) in logs.items()),
             _dots(MEASURED_BITS, measured),
             Rule(role="ink", x=bits, label="your grid"),
             guessed(x=guess),
@@ -81,8 +86,8 @@ def _thinned(length: int) -> Integers:
 
 
 def _line(key: str, x: Integers, y: Floats, name: str) -> Curve:
-    """A walk in the colour that its mechanism has among the others."""
-    return Curve(role=OTHERS[list(NAMES).index(key)], name=name, x=x, y=y)
+    """A walk in the colour of its mechanism."""
+    return Curve(role=ROLES[key], name=name, x=x, y=y)
 
 
 def climb(*, key: str, walk: Walk, bits: float) -> Picture:

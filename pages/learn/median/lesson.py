@@ -8,9 +8,9 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.experiments.limits import medians
 from dpcore.limits.bounds import median
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_stop, picture, reference, seed, slider, stops
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, reference
 from pages.learn.median import figure
-from pages.shell.controls import choice
+from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered
 
 BITS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 144, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 8000, 10_000)
@@ -32,12 +32,12 @@ def lesson() -> None:
     )
     left, right = st.columns(2)
     with left:
-        n = slider("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
+        n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
         loss = epsilon("median", default=0.1)
     with right:
         bits = stops("Bits of the grid", BITS, 100, key="median-bits", help_text="2^bits possible values.")
         delta = stops("Slack δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
-        drawn = seed()
+        drawn = draws_seed()
     guess = guess_stop(
         "median",
         f"{f'{n:,} equal rows' if n > 1 else 'One row'}, privacy loss {exactly(loss)}. How fine may the grid be before "

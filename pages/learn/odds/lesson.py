@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import exactly
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference, slider, stops
+from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference
 from pages.learn.odds import figure
+from pages.shell.controls import stops, whole
 
 
 def lesson() -> None:
@@ -18,7 +19,7 @@ def lesson() -> None:
     )
     left, right = st.columns(2)
     with left:
-        percents = slider("How sure they are before, percent", 1, 99, 10, key="odds-prior")
+        percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
         loss = epsilon("odds", default=1.0)
     with right:
         delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")

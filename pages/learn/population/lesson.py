@@ -8,8 +8,9 @@ import streamlit as st
 from dpcore.core import Floats, ParameterError, exactly
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import significant
-from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, reference, stops
+from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, reference
 from pages.learn.population import figure
+from pages.shell.controls import stops
 from pages.shell.session import remembered
 
 FAR = 4

@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Booleans, exactly
-from dpcore.data.sources import Bundled
+from dpcore.data.bundled import bundled
 from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
-from dpcore.randomness import Preview
+from dpcore.randomness import Preview, PublicCoins
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_number, picture, reference, seed, slider, stops
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, reference
 from pages.learn.subset import figure
-from pages.shell.controls import choice
+from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered, with_progress
 
 SECRETS = {
@@ -40,9 +40,9 @@ def lesson() -> None:
         people = int(stops("People n", (20, 50, 100, 200, 344, 500), 200, key="subset-people"))
         questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
     with right:
-        error = slider("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
+        error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
         method = choice("Attack", METHODS, key="subset-method")
-        drawn = seed()
+        drawn = draws_seed()
     loss = epsilon("subset", default=1.0)
     truth, words = secret_bits(secret, people=people, seed=drawn)
     people = len(truth)
@@ -100,8 +100,8 @@ def lesson() -> None:
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
     """The bits (n,) and the words for 0 and 1; rows of a real sample that hold neither are left out."""
     if secret == "generated":
-        return Preview(seed).integers(2, columns=people, trials=1)[0] == 1, ("0", "1")
-    source = Bundled(sample_key=secret.split(".")[0], column_name=secret.split(".")[1])
+        return Preview(seed).draw(PublicCoins(2, columns=people), 1)[0] == 1, ("0", "1")
+    source = bundled(*secret.split("."))
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     rows = dataset.records[dataset.records < 2][:people]
     return rows == 1, (dataset.domain.describe(0), dataset.domain.describe(1))

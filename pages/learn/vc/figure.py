@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -120,9 +120,10 @@ def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
     )
 
 
-def _role(key: str, place: int) -> str:
-    """Of a mechanism: its own colour if the catalogue has it."""
-    return f"mechanism:{key}" if key in {entry.key for entry in catalogue()} else OTHERS[place % len(OTHERS)]
+def _roles(keys: Sequence[str]) -> list[str]:
+    """Of mechanisms: their own where the catalogue has them, and for the rest the first of the others."""
+    known, others = {entry.key for entry in catalogue()}, iter(OTHERS)
+    return [f"mechanism:{key}" if key in known else next(others) for key in keys]
 
 
 def _spread_out(place: int) -> Floats:
@@ -142,8 +143,8 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
     """
     near = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
     marks = [
-        runs(titles[key], _spread_out(place), seen.shares[place], role=_role(key, place))
-        for place, key in enumerate(seen.keys)
+        runs(titles[key], _spread_out(place), seen.shares[place], role=role)
+        for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
     ]
     return lesson_picture(
         title="How much is found",
@@ -183,10 +184,10 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
             most=most[place],
             half=half[place],
             floor=floor,
-            role=_role(key, place),
+            role=role,
             said=lambda error: f"{percent(error)} ({rows(error, n)})",
         )
-        for place, key in enumerate(seen.keys)
+        for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
     ]
     typical = float(most[0, EPSILONS.index(1.0)])
     return lesson_picture(

@@ -7,10 +7,10 @@ import streamlit as st
 from dpcore.core import Entry, Neighbours, exactly
 from dpcore.experiments.limits.reconstruction import BETA, NOISE_FREE, fitting, one_attack, recovery, swap_worlds, walls
 from dpcore.limits.attacks import vc
-from pages.learn.kit import SIMULATED, THEORY, epsilon, guess_number, picture, reference, relation, seed, slider, stops
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, reference, relation
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
-from pages.shell.controls import choice
+from pages.shell.controls import choice, stops, whole
 from pages.shell.session import in_link, remembered, with_progress
 
 POINTS = (8, 16, 32, 64, 128, 256, 1024, 10_000)
@@ -28,7 +28,7 @@ def lesson() -> None:
     left, right = st.columns(2)
     with left:
         points = int(stops("People d, a secret half of them in the table", POINTS, 64, key="vc-points"))
-        repeats = slider("Rows for each of them", 1, 10, 1, key="vc-repeats")
+        repeats = whole("Rows for each of them", 1, 10, 1, key="vc-repeats")
         loss = epsilon("vc", default=1.0)
     with right:
         neighbours = relation(
@@ -39,7 +39,7 @@ def lesson() -> None:
         entries = fitting(points, neighbours)
         titles = {key: entry.title for key, entry in entries.items()} | {NOISE_FREE: "No noise at all (not private)"}
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
-        drawn = seed()
+        drawn = draws_seed()
     question = (
         f"What share of the secret half does the attacker find at ε = {exactly(loss)}, on average? A blind guess "
         "finds 50%."

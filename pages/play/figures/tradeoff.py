@@ -88,7 +88,7 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     words = said("worst error, median", sweep.worst[row, here, 1])
     pick = [{"key": key, "epsilon": at} for at in epsilons.tolist()]
     marks: list[Mark] = [
-        Curve(**told, legend=False, x=epsilons, y=middle, width=3.5 if chosen else 1.8, hover=()),
+        Curve(**told, legend=False, x=epsilons, y=middle, dash="solid", width=3.5 if chosen else 1.8, hover=()),
         Dots(**told, x=epsilons, y=middle, size=10 if chosen else 8, hover=words, pick=pick),
     ]
     if not chosen:

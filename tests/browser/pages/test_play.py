@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import PHONE, Server, settled, watched_page
+from tests.kit.browser import PHONE, Server, go_to, reopened, settled, watched_page
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
@@ -76,12 +76,7 @@ def test_the_slider_moves_the_error_and_the_link_reopens_it(page: Page, server: 
     assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) == 0.25
     assert slider.get_attribute("aria-valuetext") == "ε = 0.25"
     assert "epsilon=0.25" in page.url
-    # The link reopens exactly this picture.
-    link = page.url
-    page.goto("about:blank")
-    page.goto(link)
-    settled(page)
-    assert captions(page) == after
+    assert captions(reopened(page)) == after
 
 
 STATE = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
@@ -275,16 +270,17 @@ def test_pictures_of_private_data_can_be_kept_nowhere(page: Page, server: Server
     expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
 
 
-def test_the_library_is_asked_for_with_the_page(page: Page, server: Server) -> None:
-    with page.expect_response(lambda answer: answer.url == f"{server.url}/") as answer:
-        open_play(page, server)
-    assert answer.value.headers["link"] == PRELOAD
-    loaded = page.evaluate(
-        "performance.getEntriesByType('resource').filter(e => e.name.endsWith('plotly.min.js')).length"
-    )
-    assert loaded == 1, "what is preloaded is what the charts use"
-    health = page.request.get(f"{server.url}/_stcore/health")
-    assert "link" not in health.headers
+def test_the_library_is_asked_for_with_the_page(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        with page.expect_response(lambda answer: answer.url == f"{server.url}/") as answer:
+            open_play(page, server)
+        assert answer.value.headers["link"] == PRELOAD
+        loaded = page.evaluate(
+            "performance.getEntriesByType('resource').filter(e => e.name.endsWith('plotly.min.js')).length"
+        )
+        assert loaded == 1, "what is preloaded is what the charts use"
+        health = page.request.get(f"{server.url}/_stcore/health")
+        assert "link" not in health.headers
 
 
 def test_the_synthetic_table_downloads_with_n_rows(page: Page, server: Server, tmp_path: Path) -> None:
@@ -320,7 +316,7 @@ def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Serve
     ],
 )
 def test_a_hostile_link_gets_a_sentence(page: Page, server: Server, link: str) -> None:
-    open_play(page, server, link)
+    open_play(page, server, f"{link}&n=1000&bits=5&trials=100")
     expect(page.locator('[data-testid="stAlert"]')).to_have_count(1)
 
 
@@ -338,9 +334,8 @@ def test_two_people_never_see_each_other_s_file(browser: Browser, server: Server
             settled(page)
             expect(page.get_by_text(f"{marker}.csv").first).to_be_visible()
         for page, other in ((one, "Zygodactyl"), (two, "Aardvarkish")):
-            for name in ("Ranges and cells", "Data"):
-                page.get_by_role("link", name=name, exact=True).first.click()
-                settled(page)
+            for name in ("ranges-and-cells", "data"):
+                go_to(page, name)
                 assert other not in page.content()
 
 
@@ -356,10 +351,8 @@ def test_former_addresses_lead_to_play_with_the_same_state(page: Page, server: S
 def test_what_a_link_says_goes_along_to_the_next_page(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?epsilon=0.3")
     settled(page)
-    page.get_by_role("link", name="Ask", exact=True).first.click()
-    settled(page)
-    page.get_by_role("link", name="Ranges and cells", exact=True).first.click()
-    settled(page)
+    go_to(page, "conversation")
+    go_to(page, "ranges-and-cells")
     assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from pages.charts.roles import LIGHT
+from pages.charts.palette import LIGHT
 from tests.kit.browser import DESKTOP, PHONE, Server, settled
 
 PROMISE = """(chart, colour) => [...chart.querySelectorAll('.shapelayer path')]
@@ -27,6 +27,10 @@ THEORY = "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT.roles["theory"].removepre
 @pytest.mark.parametrize(
     ("link", "key"),
     [
+        ("", "worst_chart"),
+        ("?epsilon=0.02&bits=8", "worst_chart"),  # vacuous
+        ("?queries=thresholds&mechanism=gaussian", "worst_chart"),
+        ("?mechanism=sparse_histogram&epsilon=4&trials=200", "worst_chart"),
         ("marginals?cube-rows=10000&cube-attributes=24", "marginals_worst_chart"),
         ("marginals?cube-rows=1000&cube-attributes=12&epsilon=0.05", "marginals_worst_chart"),  # vacuous
         ("marginals?view=All+tables+of+k+attributes&tables-of=penguins", "marginals_worst_chart"),

@@ -122,9 +122,14 @@ def test_parameters_are_declared_once() -> None:
     assert [p.integer for p in parameters.values()] == [False, False, False, True, False, False]
     assert parameters["fast"].boolean
     assert parameters["epsilon"] == Parameter(
-        label="Privacy loss", symbol="ε", low=0.001, high=20.0, log=True, stops=parameters["epsilon"].stops,
+        label="Privacy loss",
+        symbol="ε",
+        low=0.001,
+        high=20.0,
+        log=True,
+        stops=parameters["epsilon"].stops,
         help=parameters["epsilon"].help,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

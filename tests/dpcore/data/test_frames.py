@@ -24,19 +24,18 @@ from dpcore.core import (
 )
 from dpcore.core.release import NOTHING
 from dpcore.data.attributes import Attributes
+from dpcore.data.bundled import bundled, survey_of, vectors_of, yes_no_of
 from dpcore.data.cube import Predicate
-from dpcore.data.cubes import UploadedCube
 from dpcore.data.domains import Categories, Grid, Grouped, Line
-from dpcore.data.frames import encode_columns, read_frame
-from dpcore.data.pairs import BundledPairs, UploadedPairs
+from dpcore.data.frames import read_frame
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.data.sources import Bundled, Generated, Source, Uploaded
-from dpcore.data.vectors import Measure
-from dpcore.data.vectors.sources import UploadedVectors
+from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
+from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_rows, generated_vectors
 from dpcore.experiments.measure import LEVELS, finish, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.sweep import sweep
 from dpcore.mechanisms.online.conversation import Transcript
+from tests.kit.sources import own
 
 MESSY = '''name,pay,age,day,job,grade
 Ada,1200.5,41,2024-01-31,nurse,1
@@ -83,7 +82,7 @@ def test_upload_file_and_frame_make_the_same_records(
         read_table(stored.getvalue(), name="messy.parquet"),
     ]
     provenance = dpcore.Provenance(kind=dpcore.ProvenanceKind.PRIVATE, title="messy")
-    datasets = [encode_columns(table, columns=columns, domain=domain, provenance=provenance) for table in tables]
+    datasets = [Columns(names=tuple(columns), on=domain).dataset(table, provenance) for table in tables]
     frames = [
         pd.read_csv(path),
         pd.read_csv(path, dtype=str, keep_default_na=False),
@@ -91,7 +90,7 @@ def test_upload_file_and_frame_make_the_same_records(
         pd.read_csv(path, dtype="category", index_col="name"),
         pd.read_csv(path).convert_dtypes(),
     ]
-    datasets += [Dataset.from_frame(frame, columns, domain) for frame in frames]
+    datasets += [dpcore.from_frame(frame, columns, domain) for frame in frames]
     for dataset in datasets:
         np.testing.assert_array_equal(dataset.records, records)
         assert dataset.domain == domain and dataset.provenance.is_private
@@ -107,14 +106,14 @@ def test_typed_columns_read_as_from_parquet() -> None:
     for column in table.columns:
         assert table.distinct(column, 9) == file.distinct(column, 9)
     assert read_frame(frame.astype(object)).distinct("yes", 9) == ["true", "false"]
-    assert Dataset.from_frame(frame, 3, GRADE, private=False).records.tolist() == [0, 3, 3]
+    assert dpcore.from_frame(frame, 3, GRADE, private=False).records.tolist() == [0, 3, 3]
 
 
 def test_a_column_may_be_called_anything() -> None:
     frame = pd.DataFrame({"<b>pay</b>": [1, 2], "b_pay_/b": [3, 4]})
     line = Line(high=8, bits=3)
-    assert Dataset.from_frame(frame, "<b>pay</b>", line).records.tolist() == [1, 2]
-    assert Dataset.from_frame(frame, "b_pay_/b", line).records.tolist() == [3, 4]
+    assert dpcore.from_frame(frame, "<b>pay</b>", line).records.tolist() == [1, 2]
+    assert dpcore.from_frame(frame, "b_pay_/b", line).records.tolist() == [3, 4]
 
 
 class Loud:
@@ -140,7 +139,7 @@ class Loud:
 )
 def test_a_refusal_shows_no_record(frame: pd.DataFrame, columns: Any, domain: Domain) -> None:
     with pytest.raises((DataError, ParameterError)) as caught:
-        Dataset.from_frame(frame, columns, domain)
+        dpcore.from_frame(frame, columns, domain)
     error: BaseException | None = caught.value
     while error is not None:
         assert SECRET not in str(error)
@@ -149,16 +148,16 @@ def test_a_refusal_shows_no_record(frame: pd.DataFrame, columns: Any, domain: Do
 
 def test_what_is_made_of_a_frame_prints_no_record() -> None:
     frame = pd.DataFrame({"a": [SECRET, "1"]})
-    dataset = Dataset.from_frame(frame, "a", Categories(labels=("1",)))
+    dataset = dpcore.from_frame(frame, "a", Categories(labels=("1",)))
     assert SECRET not in repr(dataset) + repr(read_frame(frame)) + repr(dataset.provenance)
 
 
 @pytest.mark.parametrize(("columns", "domain", "records"), CASES[:6])
 def test_a_data_set_comes_out_and_goes_back(columns: Sequence[str], domain: Domain, records: Any) -> None:
-    dataset = Dataset.from_frame(pd.read_csv(io.StringIO(MESSY)), columns, domain)
+    dataset = dpcore.from_frame(pd.read_csv(io.StringIO(MESSY)), columns, domain)
     frame = dataset.frame()
     assert frame["value"].isna().tolist() == [cell == domain.ordered for cell in records]
-    np.testing.assert_array_equal(Dataset.from_frame(frame, "value", domain).records, records)
+    np.testing.assert_array_equal(dpcore.from_frame(frame, "value", domain).records, records)
 
 
 def grade_problem(n: int = 4) -> dpcore.Problem:
@@ -198,7 +197,7 @@ def test_a_pair_of_numbers_has_two_columns() -> None:
 
 def test_whatever_publishes_has_a_frame() -> None:
     """The default: every published number of every trial."""
-    source = Generated(shape="bimodal", n=500, bits=4, seed=1)
+    source = generated_rows("bimodal", n=500, bits=4, seed=1)
     dataset = source.dataset()
     problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
@@ -208,7 +207,7 @@ def test_whatever_publishes_has_a_frame() -> None:
 
 
 def test_reports_sweeps_and_transcripts_as_frames() -> None:
-    dataset = Generated(shape="bimodal", n=500, bits=4, seed=1).dataset()
+    dataset = generated_rows("bimodal", n=500, bits=4, seed=1).dataset()
     problem = dpcore.Problem(domain=dataset.domain, queries=dpcore.Intervals(domain=dataset.domain), n=dataset.n)
     mechanism = dpcore.entry("identity").make(epsilon=1.0)
     report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), dpcore.Preview(3), trials=7))
@@ -241,17 +240,26 @@ def executed(source: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "source",
     [
-        Generated(shape="bimodal", n=500, bits=9, seed=3),
-        Bundled(sample_key="penguins", column_name="bill_length_mm", bits=6),
-        Bundled(sample_key="pets", column_name="zip_code"),
-        BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4),
+        generated_rows("bimodal", n=500, bits=9, seed=3),
+        bundled("penguins", "bill_length_mm", bits=6),
+        bundled("pets", "zip_code"),
+        bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4),
+        bundled("penguins", "species", "bill_length_mm", bits=4),
+        generated_rows("clouds", n=500, bits=4, seed=3),
+        generated_attributes(n=500, attributes=7, seed=3),
+        generated_vectors(n=500, dimensions=5, margin=0.2, seed=3),
+        yes_no_of("census"),
+        survey_of("penguins"),
+        survey_of("census", answers=True, chosen=("married", "female")),
+        vectors_of("digits"),
     ],
-    ids=lambda source: str(source.key),
+    ids=lambda source: f"{source.origin.key}-{source.reading.title}",
 )
 def test_a_source_s_snippet_goes_through_a_frame(source: Source) -> None:
     names = executed(source)
     assert isinstance(names["df"], pd.DataFrame)
     np.testing.assert_array_equal(names["dataset"].records, source.dataset().records)
+    assert names["dataset"].domain == source.domain
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -284,21 +292,22 @@ def test_an_upload_s_snippet_reads_the_reader_s_own_file(
     table = read_table(contents, name=name, header=header)
     first, last = table.columns[0], table.columns[-1]
     line = Line(high=8, bits=3, missing=True, clamp=False)
-    common: dict[str, Any] = {"table": table, "private": True, "digest": "0"}
-    sources: list[Any] = [
-        Uploaded(column_name=last, declared=line, **common),
-        Uploaded(column_name=first, declared=Categories(labels=("1", "3")), **common),
-        UploadedPairs(column_name=last, second_name=first, declared=Grid(first=line, second=line), **common),
-        UploadedCube(predicates=(Predicate(column=first), Predicate(column=last, kind="below", value=3.0)), **common),
+    origin = Uploaded(table=table, private=True, digest="0")
+    predicates = (Predicate(column=first), Predicate(column=last, kind="below", value=3.0))
+    measures = (Measure(column=first, low=0, high=8), Measure(column=last, low=0, high=8))
+    coded = Coded(column=first, name="coded", labels=("few", "many"), cuts=(2,))
+    sources = [
+        own(table, last, on=line, private=True),
+        own(table, first, on=Categories(labels=("1", "3")), private=True),
+        own(table, last, first, on=Grid(first=line, second=line), private=True),
+        Source(origin=origin, reading=YesNo(predicates=predicates)),
+        Source(origin=origin, reading=Vectors(measures=measures)),
+        Source(origin=origin, reading=Several(attributes=(coded, *predicates))),
     ]
     for source in sources:
         made = executed(source)["dataset"]
         np.testing.assert_array_equal(made.records, source.dataset().records)
         assert made.provenance.is_private
-    vectors = UploadedVectors(
-        measures=(Measure(column=first, low=0, high=8), Measure(column=last, low=0, high=8)), **common
-    )
-    np.testing.assert_array_equal(executed(vectors)["dataset"].records, vectors.dataset().records)
 
 
 @pytest.mark.parametrize("contents", [b"a\n1\n\n3\n", b"\n\na\n1\n\n3\n\n", b"1\n\n3\n"])
@@ -308,16 +317,14 @@ def test_an_empty_line_of_one_column_is_a_row_in_the_snippet_too(
     (tmp_path / "one.csv").write_bytes(contents)
     monkeypatch.chdir(tmp_path)
     table: Table = read_table(contents, name="one.csv", header=b"a" in contents)
-    source = Uploaded(
-        table=table, column_name=table.columns[0], declared=Line(high=4, bits=2, missing=True), private=True, digest="0"
-    )
+    source = own(table, table.columns[0], on=Line(high=4, bits=2, missing=True), private=True, digest="0")
     assert executed(source)["dataset"].records.tolist() == source.dataset().records.tolist()
     assert source.dataset().n >= 3
 
 
 @pytest.mark.parametrize("key", ["identity", "intervals-anchored"])
 def test_a_recipe_s_snippet_ends_in_a_released_frame(key: str, capsys: pytest.CaptureFixture[str]) -> None:
-    source = Generated(shape="bimodal", n=500, bits=4, seed=1)
+    source = generated_rows("bimodal", n=500, bits=4, seed=1)
     recipe = Recipe(source=source, queries="intervals", entry_key=key, values=(("epsilon", 1.0),), trials=20)
     names: dict[str, Any] = {}
     exec(recipe.code(), names)

@@ -14,32 +14,33 @@ from hypothesis import strategies as st
 
 from dpcore import Grid, Line, ParameterError, Preview, Problem, Rectangles, entry
 from dpcore.core import DataRelease
-from dpcore.data.generators import PAIR_GENERATORS, generate_pairs
-from dpcore.data.pairs import BundledPairs, GeneratedPairs, UploadedPairs
+from dpcore.data.bundled import bundled
+from dpcore.data.generators import GENERATORS, generate
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.samples import SAMPLES, load_sample
-from dpcore.data.sources import Source
+from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.synthetic import synthetic_csv
+from tests.kit import sources
 
 BUNDLED = [(one.key, *pair) for one in SAMPLES for pair in one.pairs]
+PLANE = [key for key, shape in GENERATORS.items() if shape.in_the_plane]
 TEXT = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,0,d\n1,nothing,e\n"
 GRID = Grid(
-    first=Line(low=0, high=4, bits=2, missing=True, clamp=False), second=Line(low=0, high=4, bits=1),
+    first=Line(low=0, high=4, bits=2, missing=True, clamp=False),
+    second=Line(low=0, high=4, bits=1),
     names=("wide", "high"),
-)  # fmt: skip
+)
 
 
-def own(*, private: bool = False, table: Table | None = None, domain: Any = GRID) -> UploadedPairs:
-    return UploadedPairs(
-        table=table or read_table(TEXT.encode(), name="own.csv"), column_name="wide", second_name="high",
-        declared=domain, private=private, digest="d",
-    )  # fmt: skip
+def own(*, private: bool = False, table: Table | None = None, domain: Any = GRID) -> Source:
+    table = table or read_table(TEXT.encode(), name="own.csv")
+    return sources.own(table, "wide", "high", on=domain, private=private)
 
 
 @pytest.mark.parametrize(("key", "first", "second"), BUNDLED, ids=[each[0] for each in BUNDLED])
 def test_bundled_pairs_lie_where_their_columns_do(key: str, first: str, second: str) -> None:
-    source, table = BundledPairs(sample_key=key, first=first, second=second), load_sample(key)
-    dataset, domain = source.dataset(), source.domain
+    source, table = bundled(key, first, second), load_sample(key)
+    dataset, domain = source.dataset(), source.on(Grid)
     assert dataset.n == table.row_count and domain.shape == (32, 32) and domain.names == (first, second)
     plane = dataset.histogram[: domain.ordered].reshape(32, 32)
     for axis, line, column in ((0, domain.first, first), (1, domain.second, second)):
@@ -51,26 +52,24 @@ def test_bundled_pairs_lie_where_their_columns_do(key: str, first: str, second: 
     assert source.columns == (first, second) and "×" in source.provenance.title
 
 
-@given(
-    st.sampled_from(sorted(PAIR_GENERATORS)), st.integers(1, 200), st.integers(1, 9), st.integers(0, 9), st.integers()
-)
+@given(st.sampled_from(PLANE), st.integers(1, 200), st.integers(1, 9), st.integers(0, 9), st.integers())
 def test_generated_pairs_lie_on_the_grid(key: str, n: int, rows: int, columns: int, seed: int) -> None:
     columns, seed = columns + 1, abs(seed) % 2**64
-    records = generate_pairs(key, n=n, rows=rows, columns=columns, seed=seed)
+    records = generate(key, n=n, size=(rows, columns), seed=seed)
     assert records.shape == (n,) and 0 <= records.min() <= records.max() < rows * columns
-    np.testing.assert_array_equal(records, generate_pairs(key, n=n, rows=rows, columns=columns, seed=seed))
+    np.testing.assert_array_equal(records, generate(key, n=n, size=(rows, columns), seed=seed))
 
 
 def test_generated_shapes_are_what_they_say() -> None:
-    plane = GeneratedPairs(shape="diagonal", n=20_000, bits=4, seed=1).dataset().histogram.reshape(16, 16)
+    plane = generated_rows("diagonal", n=20_000, bits=4, seed=1).dataset().histogram.reshape(16, 16)
     assert plane.sum(axis=1).min() > 1000 and np.trace(plane) > 10_000 and plane[0, 8:].sum() == 0
-    clouds = GeneratedPairs(shape="clouds", n=20_000, bits=3, seed=1).dataset().histogram.reshape(8, 8)
+    clouds = generated_rows("clouds", n=20_000, bits=3, seed=1).dataset().histogram.reshape(8, 8)
     assert clouds[2, 5] + clouds[1, 5] > 5000 and clouds[0, 0] < 10
-    for wrong in ("bimodal", ""):
+    with pytest.raises(ParameterError, match="No generator"):
+        generated_rows("", n=9, bits=2)
+    for wrong, size in (("bimodal", (2, 2)), ("clouds", 4), ("", 4)):
         with pytest.raises(ParameterError):
-            GeneratedPairs(shape=wrong, n=9, bits=2, seed=1)
-        with pytest.raises(ParameterError):
-            generate_pairs(wrong, n=9, rows=2, columns=2, seed=1)
+            generate(wrong, n=9, size=size, seed=1)
 
 
 def test_uploaded_pairs_keep_every_row() -> None:
@@ -79,15 +78,15 @@ def test_uploaded_pairs_keep_every_row() -> None:
     assert own().dataset().records.tolist() == [0, 8, 7, 8, 2]
     assert own().dataset() is not own().dataset()
     assert own().key != own(private=True).key and "99" not in own().key
-    with pytest.raises(ParameterError, match="Two columns"):
+    with pytest.raises(ParameterError, match="not encoded from 2 columns"):
         own(domain=Line(bits=2)).dataset()
     with pytest.raises(ParameterError, match="no such column"):
-        BundledPairs(sample_key="cities", first="name", second="latitude").dataset()
+        bundled("cities", "name", "latitude").dataset()
 
 
 SOURCES: list[Source] = [
-    GeneratedPairs(shape="clouds", n=300, bits=3, seed=7),
-    BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4),
+    generated_rows("clouds", n=300, bits=3, seed=7),
+    bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4),
     own(),
 ]
 
@@ -104,8 +103,8 @@ def test_the_code_of_a_source_makes_its_rows(source: Source, tmp_path: Path, mon
 
 @pytest.mark.parametrize("key", ["identity", "rectangles"])
 def test_a_synthetic_table_of_pairs_has_two_columns(key: str, seed: int) -> None:
-    source = BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=3)
-    dataset, domain = source.dataset(), source.domain
+    source = bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=3)
+    dataset, domain = source.dataset(), source.on(Grid)
     problem = Problem(domain=domain, queries=Rectangles(domain=domain), n=dataset.n)
     mechanism = entry(key).make(epsilon=5.0)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))

@@ -32,7 +32,7 @@ from dpcore.experiments.audit import (
     hockey_stick,
     neighbouring_pairs,
 )
-from dpcore.randomness import Sampler
+from dpcore.randomness import NoisyComparisons, Sampler
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 Rows = tuple[int, ...]
@@ -123,7 +123,7 @@ class RandomisedResponse(Mechanism):
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> ValueRelease:
         # Noise reaches 1 from 0 with chance p/(1 + p), and from 1 with chance 1/(1 + p), p = e^-epsilon.
         asked = state.histogram[None, :1] if self.zeros else state.histogram[None, 1:]
-        yes = sampler.at_least(asked, 1, epsilon=self.epsilon, sensitivity=1, trials=trials)
+        yes = sampler.draw(NoisyComparisons(asked, 1, epsilon=self.epsilon, sensitivity=1), trials)
         return ValueRelease(
             problem=state.problem,
             guarantee=self.guarantee(state.problem),

@@ -7,9 +7,10 @@ import pytest
 
 from dpcore import Intervals
 from dpcore.core import Dataset, Floats, Problem
+from dpcore.data.bundled import VECTORS, vectors_of
 from dpcore.data.domains import Line
-from dpcore.data.sphere import Halfspaces
-from dpcore.data.vectors import BundledVectors, GeneratedVectors
+from dpcore.data.sources import generated_vectors
+from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.experiments.halfspace_parts import (
     CIRCLE,
     angle_to_net,
@@ -66,9 +67,9 @@ def test_the_parts_by_brute_force(dimensions: int, projected: int, seed: int) ->
 
 
 def test_the_expected_share_is_the_mean_agreement(seed: int) -> None:
-    source = GeneratedVectors(n=500, dimensions=6, margin=0.3, seed=seed % 1000)
+    source = generated_vectors(n=500, dimensions=6, margin=0.3, seed=seed % 1000)
     records = source.dataset().records
-    towards = source.domain.unit(np.random.default_rng(seed).normal(size=(5, 6)))
+    towards = source.on(Sphere).unit(np.random.default_rng(seed).normal(size=(5, 6)))
     for dimensions in (1, 3):
         exact = [agreement(records @ y, dimensions=dimensions).mean() for y in towards]
         np.testing.assert_allclose(expected_after_projection(records, towards, dimensions=dimensions), exact, atol=1e-3)
@@ -76,10 +77,10 @@ def test_the_expected_share_is_the_mean_agreement(seed: int) -> None:
 
 def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
     """The digits' 64 pixels: the observed mean is within what 200 releases leave unsure of the formula's."""
-    source = BundledVectors(recipe_key="digits")
+    source = vectors_of("digits")
     dataset = source.dataset()
     problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain), n=dataset.n)
-    y = source.plane()[0]
+    y = VECTORS["digits"].reading.plane()[0]
     for projected in (1, 2, 3):
         mechanism = HalfspaceCounts(projected=projected, projections=8, directions=16)
         state = mechanism.prepare(dataset, problem)
@@ -152,7 +153,7 @@ def test_crowded_angles_are_better_released_as_intervals_and_spread_ones_are_not
     """The link between the two, both ways: at the same epsilon and n, by where the rows lie."""
     better = {}
     for key in ("penguins", "penguins-raw"):
-        source = BundledVectors(recipe_key=key)
+        source = vectors_of(key)
         dataset = source.dataset()
         problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain), n=dataset.n)
         mechanism = HalfspaceCounts(epsilon=1.0, directions=8)

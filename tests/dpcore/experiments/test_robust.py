@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore import Dataset, Line, Neighbours, Problem, Provenance, ProvenanceKind, Thresholds
-from dpcore.data.sources import Bundled
+from dpcore.data.bundled import bundled
 from dpcore.experiments.measure import finish
 from dpcore.experiments.robust import (
     AGREEMENTS,
@@ -96,7 +96,7 @@ def test_one_that_always_answers_errs_where_the_stable_one_is_silent() -> None:
 
 def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
     """A hundred labels and subsamples of 1,000 rows: many steps, in order; one may be stopped after any."""
-    dataset = Bundled(sample_key="pets", column_name="zip_code").dataset()
+    dataset = bundled("pets", "zip_code").dataset()
     mechanism = entry("subsample_commonest").make(rows=1000)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
@@ -115,7 +115,7 @@ def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
 
 
 def test_votes_answer_as_often_as_their_exact_chance_says() -> None:
-    dataset = Bundled(sample_key="penguins", column_name="species").dataset()
+    dataset = bundled("penguins", "species").dataset()
     mechanism = entry("subsample_commonest").make(epsilon=0.5, rows=10)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)

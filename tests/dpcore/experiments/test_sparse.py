@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpcore import Preview
-from dpcore.data.sources import Bundled
+from dpcore import Categories, Cells, Dataset, Preview, Problem, Provenance, ProvenanceKind
+from dpcore.data.bundled import bundled
 from dpcore.experiments.sparse import (
     MOST_CELLS,
     expected_noise,
+    grid_example,
     growth,
+    line_example,
     lone_row,
     projected_losses,
     rows_needed,
@@ -21,8 +24,10 @@ from dpcore.experiments.sparse import (
     simulated_noise,
 )
 from dpcore.limits.bounds.minimax import best_pairs
-from dpcore.mechanisms.histograms.sparse import line_example, lone_row_chance
+from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
+from dpcore.randomness import NoisyCounts
 
+MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 TOLD: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
 
 
@@ -82,7 +87,7 @@ def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -
 def test_simulated_noise_is_that_of_a_replaced_row(seed: int) -> None:
     noise = simulated_noise(2000, epsilon=1.0, seed=seed)
     assert noise.shape[1] == 2000
-    same = Preview(seed).noisy_counts(np.zeros((1, 2000), dtype=np.int64), epsilon=1.0, sensitivity=2, trials=40)
+    same = Preview(seed).draw(NoisyCounts(np.zeros((1, 2000), dtype=np.int64), epsilon=1.0, sensitivity=2), 40)
     assert np.array_equal(noise, same)
     mean = expected_noise(cells=1, n=1, epsilon=1.0)
     assert np.abs(noise).mean() == pytest.approx(mean, abs=5 * np.abs(noise).std() / np.sqrt(noise.size))
@@ -98,7 +103,7 @@ def test_rows_needed_is_the_first_n_that_meets_the_condition(condition: str, cel
 
 
 def test_a_person_alone_in_a_cell_is_shown_only_if_there() -> None:
-    dataset = Bundled(sample_key="pets", column_name="zip_code").dataset()
+    dataset = bundled("pets", "zip_code").dataset()
     cell, elsewhere = lone_row(dataset.histogram)
     assert dataset.histogram[cell] == 1 and elsewhere[cell] == 0 and elsewhere.sum() == dataset.n
     assert np.abs(elsewhere - dataset.histogram).sum() == 2
@@ -106,3 +111,52 @@ def test_a_person_alone_in_a_cell_is_shown_only_if_there() -> None:
     assert shown[1, 1] == 0 < shown[1, 0] and 0 < shown[0, 1] < shown[0, 0] < np.e * shown[0, 1] + 0.1
     spread = shown_chances(dataset, epsilon=1.0, gamma=0.001, condition="paper", seed=1, trials=500)
     assert np.array_equal(spread[0], spread[1])
+
+
+@pytest.mark.parametrize("condition", ["sharper", "paper"])
+def test_the_paper_figures(condition: str, seed: int) -> None:
+    for histogram, cells in ((line_example(), 25), (grid_example(8000), 400)):
+        figure = simulate(histogram, epsilon=1.0, gamma=0.1, condition=condition, seed=seed)
+        again = simulate(histogram, epsilon=1.0, gamma=0.1, condition=condition, seed=seed)
+        assert (figure.private == again.private).all()
+        assert (figure.random == again.random).all()
+        assert figure.private.shape == figure.random.shape == (100, cells)
+        assert figure.spared
+        assert (figure.random[:, histogram == 0] == 0).all()
+        r = int((histogram > 0).sum())
+        # Mean absolute discrete Laplace noise of scale 2 is 1.92 rows; 100 means of k or r of them.
+        mean = 2 * np.exp(-0.5) / (1 - np.exp(-1))
+        for noise, count in ((figure.private_noise, cells), (figure.random_noise, r)):
+            deviation = 2.2 * np.sqrt(count / 100)
+            assert abs(noise.mean() * histogram.sum() - count * mean) < 5 * deviation
+        assert np.median(figure.random_loss) < np.median(figure.private_loss)
+        assert max(figure.private_loss.max(), figure.random_loss.max()) <= 2
+
+
+def test_the_figure_draws_what_the_mechanisms_release(seed: int) -> None:
+    """Same seed, same coins: simulate is ProjectedHistogram; random DP differs in which cells get them."""
+    histogram = line_example()
+    domain = Categories(labels=tuple(map(str, range(25))), missing=False)
+    asked = Problem(domain=domain, queries=Cells(domain=domain), n=500)
+    dataset = Dataset(domain, np.repeat(np.arange(25), histogram), MADE)
+    for gamma in (0.05, 0.01):
+        figure = simulate(histogram, epsilon=1.0, gamma=gamma, condition="sharper", seed=seed)
+        whole, sparse = ProjectedHistogram(epsilon=1.0), SparseHistogram(epsilon=1.0, gamma=gamma)
+        released = whole.run(whole.prepare(dataset, asked), Preview(seed), 100).counts
+        assert (figure.private == released).all()
+        assert figure.spared == sparse.spares_empty_cells(asked) == (gamma == 0.05)
+        spared = sparse.run(sparse.prepare(dataset, asked), Preview(seed), 100).counts
+        assert ((spared > 0).any(axis=0) <= (histogram > 0)).all() == figure.spared
+
+
+def test_figure_shapes() -> None:
+    assert (line_example() > 0).sum() == 2
+    assert line_example().sum() == 500
+    assert (grid_example(8003) > 0).sum() == 16
+    assert grid_example(8003).sum() == 8003
+
+
+def test_a_figure_is_fast() -> None:
+    start = time.process_time()
+    simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", seed=1)
+    assert time.process_time() - start < 3  # of the processor; 3 ms

@@ -37,7 +37,7 @@ from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.bounds import median, minimax, walk
 from dpcore.limits.chance import after_steps, binomial_interval, replacement_steps, surprise
 from dpcore.queries.ranges import classes_for
-from dpcore.randomness import Sampler
+from dpcore.randomness import PublicCoins, Sampler
 
 SIGNIFICANCE = 1e-6
 RUNS = 300
@@ -70,9 +70,14 @@ class Exact(Mechanism):
 
 
 CONTROL = Entry(
-    key="exact", mechanism=Exact, title="", story="", domains=(dpcore.Line, dpcore.Categories),
-    queries=(dpcore.Thresholds, dpcore.Intervals, dpcore.Cells), references=(),
-)  # fmt: skip
+    key="exact",
+    mechanism=Exact,
+    title="",
+    story="",
+    domains=(dpcore.Line, dpcore.Categories),
+    queries=(dpcore.Thresholds, dpcore.Intervals, dpcore.Cells),
+    references=(),
+)
 
 RELEASING = [entry for entry in (*dpcore.catalogue(), SUBSET_SUMS) if entry.mechanism.releases == "data"]
 ENTRIES = pytest.mark.parametrize("entry", RELEASING, ids=lambda entry: entry.key)
@@ -133,8 +138,11 @@ def verdicts(mechanism: Mechanism, problem: Problem, *, repeats: int, beta: floa
     guarantee = mechanism.guarantee(problem)
     seen = attacked(mechanism, problem, repeats=repeats, seed=seed)
     claim: dict[str, Any] = {
-        "epsilon": guarantee.epsilon, "delta": guarantee.delta, "repeats": repeats, "neighbours": problem.neighbours
-    }  # fmt: skip
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "repeats": repeats,
+        "neighbours": problem.neighbours,
+    }
     ceiling = vc.recovery_ceiling(**claim)
     bound = vc.error_bound(**claim, beta=beta, points=problem.domain.ordered)
     accurate = float((seen.errors < bound.value - 1e-9).mean())
@@ -169,9 +177,11 @@ def test_the_control_beats_vc_reconstruction(
     for problem in problems(CONTROL, bits=bits, rows=repeats * 2**bits // 2, neighbours=neighbours):
         found, accurate = verdicts(made(CONTROL, epsilon=epsilon), problem, repeats=repeats, beta=0.1, seed=seed)
         assert found < SIGNIFICANCE
-        assert accurate < SIGNIFICANCE or vc.error_bound(
-            epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=0.1, points=2**bits
-        ).value == 0  # fmt: skip
+        assert (
+            accurate < SIGNIFICANCE
+            or vc.error_bound(epsilon=epsilon, repeats=repeats, neighbours=neighbours, beta=0.1, points=2**bits).value
+            == 0
+        )
 
 
 @pytest.mark.slow
@@ -263,7 +273,7 @@ def surprising_risk(mechanism: Mechanism, problem: Problem, *, delta: float, eps
     sampler, rows = dpcore.Preview(seed), problem.n
     pairs = minimax.best_pairs(cells=8, rows=rows, epsilon=epsilon, delta=delta)
     assert pairs.pairs == 4
-    signs = sampler.integers(2, columns=4, trials=RUNS) == 1
+    signs = sampler.draw(PublicCoins(2, columns=4), RUNS) == 1
     losses = np.empty((RUNS, 4))
     for run, corner in enumerate(pairs.corner(signs)):
         release = released(mechanism, np.repeat(np.arange(8), corner), problem, sampler, 1)

@@ -21,7 +21,7 @@ from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramStat
 from dpcore.experiments.audit import exact_delta, exact_gamma
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
-from dpcore.randomness import Sampler
+from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 from tests import ROOT
 from tests.kit import contract, problems
 
@@ -107,7 +107,7 @@ class HalfSensitivity(IdentityHistogram):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         told = sum(state.problem.neighbours.histogram_shift) / 2
-        counts = sampler.noisy_counts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=told, trials=trials)
+        counts = sampler.draw(NoisyCounts(state.histogram[None, :], epsilon=self.epsilon, sensitivity=told), trials)
         return dataclasses.replace(super().run(state, sampler, trials), counts=counts)
 
 
@@ -180,8 +180,8 @@ class Understated(GaussianHistogram):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
         release = GaussianHistogram(epsilon=self.epsilon, delta=self.delta).run(state, Preview(1), trials)
-        counts = sampler.gaussian_counts(
-            state.histogram[None, :], sigma=self.sigma(state.problem), shift=(1,), trials=trials
+        counts = sampler.draw(
+            GaussianCounts(state.histogram[None, :], sigma=self.sigma(state.problem), shift=(1,)), trials
         )
         return dataclasses.replace(release, counts=counts)
 

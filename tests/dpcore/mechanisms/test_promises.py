@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import pytest
 
-from benchmarks import promises_covered
-from benchmarks.promises_cases import FALSE_ALARM, QUICK, Row
-from benchmarks.promises_covered import rows_of
 from dpcore import Problem, catalogue, entry
 from dpcore.core import Assumption, Bound, BoundKind, Entry
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
+from tests.kit.promises import covered
+from tests.kit.promises.cases import FALSE_ALARM, QUICK, Row
+from tests.kit.promises.covered import rows_of
 
 CONTROL = 16.0
 """Promises divided by it must be called broken, one of each entry at least."""
@@ -47,11 +47,25 @@ def test_only_these_promise_nothing() -> None:
         for found in catalogue()
         if all(
             case.bound(beta).kind is not BoundKind.GUARANTEE
-            for case in promises_covered.cases_of(found, QUICK)
+            for case in covered.cases_of(found, QUICK)
             for beta in case.betas
         )
     }
     assert silent == {"net-walk", "unbounded_mean"}
+
+
+def test_every_promise_is_written_as_a_formula() -> None:
+    """TeX without dollars, every brace closed; the browser's tests look for what cannot be typeset."""
+    formulas = {
+        (found.key, case.bound(beta).formula)
+        for found in catalogue()
+        for case in covered.cases_of(found, QUICK)
+        for beta in case.betas
+        if case.bound(beta).kind is BoundKind.GUARANTEE
+    }
+    for key, formula in formulas:
+        assert formula and "$" not in formula and formula.count("{") == formula.count("}"), key
+        assert formula.count("\\Bigl") == formula.count("\\Bigr"), key
 
 
 # Planted faults.
@@ -93,7 +107,7 @@ class Newcomer(IdentityHistogram):
 
 def test_a_mechanism_that_nobody_tries_is_told_where_to_be_added() -> None:
     newcomer = dataclasses.replace(entry("identity"), key="newcomer", mechanism=Newcomer)
-    with pytest.raises(LookupError, match=r"newcomer promises: add Newcomer to COVERED in benchmarks/promises_covered"):
+    with pytest.raises(LookupError, match=r"newcomer promises: add Newcomer to COVERED in tests/kit/promises/covered"):
         list(rows_of(newcomer, QUICK, seed=1))
 
 

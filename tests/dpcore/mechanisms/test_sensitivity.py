@@ -28,12 +28,12 @@ from dpcore import (
     catalogue,
     entry,
 )
-from dpcore.core import Booleans, Domain, Guarantee, HistogramRelease, Integers, PointsRelease, ValueRelease
-from dpcore.randomness import Preview
-from dpcore.randomness.sampler import cut_scores
+from dpcore.core import Domain, Guarantee, HistogramRelease, PointsRelease, ValueRelease
+from dpcore.data.sources import generated_rows
+from dpcore.randomness import Choice, Draw, MedianCuts, NoisyComparisons, NoisyCounts, Preview
+from dpcore.randomness.cuts import cut_scores
+from dpcore.randomness.sampler import PureDraw
 from tests.kit.problems import dataset_of, ordinary_problems, relations
-
-SCRIPTED = ("noisy_counts", "at_least", "choose", "choose_cut")
 
 
 class Recording(Preview):
@@ -44,43 +44,34 @@ class Recording(Preview):
         self.told: list[tuple[str, list[np.ndarray[Any, Any]], float, float]] = []
         self._script = np.random.Generator(np.random.SFC64(seed))
 
-    def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
-        self.told.append(("sum", [np.broadcast_to(counts, (trials, counts.shape[1]))], sensitivity, epsilon))
-        return self._script.integers(0, 9, (trials, counts.shape[1]))
+    def make(self, draw: Draw[Any], trials: int) -> Any:
+        match draw:
+            case NoisyCounts():
+                values = np.broadcast_to(draw.counts, (trials, draw.counts.shape[1]))
+                self._keep("sum", [values], draw)
+                return self._script.integers(0, 9, values.shape)
+            case NoisyComparisons():
+                values = np.broadcast_to(draw.values, (trials, draw.values.shape[1]))
+                limit = np.broadcast_to(draw.threshold, values.shape)
+                self._keep("sum", [np.where(np.abs(limit) < 1 << 40, values, 0)], draw)
+                return self._script.random(values.shape) < 0.5
+            case Choice():
+                values = np.broadcast_to(draw.scores, (trials, draw.scores.shape[1]))
+                self._keep("largest", [values], draw)
+                places = np.broadcast_to(True if draw.allowed is None else draw.allowed, values.shape)
+                return (self._script.random(places.shape) * places).argmax(axis=1)
+            case MedianCuts():
+                low, high = (np.broadcast_to(ends, (trials, ends.shape[1])) for ends in (draw.low, draw.high))
+                parts = []
+                for segment in range(low.shape[1]):
+                    scores, open_to = cut_scores(draw.cumulative, low[:, segment], high[:, segment])
+                    parts.append(np.where(open_to, scores, 0))
+                self._keep("largest", parts, draw)
+                return low + (self._script.random(low.shape) * (high - low + 1)).astype(np.int64)
+        return super().make(draw, trials)
 
-    def at_least(
-        self, values: Integers, threshold: Any, *, epsilon: float, sensitivity: float, trials: int
-    ) -> Booleans:
-        rows = np.broadcast_to(values, (trials, values.shape[1]))
-        limit = np.broadcast_to(threshold, rows.shape)
-        self.told.append(("sum", [np.where(np.abs(limit) < 1 << 40, rows, 0)], sensitivity, epsilon))
-        return self._script.random(rows.shape) < 0.5
-
-    def choose(
-        self,
-        scores: Integers,
-        *,
-        epsilon: float,
-        sensitivity: float,
-        trials: int,
-        rule: str = "exponential",
-        allowed: Booleans | None = None,
-    ) -> Integers:
-        self.told.append(("largest", [np.broadcast_to(scores, (trials, scores.shape[1]))], sensitivity, epsilon))
-        places = np.broadcast_to(True if allowed is None else allowed, (trials, scores.shape[1]))
-        picked: Integers = (self._script.random(places.shape) * places).argmax(axis=1)
-        return picked
-
-    def choose_cut(
-        self, cumulative: Integers, low: Integers, high: Integers, *, epsilon: float, sensitivity: float, trials: int
-    ) -> Integers:
-        low, high = np.broadcast_to(low, (trials, low.shape[1])), np.broadcast_to(high, (trials, high.shape[1]))
-        parts = []
-        for segment in range(low.shape[1]):
-            scores, open_to = cut_scores(cumulative, low[:, segment], high[:, segment])
-            parts.append(np.where(open_to, scores, 0))
-        self.told.append(("largest", parts, sensitivity, epsilon))
-        return low + (self._script.random(low.shape) * (high - low + 1)).astype(np.int64)
+    def _keep(self, kind: str, parts: list[np.ndarray[Any, Any]], draw: PureDraw[Any]) -> None:
+        self.told.append((kind, parts, draw.sensitivity, draw.epsilon))
 
 
 def furthest(one: Recording, other: Recording) -> list[tuple[float, float]]:
@@ -156,8 +147,11 @@ def test_a_refusal_carries_nothing(kind: str) -> None:
     problem = Problem(domain=domain, queries=Cells(domain=domain), n=3)
     guarantee = Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     shared: dict[str, Any] = {
-        "problem": problem, "guarantee": guarantee, "sampler": "test", "refused": np.array([True, False]),
-    }  # fmt: skip
+        "problem": problem,
+        "guarantee": guarantee,
+        "sampler": "test",
+        "refused": np.array([True, False]),
+    }
 
     def made(secret: int) -> ValueRelease | HistogramRelease | PointsRelease:
         if kind == "value":
@@ -201,26 +195,24 @@ def _halved(method: Any) -> Any:
     """The same step with a sampler that is told half the sensitivity."""
 
     def step(self: Any, *arguments: Any, **named: Any) -> Any:
-        original = self.sampler.at_least
+        original = self.sampler.draw
 
-        def half(values: Integers, threshold: Any, *, sensitivity: float, **rest: Any) -> Booleans:
-            answer: Booleans = original(values, threshold, sensitivity=sensitivity / 2, **rest)
-            return answer
+        def half(draw: NoisyComparisons, trials: int) -> Any:
+            return original(replace(draw, sensitivity=draw.sensitivity / 2), trials)
 
-        object.__setattr__(self.sampler, "at_least", half)
+        object.__setattr__(self.sampler, "draw", half)
         try:
             return method(self, *arguments, **named)
         finally:
-            object.__delattr__(self.sampler, "at_least")
+            object.__delattr__(self.sampler, "draw")
 
     return step
 
 
 def test_adding_or_removing_needs_a_named_n() -> None:
-    from dpcore.data.sources import Generated
     from dpcore.experiments.recipe import Recipe
 
-    source = Generated(shape="uniform", n=50, bits=3, seed=1)
+    source = generated_rows("uniform", n=50, bits=3, seed=1)
     recipe = Recipe(
         source=source, queries="cells", entry_key="identity", values=(), neighbours=Neighbours.ADD_REMOVE_ONE
     )

@@ -38,8 +38,11 @@ def members(queries: Queries) -> list[set[int]]:
         rows, columns = queries.domain.shape
         return [
             {row * columns + column for row in range(a, b + 1) for column in range(c, d + 1)}
-            for a in range(rows) for b in range(a, rows) for c in range(columns) for d in range(c, columns)
-        ]  # fmt: skip
+            for a in range(rows)
+            for b in range(a, rows)
+            for c in range(columns)
+            for d in range(c, columns)
+        ]
     return [{cell} for cell in cells]
 
 

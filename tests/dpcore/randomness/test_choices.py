@@ -12,8 +12,9 @@ import pytest
 
 from dpcore import Preview, Secure
 from dpcore.core import Booleans, Floats, Integers
-from dpcore.randomness import Sampler
-from dpcore.randomness.sampler import RULES, cut_scores
+from dpcore.randomness import Choice, MedianCuts, Sampler
+from dpcore.randomness.choices import RULES
+from dpcore.randomness.cuts import cut_scores
 from tests.kit.statistics import CONTROL, assert_law, assert_law_from, assert_other_law, tally
 
 CHOICES = 4_000
@@ -50,9 +51,7 @@ def test_preview_choices(rule: str, allowed: Booleans | None, shared: bool, seed
     open_to = None if allowed is None else allowed[None, :]
     law = choice_law(SCORES, rate=0.25, rule=rule, allowed=np.ones(5, bool) if allowed is None else allowed)
     for epsilon, check in ((1.0, assert_law), (CONTROL, assert_other_law)):
-        chosen = Preview(seed).choose(
-            scores, epsilon=epsilon, sensitivity=2.0, trials=draws, rule=rule, allowed=open_to
-        )
+        chosen = Preview(seed).draw(Choice(scores, epsilon=epsilon, sensitivity=2.0, rule=rule, allowed=open_to), draws)
         check(tally(chosen, low=0, high=4), law)
 
 
@@ -62,8 +61,8 @@ def test_secure_choices(rule: str, seed: int) -> None:
     law = choice_law(SCORES, rate=0.5, rule=rule, allowed=ALLOWED)
 
     def drawn(sampler: Sampler, epsilon: float) -> Integers:
-        chosen = sampler.choose(
-            SCORES[None, :], epsilon=epsilon, sensitivity=1.0, trials=CHOICES, rule=rule, allowed=ALLOWED[None, :]
+        chosen = sampler.draw(
+            Choice(SCORES[None, :], epsilon=epsilon, sensitivity=1.0, rule=rule, allowed=ALLOWED[None, :]), CHOICES
         )
         return tally(chosen, low=0, high=4)
 
@@ -96,7 +95,7 @@ def test_preview_cuts(name: str, seed: int) -> None:
     whole = np.array([[0]]), np.array([[5]])
 
     def draw(segments: tuple[Integers, Integers], epsilon: float = 0.6) -> Integers:
-        return Preview(seed).choose_cut(cumulative, *segments, epsilon=epsilon, sensitivity=1.0, trials=100_000)
+        return Preview(seed).draw(MedianCuts(cumulative, *segments, epsilon=epsilon, sensitivity=1.0), 100_000)
 
     cuts = draw((low, high))
     for segment in range(2):
@@ -116,7 +115,7 @@ def test_preview_cuts_of_a_segment_of_its_own_for_each_trial(seed: int) -> None:
     cumulative = np.array(CUMULATIVES["plain"])
     low = np.repeat([[0], [2]], 50_000, axis=0)
     high = np.repeat([[3], [5]], 50_000, axis=0)
-    cuts = Preview(seed).choose_cut(cumulative, low, high, epsilon=0.6, sensitivity=1.0, trials=100_000)[:, 0]
+    cuts = Preview(seed).draw(MedianCuts(cumulative, low, high, epsilon=0.6, sensitivity=1.0), 100_000)[:, 0]
     assert_law(tally(cuts[:50_000], low=0, high=5), cut_law(cumulative, 0, 3, rate=0.3))
     assert_law(tally(cuts[50_000:], low=0, high=5), cut_law(cumulative, 2, 5, rate=0.3))
     assert_other_law(tally(cuts[50_000:], low=0, high=5), cut_law(cumulative, 0, 3, rate=0.3))
@@ -133,7 +132,7 @@ def test_preview_cuts_of_ten_million_rows(seed: int) -> None:
         histogram[[3_000, 63_001]], histogram[[20_000, 50_000]] = 5_000_000, rows_between
         cumulative = np.concatenate([[0], np.cumsum(histogram)])
         ends = np.array([[0]]), np.array([[65_536]])
-        cuts = Preview(seed).choose_cut(cumulative, *ends, epsilon=10.0, sensitivity=2.0, trials=1_000_000)[:, 0]
+        cuts = Preview(seed).draw(MedianCuts(cumulative, *ends, epsilon=10.0, sensitivity=2.0), 1_000_000)[:, 0]
         assert cuts.min() >= 3_001
         assert cuts.max() <= 63_001
         check(np.bincount((cuts - 3_001) * 100 // 60_001, minlength=100), bins)
@@ -147,7 +146,7 @@ def test_cuts_by_either_sampler(sampler: Sampler, seed: int) -> None:
     law = cut_law(cumulative, 1, 5, rate=0.3)
 
     def drawn(source: Sampler, epsilon: float) -> Integers:
-        cuts = source.choose_cut(cumulative, *ends, epsilon=epsilon, sensitivity=1.0, trials=CHOICES)[:, 0]
+        cuts = source.draw(MedianCuts(cumulative, *ends, epsilon=epsilon, sensitivity=1.0), CHOICES)[:, 0]
         return tally(cuts, low=0, high=5)
 
     assert_law_from(sampler, lambda: drawn(sampler, 0.6), law)

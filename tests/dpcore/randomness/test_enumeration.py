@@ -22,9 +22,18 @@ from dpcore.core import (
     Integers,
     Mechanism,
 )
-from dpcore.randomness import Sampler
+from dpcore.randomness import (
+    Choice,
+    FairSplit,
+    GaussianCounts,
+    MedianCuts,
+    NoisyComparisons,
+    NoisyCounts,
+    PublicCoins,
+    Sampler,
+)
+from dpcore.randomness.cuts import cut_scores
 from dpcore.randomness.laws import clamped_law, gaussian_masses, laplace_mass, laplace_quantile, laplace_tail
-from dpcore.randomness.sampler import cut_scores
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows
 
@@ -81,9 +90,9 @@ def two_draws(epsilon: float = 1.0) -> Draw:
     """A noisy count of 1, then a choice between three candidates that depends on it."""
 
     def draw(sampler: Sampler, trials: int) -> Integers:
-        count = sampler.noisy_counts(np.array([[1]]), epsilon=1.0, sensitivity=2.0, trials=trials)
+        count = sampler.draw(NoisyCounts(np.array([[1]]), epsilon=1.0, sensitivity=2.0), trials)
         scores = np.concatenate([count, np.zeros_like(count), -count], axis=1)
-        chosen = sampler.choose(scores, epsilon=epsilon, sensitivity=1.0, trials=trials)
+        chosen = sampler.draw(Choice(scores, epsilon=epsilon, sensitivity=1.0), trials)
         return np.stack([count[:, 0], chosen], axis=1)
 
     return draw
@@ -110,7 +119,7 @@ def test_previews_follow_the_enumerated_law(seed: int) -> None:
 
 def test_refusals_are_one_outcome_whatever_led_to_them() -> None:
     def draw(sampler: Sampler, trials: int) -> Integers:
-        coins = sampler.integers(4, columns=2, trials=trials)
+        coins = sampler.draw(PublicCoins(4, columns=2), trials)
         coins[:, 0] = np.where(coins[:, 0] < 3, -1, 0)
         return coins
 
@@ -120,9 +129,9 @@ def test_refusals_are_one_outcome_whatever_led_to_them() -> None:
 
 def test_every_kind_of_draw_in_one_run() -> None:
     def draw(sampler: Sampler, trials: int) -> Integers:
-        gauss = sampler.gaussian_counts(np.array([[1]]), sigma=1.0, shift=(1,), trials=trials)
-        heads = sampler.split(gauss)
-        above = sampler.at_least(heads, gauss, epsilon=1.0, sensitivity=1.0, trials=trials)
+        gauss = sampler.draw(GaussianCounts(np.array([[1]]), sigma=1.0, shift=(1,)), trials)
+        heads = sampler.draw(FairSplit(gauss), trials)
+        above = sampler.draw(NoisyComparisons(heads, gauss, epsilon=1.0, sensitivity=1.0), trials)
         return np.concatenate([gauss, heads, above], axis=1).astype(np.int64)
 
     z = np.arange(-60, 61)
@@ -142,7 +151,7 @@ def test_every_kind_of_draw_in_one_run() -> None:
 
 def test_the_same_sampler_can_be_asked_again() -> None:
     sampler = Enumerate(window=(0, 3))
-    wide = Toy(draw=lambda sampler, trials: sampler.integers(3, columns=2, trials=trials))
+    wide = Toy(draw=lambda sampler, trials: sampler.draw(PublicCoins(3, columns=2), trials))
     for toy in (Toy(draw=two_draws()), wide, Toy(draw=two_draws())):
         for ours, theirs in zip(sampler.law(toy, STATE), Enumerate(window=(0, 3)).law(toy, STATE), strict=True):
             np.testing.assert_array_equal(ours, theirs)
@@ -150,7 +159,7 @@ def test_the_same_sampler_can_be_asked_again() -> None:
 
 def test_what_cannot_be_enumerated_is_an_error() -> None:
     with pytest.raises(ParameterError, match="Too many paths"):
-        law_of(lambda sampler, trials: sampler.integers(100, columns=4, trials=trials))
+        law_of(lambda sampler, trials: sampler.draw(PublicCoins(100, columns=4), trials))
     for window in ((1, 1), (2, 0)):
         with pytest.raises(ParameterError, match="window"):
             Enumerate(window=window)
@@ -167,7 +176,7 @@ def test_cuts_are_the_exponential_mechanism(cumulative: Integers, data: st.DataO
     high = np.array([[max(0, middle - 1), last]])
 
     def draw(sampler: Sampler, trials: int) -> Integers:
-        return sampler.choose_cut(cumulative, low, high, epsilon=1.0, sensitivity=2.0, trials=trials)
+        return sampler.draw(MedianCuts(cumulative, low, high, epsilon=1.0, sensitivity=2.0), trials)
 
     wanted: dict[tuple[float, ...], float] = {}
     laws = []
@@ -183,7 +192,7 @@ def test_cuts_are_the_exponential_mechanism(cumulative: Integers, data: st.DataO
 
 @given(cumulatives)
 def test_a_row_moves_the_scores_of_a_cut_by_at_most_one(cumulative: Integers) -> None:
-    """The sensitivity mechanisms tell choose_cut: 1 when a row is added, so 2 when it is replaced."""
+    """The sensitivity mechanisms tell MedianCuts: 1 when a row is added, so 2 when it is replaced."""
     ends = np.array([0]), np.array([len(cumulative) - 1])
     before = cut_scores(cumulative, *ends)[0]
     for cell in range(len(cumulative) - 1):
@@ -232,8 +241,8 @@ def test_permute_and_flip_is_never_worse() -> None:
     def draw(rule: str) -> Draw:
         scores: Integers = np.array([[0, -1, -1, -3]])
         allowed: Booleans = np.array([[True, True, False, True]])
-        return lambda sampler, trials: sampler.choose(
-            scores, epsilon=1.0, sensitivity=1.0, trials=trials, rule=rule, allowed=allowed
+        return lambda sampler, trials: sampler.draw(
+            Choice(scores, epsilon=1.0, sensitivity=1.0, rule=rule, allowed=allowed), trials
         )[:, None]
 
     exponential, flipped = law_of(draw("exponential")), law_of(draw("permute_and_flip"))

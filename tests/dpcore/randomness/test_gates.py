@@ -34,7 +34,7 @@ from dpcore.core import (
 from dpcore.data.domains import Line
 from dpcore.experiments.audit import ROUNDING, aligned, exact_delta
 from dpcore.queries.ranges import Cells
-from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
+from dpcore.randomness import Account, Draw, Enumerate, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from dpcore.randomness.gates import DrawnGate, EnumeratedGate, Gate, GateBudget, gate_budget
 from dpcore.randomness.laws import laplace_mass
 from tests.kit.problems import Clamped
@@ -105,12 +105,12 @@ def problem_under(neighbours: Neighbours) -> Problem:
 
 def opened(**told: Any) -> Opens:
     """Opens a gate as mechanisms do."""
-    return lambda sampler, trials: sampler.sparse_gate(epsilon=1.0, sensitivity=1, trials=trials, **told)
+    return lambda sampler, trials: sampler.draw(SparseVector(epsilon=1.0, sensitivity=1, **told), trials)
 
 
 def planted(budget: GateBudget) -> Opens:
     """Opens a gate at a wrong split."""
-    return lambda sampler, trials: sampler.gate(budget, sensitivity=1, trials=trials)
+    return lambda sampler, trials: EnumeratedGate(sampler.independent, WINDOW, budget, sensitivity=1, trials=trials)
 
 
 class ReusedNoise(EnumeratedGate):
@@ -172,7 +172,7 @@ class Values(Asks):
 @pytest.mark.parametrize(("updates", "sensitivity"), [(1, 1), (2, 1), (1, 2)])
 def test_any_values_that_move_by_the_sensitivity_are_protected(updates: int, sensitivity: int) -> None:
     def opens(sampler: Sampler, trials: int) -> Gate:
-        return sampler.sparse_gate(epsilon=1.0, sensitivity=sensitivity, updates=updates, trials=trials)
+        return sampler.draw(SparseVector(epsilon=1.0, sensitivity=sensitivity, updates=updates), trials)
 
     problem, mechanism = problem_under(Neighbours.REPLACE_ONE), Values(opens=opens, questions=())
     sampler = Enumerate(window=WINDOW)
@@ -217,19 +217,22 @@ RIGHT = gate_budget(epsilon=1.0, updates=1, answers=0.0)
 TWO = gate_budget(epsilon=1.0, updates=2, answers=0.5)
 WRONG = {
     "Lee and Clifton 2014 (Algorithm 4): comparisons not scaled with c": (
-        GateBudget(threshold=1 / 4, comparison=3 / 4, answer=0.0, updates=2), 5,
+        GateBudget(threshold=1 / 4, comparison=3 / 4, answer=0.0, updates=2),
+        5,
     ),
     "Stoddard et al. 2014 (Algorithm 5): no noise on comparisons, no end": (
-        GateBudget(threshold=1 / 2, comparison=SILENT, answer=0.0, updates=WITHOUT_END), 4,
+        GateBudget(threshold=1 / 2, comparison=SILENT, answer=0.0, updates=WITHOUT_END),
+        4,
     ),
     "Chen et al. 2015 (Algorithm 6): no end": (
-        GateBudget(threshold=1 / 2, comparison=1 / 2, answer=0.0, updates=WITHOUT_END), 5,
+        GateBudget(threshold=1 / 2, comparison=1 / 2, answer=0.0, updates=WITHOUT_END),
+        5,
     ),
     "no noise on the threshold": (dataclasses.replace(RIGHT, threshold=SILENT), 5),
     "a factor two forgotten": (dataclasses.replace(RIGHT, comparison=2 * RIGHT.comparison), 5),
     "one update too many": (dataclasses.replace(RIGHT, updates=2), 5),
     "each answer at the price of all": (dataclasses.replace(TWO, answer=0.5), 3),
-}  # fmt: skip
+}
 
 
 @relations
@@ -281,7 +284,7 @@ def test_a_gate_is_one_charge(answers: float, seed: int) -> None:
     mechanism = Asks(opens=opened(updates=2, answers=answers), questions=((0, 1), (1, 2)) * 20, answers=answers > 0)
     account = Account(Preview(seed))
     mechanism.run(HistogramState(problem=problem, histogram=np.array([2, 1])), account, 5)
-    assert [charge.draw for charge in account.charges] == ["sparse_gate"]
+    assert [charge.draw for charge in account.charges] == ["SparseVector"]
     assert account.epsilon == 1.0
     assert gate_budget(epsilon=1.0, updates=2, answers=answers).total == pytest.approx(1.0, rel=1e-12)
 
@@ -294,7 +297,7 @@ def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
 
     def asks(epsilon: float) -> Asks:
         def opens(from_sampler: Any, trials: int) -> Gate:
-            gate: Gate = from_sampler.sparse_gate(epsilon=epsilon, sensitivity=1, updates=2, trials=trials, answers=0.4)
+            gate: Gate = from_sampler.draw(SparseVector(epsilon=epsilon, sensitivity=1, updates=2, answers=0.4), trials)
             return gate
 
         return Asks(opens=opens, questions=((0, 0), (1, 1), (0, 2)), answers=True)
@@ -311,7 +314,7 @@ def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
 
 
 def test_a_closed_gate_looks_at_nothing(seed: int) -> None:
-    gate = Preview(seed).sparse_gate(epsilon=1.0, sensitivity=1, updates=2, trials=3, answers=0.5)
+    gate = Preview(seed).draw(SparseVector(epsilon=1.0, sensitivity=1, updates=2, answers=0.5), 3)
     high = np.full(3, 10**6)
     assert not gate.answer(high).any(), "nothing was asked yet"
     for _ in range(2):
@@ -324,17 +327,17 @@ def test_a_closed_gate_looks_at_nothing(seed: int) -> None:
 
 
 def test_every_draw_of_a_gate_is_told_its_share_and_its_sensitivity() -> None:
-    class Told:
+    class Told(Sampler):
         """Adds nothing, and keeps what it was told."""
 
         def __init__(self) -> None:
             self.told: list[tuple[float, float]] = []
 
-        def noisy_counts(self, counts: Integers, *, epsilon: float, sensitivity: float, trials: int) -> Integers:
+        def make(self, draw: Draw[Any], trials: int) -> Any:
             """See Sampler."""
-            assert counts.shape == (trials, 1)
-            self.told.append((epsilon, sensitivity))
-            return counts
+            assert isinstance(draw, NoisyCounts) and draw.counts.shape == (trials, 1)
+            self.told.append((draw.epsilon, draw.sensitivity))
+            return draw.counts
 
     noise, budget = Told(), gate_budget(epsilon=1.0, updates=2, answers=0.5)
     gate = DrawnGate(noise, budget, sensitivity=3, trials=2)

@@ -19,7 +19,20 @@ from dpcore import Account, Enumerate, ParameterError, Preview, Secure
 from dpcore.core import Floats, Integers
 from dpcore.privacy.composition import gaussian_delta, zcdp_delta
 from dpcore.privacy.gaussian_vectors import delta_of
-from dpcore.randomness import Sampler, preview
+from dpcore.randomness import (
+    Choice,
+    Draw,
+    FairSplit,
+    GaussianCounts,
+    MedianCuts,
+    NoisyComparisons,
+    NoisyCounts,
+    PublicCoins,
+    Sampler,
+    SparseVector,
+    preview,
+)
+from dpcore.randomness import cuts as module_of_cuts
 from dpcore.randomness.laws import gaussian_masses
 from tests.kit.statistics import (
     CONTROL,
@@ -54,7 +67,7 @@ def gaussian_law(sigma: float) -> tuple[int, Floats]:
 
 
 def laplace_draws(sampler: Sampler, *, scale: float, draws: int) -> Integers:
-    return sampler.noisy_counts(ZERO, epsilon=0.7, sensitivity=0.7 * scale, trials=draws)[:, 0]
+    return sampler.draw(NoisyCounts(ZERO, epsilon=0.7, sensitivity=0.7 * scale), draws)[:, 0]
 
 
 @pytest.mark.parametrize("scale", [0.5, 2.0, 100.0, 1e5])
@@ -100,7 +113,7 @@ def test_fifty_million_preview_draws(seed: int) -> None:
 def test_preview_gaussian(sigma: float, seed: int) -> None:
     reach, law = gaussian_law(sigma)
     for spread, check in ((sigma, assert_law), (sigma / CONTROL, assert_other_law)):
-        drawn = Preview(seed).gaussian_counts(ZERO, sigma=spread, shift=(1,), trials=300_000)
+        drawn = Preview(seed).draw(GaussianCounts(ZERO, sigma=spread, shift=(1,)), 300_000)
         check(tally(drawn[:, 0], low=-reach, high=reach), law)
 
 
@@ -111,7 +124,7 @@ def test_preview_gaussian_of_any_width(sigma: float, seed: int) -> None:
     cumulative = ndtr((np.ceil(edges * sigma) - 0.5) / sigma)  # the discrete law's own, to 1e-8 of a bin this wide
     law = np.diff(np.concatenate([[0.0], cumulative, [1.0]]))
     for spread, check in ((sigma, assert_law), (sigma / CONTROL, assert_other_law)):
-        drawn = Preview(seed).gaussian_counts(ZERO, sigma=spread, shift=(1,), trials=300_000)[:, 0]
+        drawn = Preview(seed).draw(GaussianCounts(ZERO, sigma=spread, shift=(1,)), 300_000)[:, 0]
         check(np.bincount(np.searchsorted(np.ceil(edges * sigma) - 0.5, drawn), minlength=40), law)
 
 
@@ -140,7 +153,7 @@ def test_secure_gaussian(sigma: float, seed: int) -> None:
     reach, law = gaussian_law(sigma)
 
     def drawn(sampler: Sampler, spread: float) -> Integers:
-        noise = sampler.gaussian_counts(ZERO, sigma=spread, shift=(1,), trials=RELEASES)
+        noise = sampler.draw(GaussianCounts(ZERO, sigma=spread, shift=(1,)), RELEASES)
         return tally(noise[:, 0], low=-reach, high=reach)
 
     assert_law_from(Secure(), lambda: drawn(Secure(), sigma), law)
@@ -153,12 +166,12 @@ def test_noise_is_added_to_each_value(sampler: Sampler) -> None:
     shared, own = np.array([[0, big, -big]]), np.array([[0, 1], [big, big]])
     for counts in (shared, own):
         for noisy in (
-            sampler.noisy_counts(counts, epsilon=1.0, sensitivity=1e-3, trials=2),
-            sampler.gaussian_counts(counts, sigma=1e-3, shift=(1,), trials=2),
+            sampler.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=1e-3), 2),
+            sampler.draw(GaussianCounts(counts, sigma=1e-3, shift=(1,)), 2),
         ):
             np.testing.assert_array_equal(noisy, np.broadcast_to(counts, noisy.shape))
-    assert sampler.choose(np.array([[-big, 0]]), epsilon=1.0, sensitivity=1.0, trials=3).tolist() == [1, 1, 1]
-    reached = sampler.at_least(own, np.array([[1], [big + 1]]), epsilon=1.0, sensitivity=1e-3, trials=2)
+    assert sampler.draw(Choice(np.array([[-big, 0]]), epsilon=1.0, sensitivity=1.0), 3).tolist() == [1, 1, 1]
+    reached = sampler.draw(NoisyComparisons(own, np.array([[1], [big + 1]]), epsilon=1.0, sensitivity=1e-3), 2)
     assert reached.tolist() == [[False, True], [False, False]]
 
 
@@ -171,7 +184,7 @@ def test_comparisons(sampler: Sampler) -> None:
     p = np.exp(-0.5)
     chances = {2: p**2 / (1 + p), 1: p / (1 + p), 0: 1 - p / (1 + p), -1: 1 - p**2 / (1 + p)}
     for needed, chance in chances.items():
-        drawn = sampler.at_least(ZERO, needed, epsilon=0.5, sensitivity=1.0, trials=CHOICES)
+        drawn = sampler.draw(NoisyComparisons(ZERO, needed, epsilon=0.5, sensitivity=1.0), CHOICES)
         low, high = clopper_pearson(int(drawn.sum()), trials=CHOICES, significance=HARDLY_EVER)
         assert low <= chance <= high
         assert not low <= chances.get(needed - 1, 0.0) <= high
@@ -181,7 +194,7 @@ def test_comparisons(sampler: Sampler) -> None:
 def test_splits_are_fair_coins(sampler: Sampler) -> None:
     """20,000 splits of 0, 1, 5 and 1,000 rows; the control is the law of a few rows more."""
     counts = np.broadcast_to(np.array([0, 1, 5, 1000]), (20_000, 4))
-    heads = sampler.split(counts)
+    heads = sampler.draw(FairSplit(counts), 20_000)
     assert heads.shape == counts.shape
     assert not heads[:, 0].any()
     for column in (1, 2, 3):
@@ -189,7 +202,7 @@ def test_splits_are_fair_coins(sampler: Sampler) -> None:
         more = rows + 1 + rows // 100
 
         def drawn(column: int = column, more: int = more) -> Integers:
-            return tally(sampler.split(counts[:, [column]])[:, 0], low=0, high=more)
+            return tally(sampler.draw(FairSplit(counts[:, [column]]), 20_000)[:, 0], low=0, high=more)
 
         assert_law_from(sampler, drawn, binom.pmf(np.arange(more + 1), rows, 0.5))
         # Pools that are empty or far too full: entropy cannot pass this by chance.
@@ -201,7 +214,7 @@ def test_public_coins_are_even(sampler: Sampler) -> None:
     """60,000 coins on 0..5; the control counts them on 0..6."""
 
     def drawn(outcomes: int) -> Integers:
-        coins = sampler.integers(6, columns=3, trials=20_000)
+        coins = sampler.draw(PublicCoins(6, columns=3), 20_000)
         assert coins.shape == (20_000, 3)
         return np.bincount(coins.reshape(-1), minlength=outcomes)
 
@@ -217,22 +230,53 @@ SAMPLERS: dict[str, Callable[[], Sampler]] = {
 }
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_draws_that_make_no_sense_are_errors(name: str) -> None:
-    sampler = SAMPLERS[name]()
-    told: dict[str, Any]
-    for wrong in ({"epsilon": 0.0}, {"epsilon": np.inf}, {"sensitivity": 0.0}, {"sensitivity": np.nan}, {"trials": 0}):
-        told = {"epsilon": 1.0, "sensitivity": 1.0, "trials": 1} | wrong
-        with pytest.raises(ParameterError):
-            sampler.noisy_counts(ZERO, **told)
-        with pytest.raises(ParameterError):
-            sampler.at_least(ZERO, 1, **told)
-        with pytest.raises(ParameterError):
-            sampler.choose(ZERO, **told)
+def test_draws_that_make_no_sense_are_errors() -> None:
+    kinds: list[Callable[..., Any]] = [
+        lambda **told: NoisyCounts(ZERO, **told),
+        lambda **told: NoisyComparisons(ZERO, 1, **told),
+        lambda **told: Choice(ZERO, **told),
+        lambda **told: MedianCuts(np.array([0, 1]), ZERO, ZERO, **told),
+        lambda **told: SparseVector(updates=1, **told),
+    ]
+    for kind in kinds:
+        kind(epsilon=1.0, sensitivity=1)
+        for wrong in ({"epsilon": 0.0}, {"epsilon": np.inf}, {"sensitivity": 0.0}, {"sensitivity": np.nan}):
+            with pytest.raises(ParameterError):
+                kind(**{"epsilon": 1.0, "sensitivity": 1} | wrong)
+    for sigma in (0.0, np.inf, np.nan):
+        with pytest.raises(ParameterError, match="sigma"):
+            GaussianCounts(ZERO, sigma=sigma, shift=(1,))
     with pytest.raises(ParameterError, match="rule"):
-        sampler.choose(ZERO, epsilon=1.0, sensitivity=1.0, trials=1, rule="best")
+        Choice(ZERO, epsilon=1.0, sensitivity=1.0, rule="best")
     with pytest.raises(ParameterError, match="candidate"):
-        sampler.choose(ZERO, epsilon=1.0, sensitivity=1.0, trials=1, allowed=np.array([[False]]))
+        Choice(ZERO, epsilon=1.0, sensitivity=1.0, allowed=np.array([[False]]))
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_a_sampler_wants_a_trial_and_a_draw_it_can_make(name: str) -> None:
+    sampler = SAMPLERS[name]()
+    with pytest.raises(ParameterError, match="trial"):
+        sampler.draw(NoisyCounts(ZERO, epsilon=1.0, sensitivity=1.0), 0)
+
+    class Nameless(Draw[Integers]):
+        """Says of no sampler how it draws it."""
+
+    with pytest.raises(NotImplementedError, match="Nameless"):
+        sampler.draw(Nameless(), 1)
+
+
+def kinds_of(base: type[Draw[Any]]) -> set[type[Draw[Any]]]:
+    """All kinds of draws below one."""
+    return {base}.union(*(kinds_of(kind) for kind in base.__subclasses__()))
+
+
+def test_a_draw_shows_none_of_its_values() -> None:
+    secret = np.array([[123456789]])
+    assert "123456789" not in repr(NoisyCounts(secret, epsilon=1.0, sensitivity=1.0))
+    # A dataclass prints its fields unless it is told not to: no kind of draw may.
+    kinds = kinds_of(Draw)
+    assert {NoisyCounts, GaussianCounts, Choice, MedianCuts, SparseVector, FairSplit} < kinds
+    assert all(kind.__repr__ is object.__repr__ for kind in kinds)
 
 
 def test_seeds() -> None:
@@ -246,20 +290,20 @@ def test_seeds() -> None:
 
 def test_account_adds_up_what_is_spent() -> None:
     account = Account(Preview(6))
-    account.noisy_counts(ZERO, epsilon=0.25, sensitivity=2.0, trials=5)
-    account.at_least(ZERO, 1, epsilon=0.5, sensitivity=2.0, trials=5)
-    account.choose(ZERO, epsilon=1.0, sensitivity=2.0, trials=5)
-    account.choose_cut(np.array([0, 1]), ZERO, ZERO, epsilon=2.0, sensitivity=2.0, trials=5)
-    account.split(ZERO)
-    account.integers(2, columns=1, trials=5)
-    assert [charge.draw for charge in account.charges] == ["noisy_counts", "at_least", "choose", "choose_cut"]
+    account.draw(NoisyCounts(ZERO, epsilon=0.25, sensitivity=2.0), 5)
+    account.draw(NoisyComparisons(ZERO, 1, epsilon=0.5, sensitivity=2.0), 5)
+    account.draw(Choice(ZERO, epsilon=1.0, sensitivity=2.0), 5)
+    account.draw(MedianCuts(np.array([0, 1]), ZERO, ZERO, epsilon=2.0, sensitivity=2.0), 5)
+    account.draw(FairSplit(ZERO), 5)
+    account.draw(PublicCoins(2, columns=1), 5)
+    assert [charge.draw for charge in account.charges] == ["NoisyCounts", "NoisyComparisons", "Choice", "MedianCuts"]
     assert account.epsilon == 3.75
     assert account.delta(3.75) == account.delta(4.0) == 0.0
     assert account.delta(3.7) == 1.0
-    account.gaussian_counts(ZERO, sigma=2.0, shift=(1, 1), trials=5)
+    account.draw(GaussianCounts(ZERO, sigma=2.0, shift=(1, 1)), 5)
     assert account.delta(4.75) == gaussian_delta(1.0, sigma=2.0, shift=(1, 1))
     assert account.delta(3.7) == 1.0
-    account.gaussian_counts(ZERO, sigma=3.0, shift=(1,), trials=5)
+    account.draw(GaussianCounts(ZERO, sigma=3.0, shift=(1,)), 5)
     several = account.delta(5.75)
     told = {"sigmas": np.array([2.0, 3.0]), "counts": np.ones(2), "squared_shifts": np.array([[2.0, 1.0]])}
     assert several == delta_of(2.0, **told)
@@ -272,13 +316,14 @@ def test_private_cuts_have_one_law_however_they_are_weighed(
     few: int, rows: list[int], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """100,000 cuts of each of three stretches of a line that has come far, against the law of every cut by itself."""
-    monkeypatch.setattr(preview, "FEW_PLACES", few)
+    monkeypatch.setattr(module_of_cuts, "FEW_PLACES", few)
     cumulative = 10**9 + np.concatenate([[0], np.cumsum(rows)]).astype(np.int64)
     low, high = np.array([[0, 2, 5]]), np.array([[7, 5, 5]])
     epsilon = 0.3 if sum(rows) < 1000 else 3e-6
-    told: dict[str, Any] = {"sensitivity": 2.0, "trials": 100_000}
-    cuts = Preview(seed).choose_cut(cumulative, low, high, epsilon=epsilon, **told)
-    control = Preview(seed).choose_cut(cumulative, low, high, epsilon=2 * epsilon, **told)
+    cuts, control = (
+        Preview(seed).draw(MedianCuts(cumulative, low, high, epsilon=told, sensitivity=2.0), 100_000)
+        for told in (epsilon, 2 * epsilon)
+    )
     for segment, (start, stop) in enumerate(zip(low[0], high[0], strict=True)):
         places = cumulative[start : stop + 1]
         scores = -np.abs(2 * places - places[0] - places[-1])

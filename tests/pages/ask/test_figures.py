@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from dpcore import Categories, Cells, Line, Preview, Problem, Thresholds
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from pages.ask.figures import LOOKS, belief, said, wrong
-from pages.charts.picture import Curve, Dots, Picture, Region, Rule, numbers
-from pages.charts.plotly import render
+from pages.charts.picture import Curve, Dots, Region, Rule, numbers
 from tests.kit.problems import dataset_of
+from tests.pages.whole import whole
 
 N = 2_000
 
@@ -29,21 +28,13 @@ def conversation(queries: Any, **values: Any) -> tuple[Transcript, np.ndarray]:
     return transcript, transcript.truth(dataset.histogram)[0]
 
 
-def sound(picture: Picture) -> Picture:
-    """Valid for Plotly in both themes."""
-    for dark in (False, True):
-        found = render(picture, badge="true: test", dark=dark)
-        go.Figure(data=found.data, layout=found.layout)
-    return picture
-
-
 @pytest.mark.parametrize("updates", [1, 20])
 @pytest.mark.parametrize("queries", [Thresholds(domain=Line(bits=4)), Cells(domain=Categories(labels=("<b>", "b")))])
 def test_every_question_is_drawn_and_counted(queries: Any, updates: int) -> None:
     transcript, truth = conversation(queries, updates=updates)
     kinds = {"free": transcript.free[0], "paid": transcript.paid[0], "refused": transcript.declined[0]}
     answers, errors = transcript.rows[0] / N, transcript.rows[0] / N - truth
-    pictures = {"said": sound(said(transcript, truth=truth)), "wrong": sound(wrong(transcript, truth=truth, promise=9))}
+    pictures = {"said": whole(said(transcript, truth=truth)), "wrong": whole(wrong(transcript, truth=truth, promise=9))}
     for name, picture in pictures.items():
         assert picture.y.rows == N and picture.y.form == ".3~p"
         assert (picture.x.low, picture.x.high) == (0, 31), "whether answered or not"
@@ -99,7 +90,7 @@ def test_beliefs_beside_the_truth() -> None:
     kind: type[Curve] | type[Dots]
     for place, kind in zip(places, (Curve, Dots), strict=True):
         labels = isinstance(place, list)
-        picture = sound(belief(places=place, believed=believed, truth=truth, far=0.1, title="age", unit="years", n=N))
+        picture = whole(belief(places=place, believed=believed, truth=truth, far=0.1, title="age", unit="years", n=N))
         shares, along = (picture.x, picture.y) if labels else (picture.y, picture.x)
         assert picture.table == {"age": list(place), "believed": [0.1, 0.5, 0.9], "true": [0.1, 0.3, 0.95]}
         for role, values in (("true", truth), ("released", believed)):

@@ -10,14 +10,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Intervals, Line, Preview, Problem, Thresholds
+from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Bundled, Uploaded
+from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
 from pages.ask.figures import said
+from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.drawn import drawn
 from tests.pages.opening import MAIN, sound, texts
@@ -36,12 +38,12 @@ def opened(**link: str) -> AppTest:
     return opening.opened("ask/page.py", **link)
 
 
-def uploaded(*, private: bool) -> Uploaded:
+def uploaded(*, private: bool) -> Source:
     """Somebody's own column."""
     rows = "\n".join(str(value % 100) for value in range(0, 3500, 7))
     table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
     domain = Line(low=0, high=100, bits=5, missing=True)
-    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")
+    return own(table, "income", on=domain, private=private, digest="d1")
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -54,8 +56,8 @@ def metrics(app: AppTest) -> list[str]:
     return [metric.value for metric in app.metric]
 
 
-def earnings() -> tuple[Problem, Bundled]:
-    source = Bundled(sample_key="earnings", column_name="earnings", bits=10)
+def earnings() -> tuple[Problem, Source]:
+    source = bundled("earnings", "earnings", bits=10)
     dataset = source.dataset()
     return Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n), source
 
@@ -180,7 +182,7 @@ def test_an_interval_is_what_the_slider_says() -> None:
     slider = next(each for each in app.slider if each.key and each.key.startswith("ask_at"))
     slider.set_range(12.5, 25.0)
     press(app, "ask_one")
-    assert "12.5 to 25:" in texts(app)
+    assert "`12.5 to 25`:" in texts(app)
     _, source = earnings()
     queries = Intervals(domain=source.domain)
     truth = queries.answer(source.dataset().histogram[None], np.array([queries.index(128, 255)]))[0, 0]

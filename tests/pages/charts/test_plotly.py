@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages.charts.component import handle_of
+from pages.charts.palette import LIGHT
 from pages.charts.picture import (
     Area,
     Axis,
@@ -30,7 +31,6 @@ from pages.charts.picture import (
     Words,
 )
 from pages.charts.plotly import render
-from pages.charts.roles import DARK, LIGHT, look
 
 BADGE = "true: generated · released: simulated, preview sampler, seed 1"
 HOSTILE = '<a href="javascript:alert(1)">%{x} <script>alert(1)</script></a> & "'
@@ -103,11 +103,6 @@ def test_what_a_mark_is_decides_its_colour() -> None:
         drawn(Curve(role="true or released", x=PLACES, y=PLACES))
 
 
-def test_a_mechanism_has_its_own_colour_whatever_is_drawn_beside_it() -> None:
-    alone = look("mechanism:identity", DARK)
-    assert alone == look("mechanism:identity", DARK) != look("mechanism:gaussian", DARK)
-
-
 def test_words_on_a_logarithmic_axis_stand_where_rules_do() -> None:
     found = drawn(Rule(role="ink", x=100.0, label="here"), x=Axis(log=True, low=1, high=1000))
     assert found.layout["shapes"][0]["x0"] == 100 and found.layout["annotations"][0]["x"] == 2
@@ -147,6 +142,8 @@ def test_an_axis_of_rows_counts_whole_rows_and_moves_with_the_shares() -> None:
     assert side["matches"] == "y" and side["ticktext"][:2] == ["0", "1"]
     assert np.allclose(np.array(side["tickvals"]) * 300, [int(text) for text in side["ticktext"]])
     assert found.data[0]["customdata"] == [0, pytest.approx(3.3), pytest.approx(6)]
+    few = drawn(Curve(role="released", x=PLACES, y=[0.0, 0.5, 1.0]), y=Axis(rows=3, low=0, high=1)).layout["yaxis2"]
+    assert few["ticktext"] == ["0", "1", "2", "3"], "no half rows"
 
 
 def test_pointing_at_a_lying_bar_says_its_label_and_its_rows() -> None:

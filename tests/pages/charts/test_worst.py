@@ -11,10 +11,9 @@ import pytest
 
 from dpcore.core import Bound, BoundKind, Floats
 from dpcore.experiments.measure import ErrorReport
-from pages.charts.dotplot import DOTS
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
 from pages.charts.words import percent
-from pages.charts.worst import Called, typical_failure, worst_error, worst_map
+from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map
 from tests.pages.reports import SETTINGS, check, reported
 
 LOWER = Bound(value=0.01, kind=BoundKind.LOWER, statement="", reference="")
@@ -96,9 +95,13 @@ def test_every_page_calls_its_runs_by_their_name(report: ErrorReport) -> None:
     def drawn(worst: Floats) -> Picture:
         called = Called(run="conversation", query="question", over="all that was asked")
         picture = worst_map(
-            worst=worst, n=report.problem.n, guarantee=report.guarantee, promised=report.bound, lower=LOWER,
+            worst=worst,
+            n=report.problem.n,
+            guarantee=report.guarantee,
+            promised=report.bound,
+            lower=LOWER,
             called=called,
-        )  # fmt: skip
+        )
         check(picture)
         return picture
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import ProvenanceKind
+from dpcore.core import ParameterError, ProvenanceKind
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.data.generators import GENERATORS, PAIR_GENERATORS, Generator, PairGenerator
-from dpcore.data.pairs import UploadedPairs
+from dpcore.data.generators import GENERATORS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
-from dpcore.data.sources import Uploaded
+from dpcore.data.sources import Source, generated_rows
 from pages.data.declare import split_labels
+from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
 from tests import ROOT
 from tests.kit.hostile import hostile_files
@@ -119,8 +119,8 @@ def declared_pay(app: AppTest, *, low: float = 0.0, high: float = 2048.0) -> App
     return press(app, "Use this column")
 
 
-def upload_of(app: AppTest) -> Uploaded | None:
-    found: Uploaded | None = app.session_state.get("upload")
+def upload_of(app: AppTest) -> Source | None:
+    found: Source | None = app.session_state.get("upload")
     return found
 
 
@@ -270,7 +270,7 @@ def test_two_numbers_are_declared_and_used_together() -> None:
         app = fill(app, **dict(zip(bounds_of(side), (0.0, 4.0), strict=True)))
     app = fill(app, **{"Values out of bounds, first column": "missing"})
     source = upload_of(press(app, "Use this column"))
-    assert isinstance(source, UploadedPairs)
+    assert isinstance(source, Source)
     assert source.columns == ("wide", "high") and not source.bounds_from_data
     domain = source.domain
     assert isinstance(domain, Grid)
@@ -283,8 +283,11 @@ def test_two_numbers_are_declared_and_used_together() -> None:
 def test_a_public_pair_is_drawn_as_a_map() -> None:
     app = press(press(with_two(public=True), "Fill in from the data"), "Fill in the second column’s from the data")
     assert [box(app, label).value for side in ("first", "second") for label in bounds_of(side)] == [
-        0.5, 99.0, 1.0, 73421.5,
-    ]  # fmt: skip
+        0.5,
+        99.0,
+        1.0,
+        73421.5,
+    ]
     assert box(app, "What is in it?").value == "pair"
     app = press(app, "Use this column")
     assert "file-summary_chart" in drawn(app) and "32 by 32 cells" in everything(app)
@@ -469,12 +472,11 @@ def test_every_bundled_column_opens_and_leads_to_explore(sample: Sample) -> None
 
 def test_every_shape_can_be_chosen_by_its_picture() -> None:
     app = opened(way="Generated")
-    shapes: dict[str, Generator | PairGenerator] = {**GENERATORS, **PAIR_GENERATORS}
-    for key, generator in shapes.items():
+    for key, generator in GENERATORS.items():
         press(app, generator.title)
         assert app.selectbox(key="shape").value == key
         assert generator.sentence in everything(app)
-        assert ("32 by 32 cells" in everything(app)) == (key in PAIR_GENERATORS)
+        assert ("32 by 32 cells" in everything(app)) == generator.in_the_plane
 
 
 def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
@@ -482,7 +484,18 @@ def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
     assert "8 by 8 cells" in everything(app)
     press(app, "Explore this data")
     assert headline(app) and app.selectbox(key="data").value == "clouds"
-    assert (app.session_state["sides"], app.session_state["n"]) == (3, 300)
+    assert (app.session_state["sides"], app.session_state["n"]) == (3, "300")
+
+
+def test_a_data_set_stays_in_use_on_a_page_without_a_picker(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened("play/page.py", data="clouds", sides="3", n="300")
+    sound(app.switch_page("learn/page.py").run())
+    state = {key: app.session_state[key] for key in app.session_state}
+    monkeypatch.setattr("streamlit.session_state", state)
+    assert in_use() == generated_rows("clouds", n=300, bits=3)
+    state["data"] = OWN_FILE
+    with pytest.raises(ParameterError, match="gone"):
+        in_use()
 
 
 def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_upwards() -> None:

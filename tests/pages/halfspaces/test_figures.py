@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from dpcore.core import Floats
 from dpcore.experiments.halfspace_parts import Circle, Sides
 from dpcore.mechanisms import entry
 from pages.charts.picture import Area, Band, Cloud, Curve, Dots, Picture, Rule, numbers
-from pages.charts.plotly import render
 from pages.halfspaces.circle import EXPECTED, PARTS, error_parts, errors_around, great_circle
 from pages.halfspaces.rows import (
     ARROW,
@@ -28,17 +26,9 @@ from pages.halfspaces.rows import (
     rows_in_the_plane,
     rows_on_the_sphere,
 )
+from tests.pages.whole import whole
 
 N = 2_000
-
-
-def sound(picture: Picture) -> Picture:
-    """Valid for Plotly in both themes, with a sentence and a table of equal columns."""
-    for dark in (False, True):
-        found = render(picture, badge="simulated: test", dark=dark)
-        go.Figure(data=found.data, layout=found.layout)
-    assert picture.sentence.endswith(".") and len({len(column) for column in picture.table.values()}) == 1
-    return picture
 
 
 def corners(mark: Area | Curve | Dots) -> Floats:
@@ -51,7 +41,7 @@ def beside(places: Floats, angle: int, **asked: Any) -> Picture:
     height = places @ np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
     sides = Sides(inside=height > 0, share=0.5, near=0.4, nearest=0.0)
     usual: dict[str, Any] = {"margin": 0.25, "measured": np.empty(0), "axes": ("east", "north"), "flat": False}
-    return sound(rows_in_the_plane(places=places, angle=angle, **({"sides": sides} | usual | asked)))
+    return whole(rows_in_the_plane(places=places, angle=angle, **({"sides": sides} | usual | asked)))
 
 
 @pytest.mark.parametrize("angle", [0, 30, 200])
@@ -115,7 +105,7 @@ def test_on_the_sphere_rows_lie_where_they_are_on_both_sides_of_a_circle(seed: i
     records = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     direction, plane = np.array([0.6, 0.0, 0.8]), np.array([[1.0, 0, 0], [0, 0, 1.0]])
     inside = records @ direction > 0
-    picture = sound(
+    picture = whole(
         rows_on_the_sphere(
             records=records, inside=inside, direction=direction, plane=plane, space=("0° N", "90° E", "pole")
         )
@@ -138,7 +128,7 @@ def test_the_circle_closes_and_tells_the_worst(seed: int) -> None:
     answers = truth + np.random.default_rng(seed).normal(scale=0.05, size=(50, 12))
     expected = 0.5 + 0.1 * np.cos(np.radians(degrees))
     for shown in (None, expected):
-        picture = sound(
+        picture = whole(
             great_circle(
                 degrees=degrees, truth=truth, answers=answers, expected=shown, angle=45.0, here=(0.7, 0.72), n=N
             )
@@ -167,7 +157,7 @@ def test_the_parts_name_the_largest(seed: int) -> None:
     errors = {"projection": np.full(100, 0.1), "net": np.zeros(100), "noise": generator.normal(scale=0.01, size=100)}
     errors["total"] = errors["projection"] + errors["noise"]
     told = {"noise": (-0.02, 0.03), "projection": (0.1, 0.1)}
-    picture = sound(error_parts(errors=errors, predicted=told, n=N))
+    picture = whole(error_parts(errors=errors, predicted=told, n=N))
     assert "Most of this direction's error is the projection's" in picture.sentence
     assert "projection 10%, net 0%" in picture.sentence
     assert picture.y.labels == tuple(PARTS.values()) and picture.x.rows == N
@@ -190,7 +180,7 @@ def test_the_best_around_the_circle_is_named_and_mechanisms_keep_their_colours()
     degrees = np.arange(0.0, 360.0, 90.0)
     other = np.tile([0.1, 0.0, 0.3, 0.0], (10, 1))
     errors = {"halfspaces": np.full((10, 4), 0.2), "intervals-anchored": other}
-    picture = sound(errors_around(Circle(degrees=degrees, errors=errors), n=N))
+    picture = whole(errors_around(Circle(degrees=degrees, errors=errors), n=N))
     net, intervals = (entry(key).title for key in errors)
     assert f"{net} 20%, {intervals} 30%. Here the best is {net}" in picture.sentence
     assert picture.table[intervals] == [0.1, 0.0, 0.3, 0.0, 0.1]

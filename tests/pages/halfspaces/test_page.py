@@ -12,9 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Problem
+from dpcore.data.bundled import VECTORS, vectors_of
 from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Measure, Vectors
+from dpcore.data.sources import Source, Uploaded, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dpcore.data.vectors import RECIPES, BundledVectors, GeneratedVectors, Measure, UploadedVectors, VectorSource
 from dpcore.experiments.halfspace_parts import CIRCLE
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
@@ -45,20 +47,19 @@ def opened(**link: str) -> AppTest:
     return opening.opened("halfspaces/page.py", **link)
 
 
-def asked_of(source: VectorSource, *, margin: float = 0.25, **values: int | float) -> Asked:
+def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> Asked:
     """What the page asks of a source by default, with other parameters."""
     from dpcore.mechanisms import entry
 
     told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
     return Asked(
-        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin,
-        alpha=0.1, seed=1,
-    )  # fmt: skip
+        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1
+    )
 
 
 def test_cities_tell_the_true_and_the_released_share() -> None:
     app = sound(opened(vectors="cities"))
-    source = BundledVectors(recipe_key="cities")
+    source = vectors_of("cities")
     dataset = source.dataset()
     problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain), n=dataset.n)
     asked = asked_of(source)
@@ -79,7 +80,7 @@ def test_cities_tell_the_true_and_the_released_share() -> None:
 
 def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> None:
     app = sound(opened())
-    source = GeneratedVectors(n=10_000, dimensions=2)
+    source = generated_vectors(n=10_000, dimensions=2)
     dataset, asked = source.dataset(), asked_of(source)
     towards = np.stack([np.cos(np.radians(CIRCLE)), np.sin(np.radians(CIRCLE))], axis=1)
     heights = dataset.records @ towards.T
@@ -108,11 +109,11 @@ def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> Non
     assert set(drawn(app)) == FLAT and all(chart["download"] for chart in drawn(app).values())
 
 
-@pytest.mark.parametrize("rows", RECIPES)
+@pytest.mark.parametrize("rows", VECTORS)
 def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
     app = sound(opened(vectors=rows))
     text = texts(app)
-    dataset = BundledVectors(recipe_key=rows).dataset()
+    dataset = vectors_of(rows).dataset()
     lost = int((dataset.records == 0).all(axis=1).sum())
     assert ("every row has a direction" in text) is (lost > 0)
     assert "errs by more than **" not in text
@@ -142,7 +143,7 @@ def test_the_paper_s_example_is_in_the_table() -> None:
         assert printed in text
 
 
-@pytest.mark.parametrize("rows", [*RECIPES, "generated"])
+@pytest.mark.parametrize("rows", [*VECTORS, "generated"])
 @pytest.mark.parametrize("projected", ["1", "2", "4"])
 def test_every_kind_of_rows_at_every_dimension(rows: str, projected: str) -> None:
     link = {"vectors": rows} if rows != "generated" else {"vector_dimensions": "10"}
@@ -195,9 +196,9 @@ def test_a_finer_net_brings_the_promise() -> None:
 
 
 def test_few_releases_where_one_takes_long() -> None:
-    large = GeneratedVectors(n=100_000, dimensions=64)
-    assert trials_for(asked_of(large, projections=64, directions=512), large.n) == FEWEST
-    assert trials_for(asked_of(BundledVectors(recipe_key="penguins")), 344) == 200
+    large = generated_vectors(n=100_000, dimensions=64)
+    assert trials_for(asked_of(large, projections=64, directions=512), large.origin.rows) == FEWEST
+    assert trials_for(asked_of(vectors_of("penguins")), 344) == 200
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
-    held = HeldFile(table=read_table(CSV, name="own.csv"), private=private, digest="0", turn=1)
+    held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
     app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
@@ -236,7 +237,7 @@ def test_an_own_public_file() -> None:
     app = with_file(private=False)
     table = read_table(CSV, name="own.csv")
     measures = (Measure(column="a", low=-4, high=4), Measure(column="b", low=-6, high=6))
-    source = UploadedVectors(table=table, measures=measures, private=False, digest="0")
+    source = Source(origin=Uploaded(table=table, private=False, digest="0"), reading=Vectors(measures=measures))
     truth = float((source.dataset().records @ asked_of(source).direction > 0).mean())
     assert app.header[0].value.startswith(f"{percent(truth)} point to its side")
     assert set(drawn(app)) == FLAT
@@ -270,4 +271,4 @@ def test_the_code_on_the_page_runs(rows: str) -> None:
     assert shown.endswith("%") and abs(float(shown.split()[-1][:-1]) / 100 - released) < 1e-3
     assert "ε = 1 (replace one row)" in printed.getvalue()
     assert np.isfinite(truth)
-    assert isinstance(asked_of(GeneratedVectors()).mechanism, HalfspaceCounts)
+    assert isinstance(asked_of(generated_vectors()).mechanism, HalfspaceCounts)

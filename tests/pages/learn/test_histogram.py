@@ -18,9 +18,14 @@ FEW = np.array([0.1, 0.2])
 
 
 def picture(
-    *, cells: int = 64, occupied: int = 8, rows: int = 1000, epsilon: float = 1.0, guess: float = 10,
+    *,
+    cells: int = 64,
+    occupied: int = 8,
+    rows: int = 1000,
+    epsilon: float = 1.0,
+    guess: float = 10,
     measured: Floats = FEW,
-) -> Picture:  # fmt: skip
+) -> Picture:
     seen = minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(epsilon))
     return sound(figure.risks(seen=seen, occupied=occupied, epsilon=epsilon, guess=guess, measured=measured))
 

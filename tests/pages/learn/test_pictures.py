@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pages.charts.palette import palette
 from pages.charts.picture import Axis, Curve, Rule, Wall, numbers
-from pages.charts.roles import look, palette
+from pages.charts.roles import look
 from pages.learn.pictures import (
     IMPOSSIBLE,
     OTHERS,

@@ -46,8 +46,10 @@ def test_rules_sentence_and_table_say_the_same() -> None:
     assert "The net mechanism tells half of 3 pairs apart with at least 4." in shown.sentence
     rows = list(zip(shown.table["what"], shown.table[shown.x.title], shown.table["chance"], strict=True))
     assert [row[1:] for row in rows if row[0].startswith("net")] == [
-        (0.5, 1.0), (4.0, pytest.approx(2 / 3)), (5.0, pytest.approx(1 / 3))
-    ]  # fmt: skip
+        (0.5, 1.0),
+        (4.0, pytest.approx(2 / 3)),
+        (5.0, pytest.approx(1 / 3)),
+    ]
     folded = {loss: chance for name, loss, chance in rows if name == "folded count"}
     assert folded[0.0] == pytest.approx(1) and folded[1.0] == pytest.approx(0.275, abs=1e-3)
     curve = shown.one(Curve, role="theory")

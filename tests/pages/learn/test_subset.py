@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
-from dpcore.randomness import Preview
+from dpcore.randomness import Preview, PublicCoins
 from pages.charts.axes import reach
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
@@ -93,7 +93,7 @@ def test_as_many_questions_as_people_is_a_place_in_the_picture(people: int) -> N
 
 def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
     sampler = Preview(seed)
-    truth = sampler.integers(2, columns=60, trials=1)[0] == 1
+    truth = sampler.draw(PublicCoins(2, columns=60), 1)[0] == 1
     masks = subset_sum.random_groups(sampler, people=60, groups=1500)
     seen = finished(subset_sums.sweep(masks, truth, error=1, seed=seed))
     assert seen.errors[:2].tolist() == [0, 1] and (seen.by_noise[0] == 1).all()
@@ -113,7 +113,7 @@ def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
 @pytest.mark.parametrize("method", ["squares", "largest", "sum"])
 def test_without_noise_every_attack_finds_every_bit(method: str, seed: int) -> None:
     sampler = Preview(seed)
-    truth = sampler.integers(2, columns=20, trials=1)[0] == 1
+    truth = sampler.draw(PublicCoins(2, columns=20), 1)[0] == 1
     masks = subset_sum.random_groups(sampler, people=20, groups=100)
     guess = finished(subset_sums.attack(masks, truth, error=0, method=method, seed=seed))
     assert guess.groups == 100 and guess.done == 1 and (guess.bits[0] == truth).all()

@@ -1,15 +1,11 @@
-"""The Marginals page without a browser, either view; and what makes a picture sound."""
+"""The Tables page without a browser, either view; and what makes a picture sound."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
-import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
-from pages.charts.picture import Picture
-from pages.charts.plotly import render
 from tests import ROOT
 from tests.pages.drawn import drawn
 
@@ -43,15 +39,3 @@ def texts(app: AppTest) -> str:
     shown = (app.markdown, app.caption, app.error, app.info, app.warning)
     parts = [str(element.value) for kind in shown for element in kind]
     return "\n".join([*parts, *(json.dumps(chart, ensure_ascii=False) for chart in drawn(app).values())])
-
-
-def checked(picture: Picture) -> Picture:
-    """The same picture, which Plotly takes in both themes and whose table is a table."""
-    for dark in (False, True):
-        found: Any = render(picture, badge="test", dark=dark)
-        layout = {name: value for name, value in found.layout.items() if name != "uirevision"}
-        go.Figure(data=found.data, layout=layout)  # raises where a name or a value is not Plotly's
-        json.dumps([found.data, found.layout], allow_nan=False)
-    assert picture.sentence.endswith(".") and picture.title
-    assert set(picture.table)
-    return picture

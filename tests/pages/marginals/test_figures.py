@@ -1,4 +1,4 @@
-"""The pictures of the Marginals page: each mark in its role, at its place, in its unit; sentences that are true."""
+"""The pictures of the Tables page: each mark in its role, at its place, in its unit; sentences that are true."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from pages.marginals.figures import (
     step_curve,
 )
 from pages.marginals.map import WORDS, row_grid, winners_map
-from tests.pages.marginals.opening import checked
+from tests.pages.whole import whole
 
 KEY = "marginals-polynomial"
 MINE, OTHER = f"mechanism:{KEY}", "mechanism:marginals-direct"
@@ -56,12 +56,12 @@ def test_the_curve_goes_through_the_polynomial_s_values() -> None:
     np.testing.assert_allclose(polynomial.at(places), polynomial.values)
     halves = polynomial.at(places + 0.5)
     np.testing.assert_allclose(np.polynomial.Polynomial.fit(places, polynomial.values, 2)(places + 0.5), halves)
-    picture = checked(step_curve(polynomial=polynomial, key=KEY, used=True))
+    picture = whole(step_curve(polynomial=polynomial, key=KEY, used=True))
     curve = picture.one(Curve, role=MINE)
     np.testing.assert_allclose(numbers(curve.y), polynomial.at(numbers(curve.x)))
     assert "degree 2" in picture.sentence and "γ = 0.222" in picture.sentence and "not used" not in picture.sentence
     exact = step_curve(polynomial=minimax(width=3, least=1, degree=3, basis="ones"), key=KEY, used=False)
-    assert "without any bias. It is not used here" in checked(exact).sentence
+    assert "without any bias. It is not used here" in whole(exact).sentence
 
 
 def test_wanted_and_polynomial_stand_at_their_places_and_the_bias_around_what_is_wanted() -> None:
@@ -89,7 +89,7 @@ def test_levels_share_the_budget_and_the_variance(budget: Budget) -> None:
     queries = problem.queries
     assert isinstance(queries, AtLeast)
     plan = polynomial_plan(problem, budget, minimax(width=4, least=1, degree=3, basis="ones"))
-    picture = checked(level_bars(plan=plan, counts=released_counts(plan, queries), key=KEY))
+    picture = whole(level_bars(plan=plan, counts=released_counts(plan, queries), key=KEY))
     assert picture.table["counts"] == [20, 190, 1140]
     for share in (SPENT, ADDED):
         assert sum(picture.table[share]) == pytest.approx(1, abs=1e-3)
@@ -102,11 +102,11 @@ def test_levels_share_the_budget_and_the_variance(budget: Budget) -> None:
     if not budget.delta:
         np.testing.assert_allclose(numbers(spent.value), [each.epsilon / budget.epsilon for each in plan.noise])
     empty = polynomial_plan(problem, budget, minimax(width=4, least=1, degree=0, basis="ones"))
-    assert "Nothing is released" in checked(level_bars(plan=empty, counts=[], key=KEY)).sentence
+    assert "Nothing is released" in whole(level_bars(plan=empty, counts=[], key=KEY)).sentence
 
 
 def errors_drawn(errors: dict[str, Floats], *, plan: MarginalsPlan, direct: MarginalsPlan, n: int = 30_000) -> Picture:
-    return checked(error_curves(errors=errors, plan=plan, direct=direct, n=n, key=KEY))
+    return whole(error_curves(errors=errors, plan=plan, direct=direct, n=n, key=KEY))
 
 
 def test_errors_are_drawn_as_quantiles() -> None:
@@ -169,7 +169,7 @@ def test_the_map_says_who_wins() -> None:
     places = crossover(problem, budget, rows=row_grid(), widths=list(range(1, 9)), degree=3)
     found, errors_here = best_along(problem, budget, rows=np.array([100_000]), degree=3)
     here, error = found[0], float(errors_here[0])
-    picture = checked(winners_map(places=places, n=problem.n, width=5, here=here, key=KEY))
+    picture = whole(winners_map(places=places, n=problem.n, width=5, here=here, key=KEY))
     assert len(places) == 8 * len(row_grid()) and here == "degree 2"
     assert "the least predicted error is by polynomial, degree 2" in picture.sentence
     winners = {(place["n"], place["width"]): place["winner"] for place in places}
@@ -224,7 +224,7 @@ def test_fewer_queries_are_sampled_from_more_rows() -> None:
 
 def test_lists_are_drawn_beside_their_true_shares() -> None:
     shares = CollegeShares(truth=np.array([0.2, 0.5, 0.9]), released=np.array([0.25, 0.5, 0.7]), gamma=0.1)
-    picture = checked(shares_scatter(shares, n=1_000, chosen=2, name="top ten"))
+    picture = whole(shares_scatter(shares, n=1_000, chosen=2, name="top ten"))
     dots, ring, band = (
         picture.one(Dots, role="released"),
         picture.one(Dots, role="ink"),

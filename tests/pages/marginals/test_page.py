@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import ParameterError
-from dpcore.data.cube import Predicate
-from dpcore.data.cubes import BundledCube, CubeSource, GeneratedCube, UploadedCube
+from dpcore.data.bundled import yes_no_of
+from dpcore.data.cube import Cube, Predicate, judged
 from dpcore.data.reading.tables import read_table
+from dpcore.data.sources import Source, Uploaded, generated_attributes
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms.marginals.colleges import college_domain, college_students
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
@@ -34,12 +35,12 @@ from tests.pages.marginals.opening import CHARTS, MAIN, opened, sentence, sound,
 SMALL = {"cube_rows": "3000", "cube_attributes": "12"}
 
 
-def problem_of(source: CubeSource, *, width: int, least: int = 1, signed: bool = False) -> Problem:
-    queries = AtLeast(domain=source.domain, width=width, least=least, signed=signed)
+def problem_of(source: Source, *, width: int, least: int = 1, signed: bool = False) -> Problem:
+    queries = AtLeast(domain=source.on(Cube), width=width, least=least, signed=signed)
     return Problem(domain=source.domain, queries=queries, n=source.dataset().n)
 
 
-def headline(source: CubeSource, mechanism: PolynomialMarginals, problem: Problem) -> tuple[float, float]:
+def headline(source: Source, mechanism: PolynomialMarginals, problem: Problem) -> tuple[float, float]:
     """Error that 95 in 100 answers stay within, by the polynomial and directly; as the page computes it."""
     queries = problem.queries
     assert isinstance(queries, AtLeast)
@@ -57,7 +58,7 @@ def headline(source: CubeSource, mechanism: PolynomialMarginals, problem: Proble
 
 def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     app = sound(opened(**SMALL))
-    source, mechanism = GeneratedCube(n=3_000, attributes=12), PolynomialMarginals()
+    source, mechanism = generated_attributes(n=3_000, attributes=12), PolynomialMarginals()
     problem = problem_of(source, width=5)
     by_polynomial, directly = headline(source, mechanism, problem)
     assert app.header[0].value == f"95 in 100 answers are off by at most {percent(by_polynomial)}"
@@ -81,7 +82,7 @@ def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> 
     assert "answered from **the answers themselves, each with noise of its own**" in texts(app)
     assert "It is not used here" in sentence(app, "marginals_step_chart")
     assert "| direct (chosen) |" in texts(app)
-    source = GeneratedCube(n=100_000, attributes=8)
+    source = generated_attributes(n=100_000, attributes=8)
     _, directly = headline(source, PolynomialMarginals(), problem_of(source, width=3))
     assert app.header[0].value.endswith(percent(directly))
     sound(app.selectbox(key="marginals-polynomial-method").set_value("chebyshev").run())
@@ -118,9 +119,9 @@ def test_a_smaller_epsilon_makes_larger_errors() -> None:
 def test_every_kind_of_query(link: dict[str, str], words: str, least: int, signed: bool) -> None:
     app = sound(opened(**{**SMALL, **link}))
     assert not app.error and not app.warning and set(drawn(app)) == CHARTS
-    source: CubeSource = GeneratedCube(n=3_000, attributes=12)
+    source: Source = generated_attributes(n=3_000, attributes=12)
     if "cube" in link:
-        source = BundledCube(sample_key=link["cube"])
+        source = yes_no_of(link["cube"])
     problem = problem_of(source, width=int(link["width"]), least=least, signed=signed)
     mechanism = PolynomialMarginals(noise=link.get("marginal_noise", "laplace"))
     assert f"{problem.queries.count:,} queries about {words}" in texts(app)
@@ -146,7 +147,7 @@ def test_one_query_is_answered_three_ways() -> None:
     app = sound(opened(**SMALL, width="3", negated="true"))
     app.multiselect(key="marginal-picked-12").set_value([1, 4, 7]).run()
     sound(app.multiselect(key="marginal-picked-12-negated").set_value([4]).run())
-    rows = GeneratedCube(n=3_000, attributes=12).dataset().records
+    rows = generated_attributes(n=3_000, attributes=12).dataset().records
     truth = (rows[:, 1] | ~rows[:, 4] | rows[:, 7]).mean()
     assert f"| true | {100 * truth:.2f}% | – |" in texts(app)
     assert "| polynomial" in texts(app) and "| direct" in texts(app)
@@ -171,7 +172,7 @@ CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 
 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file, three of whose columns were turned into attributes."""
-    held = HeldFile(table=read_table(CSV, name="own.csv"), private=private, digest="0", turn=1)
+    held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
     app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
     app.session_state["file"] = held
     app.session_state["cube"] = "my-file"
@@ -195,8 +196,7 @@ def test_an_own_public_file() -> None:
         parsed(column, part) for column, part in (("age", ">= 40"), ("age", "< 18"), ("sex", "f"), ("smokes", "1"))
     )
     table = read_table(CSV, name="own.csv")
-    source = UploadedCube(table=table, predicates=predicates, private=False, digest="0")
-    rows = source.dataset().records
+    rows = judged(table, predicates)
     assert f"| true | {100 * rows.any(axis=1).mean():.2f}% |" in texts(app), "all four attributes are picked at first"
     held: HeldFile = app.session_state["file"]
     sound(app.text_input(key=f"{held.prefix}cube-0").set_value("< many").run())

@@ -1,4 +1,4 @@
-"""The map on both views of the Marginals page: its dots are the worst errors of whole releases, counted anew here."""
+"""The map on both views of the Tables page: its dots are the worst errors of whole releases, counted anew here."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem, entry
 from dpcore.core import Floats
+from dpcore.data.attributes import Attributes
 from dpcore.data.attributes import Marginals as Tables
-from dpcore.data.cubes import GeneratedCube
-from dpcore.data.surveys import Survey
+from dpcore.data.bundled import survey_of
+from dpcore.data.cube import Cube
+from dpcore.data.sources import generated_attributes
 from dpcore.experiments.marginals_worst import MOST
 from dpcore.experiments.tables import TRIALS
 from dpcore.limits.bounds.applicable import lower_bound
@@ -61,8 +63,8 @@ def test_dots_are_worst_errors_of_whole_releases(
     link = {"width": "4", "counts_if": kind, "negated": str(signed).lower(), "marginal_noise": noise, "seed": "7"}
     key = "marginals-polynomial-gaussian" if noise == "gaussian" else "marginals-polynomial"
     app = sound(opened(**SMALL, **link, **{f"{key}-method": method}))
-    source = GeneratedCube(n=N, attributes=ATTRIBUTES)
-    queries = AtLeast(domain=source.domain, width=4, least=least, signed=signed)
+    source = generated_attributes(n=N, attributes=ATTRIBUTES)
+    queries = AtLeast(domain=source.on(Cube), width=4, least=least, signed=signed)
     problem = Problem(domain=source.domain, queries=queries, n=N)
     mechanism = entry(key).make(method=method)
     assert isinstance(mechanism, PolynomialMarginals)
@@ -81,9 +83,7 @@ def test_sampled_queries_are_told_and_the_promise_is_about_all() -> None:
 
 
 def test_a_release_that_cannot_be_held_is_not_drawn() -> None:
-    app = sound(
-        opened(cube_rows="1000", cube_attributes="40", width="8", **{"marginals-polynomial-method": "direct"})
-    )  # fmt: skip
+    app = sound(opened(cube_rows="1000", cube_attributes="40", width="8", **{"marginals-polynomial-method": "direct"}))
     assert set(drawn(app)) == CHARTS - {"marginals_worst_chart"}
     assert any("it would hold 76,904,685 counts" in each.value for each in app.info)
     assert "Observed:" not in texts(app) and "What is promised" in [each.value for each in app.header]
@@ -100,20 +100,20 @@ def test_where_the_rows_are_only_said_the_promise_is_conditional() -> None:
 @pytest.mark.parametrize("neighbours", list(Neighbours), ids=str)
 def test_dots_of_tables_are_their_worst_cells_as_measured(method: str, neighbours: Neighbours) -> None:
     link = {"tables_of": "penguins", "seed": "5"}
-    survey = Survey(sample_key="penguins")
+    survey = survey_of("penguins")
     if method == "fourier-tables":
-        link["tables_of"], survey = "census-yes-no", Survey(sample_key="census", yes_no=True)
+        link["tables_of"], survey = "census-yes-no", survey_of("census", answers=True)
     app = opened(**VIEW, **link, tables_method=method)
     app.radio(key="neighbours").set_value(str(neighbours))
     dataset = survey.dataset()
-    queries = Tables(domain=survey.domain, ways=2)
+    queries = Tables(domain=survey.on(Attributes), ways=2)
     problem = Problem(domain=survey.domain, queries=queries, n=dataset.n, neighbours=neighbours)
     mechanism: Any = entry(method).make()
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(5), TRIALS)
     measured_tables = [release.tables(trial=trial, fit="unbiased") for trial in range(TRIALS)]
     errors = np.zeros(TRIALS)
     for one, other in queries.sets():
-        true = np.zeros((survey.domain.sizes[one], survey.domain.sizes[other]))
+        true = np.zeros((queries.domain.sizes[one], queries.domain.sizes[other]))
         np.add.at(true, (dataset.records[:, one].astype(int), dataset.records[:, other].astype(int)), 1)
         for trial in range(TRIALS):
             measured = measured_tables[trial][one, other]

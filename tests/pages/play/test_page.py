@@ -16,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Grid, Line, Neighbours, Problem, catalogue, entry
 from dpcore.core import Queries
-from dpcore.data.pairs import BundledPairs, UploadedPairs
+from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.measure import finish
 from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
@@ -28,13 +28,15 @@ from pages.data.picker import ROW_CHOICES
 from pages.play.strip import choose_point
 from pages.shell.theorem import promise
 from tests import ROOT
+from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline
 
 MAIN = ROOT / "pages" / "main.py"
 
 
 def opened(**link: str) -> AppTest:
-    """Explore, opened by a link."""
+    """Explore, opened by a link; on a small problem, unless the link says otherwise."""
+    link = {"n": "1000", "bits": "5", "trials": "100", **link}
     app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in link.items():
         app.query_params[name] = value
@@ -115,7 +117,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(step=4)
     monkeypatch.setattr("dpcore.experiments.measure.monotonic", lambda: next(ticks))
-    app = sound(opened(n="1000", bits="5", mechanism="net-flip"))  # which says that it takes its time
+    app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert set(drawn(app)) == ON_A_LINE
     assert "The first 60 of 1,000 releases" in texts(app)
     app.session_state["code_open"] = True
@@ -167,23 +169,21 @@ def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     assert texts(app).count("not protected: made by the data's steward") >= 5
 
 
-def uploaded_pairs(*, private: bool) -> UploadedPairs:
+def uploaded_pairs(*, private: bool) -> Source:
     draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, (500, 2))
     rows = "\n".join(f"{income},{age}" for income, age in draw)
     table = read_table(f"income,age\n{rows}\n".encode(), name="incomes.csv")
     side = Line(low=0, high=100, bits=3, missing=True)
     domain = Grid(first=side, second=side, names=("income", "age"))
-    return UploadedPairs(
-        table=table, column_name="income", second_name="age", declared=domain, private=private, digest="d2"
-    )
+    return own(table, "income", "age", on=domain, private=private, digest="d2")
 
 
-def uploaded(*, private: bool) -> Uploaded:
+def uploaded(*, private: bool) -> Source:
     rng = np.random.Generator(np.random.SFC64(4))
     rows = "\n".join(str(value) for value in rng.integers(0, 100, 500))
     table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
     domain = Line(low=0, high=100, bits=5, missing=True)
-    return Uploaded(table=table, column_name="income", declared=domain, private=private, digest="d1")
+    return own(table, "income", on=domain, private=private, digest="d1")
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
@@ -202,7 +202,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
 
 
 def test_a_new_public_n_is_every_number_s_n() -> None:
-    app = sound(opened(neighbours="add or remove one row", n="1000", bits="5", trials="100"))
+    app = sound(opened(neighbours="add or remove one row"))
     assert not app.error and set(drawn(app)) == ON_A_LINE
     assert "not proved for these neighbours: Sparse histogram" in texts(app)
     assert "of 1,000 rows" in texts(app)
@@ -241,9 +241,9 @@ def test_a_public_stand_in_may_be_downloaded() -> None:
     assert set(drawn(sound(app.run()))) == ON_A_LINE and app.get("download_button")
 
 
-SKEWED = Generated(shape="skewed", n=500, bits=6, seed=3)
-MASS = Bundled(sample_key="penguins", column_name="body_mass_g", bits=8)
-BILLS = BundledPairs(sample_key="penguins", first="bill_length_mm", second="flipper_length_mm", bits=4)
+SKEWED = generated_rows("skewed", n=500, bits=6, seed=3)
+MASS = bundled("penguins", "body_mass_g", bits=8)
+BILLS = bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4)
 
 
 @pytest.mark.parametrize(

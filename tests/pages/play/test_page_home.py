@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,7 @@ def test_states_that_take_too_long_or_are_too_large_are_not_sent(link: dict[str,
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
     assert is_everybodys(OPENING)
     for private in (True, False):
-        changed = OPENING.__class__(
-            source=uploaded(private=private), queries="intervals", entry_key="identity", values=OPENING.values
-        )
-        assert not is_everybodys(changed)
+        assert not is_everybodys(replace(OPENING, source=uploaded(private=private)))
 
 
 def test_private_data_send_no_states_until_their_steward_asks() -> None:

@@ -93,8 +93,11 @@ def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) 
     app = opened(n="1000", trials="100", **link)
     told = [each.value for each in app.caption if "points: every database is listed" in each.value]
     assert [each.startswith(words) for each in told] == [True] * bool(words)
-    used = {len(state.net.candidates.points[0]) for key, state in app.session_state["memory"].items()
-            if key.startswith("state|") and state.net.candidates is not None}  # fmt: skip
+    used = {
+        len(state.net.candidates.points[0])
+        for key, state in app.session_state["memory"].items()
+        if key.startswith("state|") and state.net.candidates is not None
+    }
     if words:
         assert f"Uses {used.pop()} of " in told[0]
 

@@ -14,8 +14,9 @@ from dpcore.experiments.recipe import OPENING
 from dpcore.experiments.sweep import Sweep, sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
+from pages.charts.palette import LIGHT
 from pages.charts.picture import Band, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
-from pages.charts.roles import LIGHT, look
+from pages.charts.roles import look
 from pages.play.figures.tradeoff import tradeoff
 from tests.pages.reports import HOSTILE, SETTINGS, check, reported
 
@@ -181,9 +182,13 @@ def test_a_report_of_the_page_takes_the_place_of_the_sweep_where_both_speak() ->
     report = finish(recipe.report(dataset, recipe.mechanism().prepare(dataset, problem)))
     other = np.full((2, 2, 3), 0.1)
     curve = Sweep(
-        n=problem.n, keys=("gaussian", "identity"), epsilons=np.array([0.1, 1.0]), worst=other, typical=other,
+        n=problem.n,
+        keys=("gaussian", "identity"),
+        epsilons=np.array([0.1, 1.0]),
+        worst=other,
+        typical=other,
         promised=other[:, :, 0],
-    )  # fmt: skip
+    )
     told = curve.told_by(report, key="identity", epsilon=1.0)
     assert told.worst[1, 1, 1] == np.median(report.worst) and told.typical[1, 1, 1] == np.median(report.typical)
     assert (np.delete(told.worst.reshape(4, 3), 3, axis=0) == 0.1).all() and (curve.worst == 0.1).all()

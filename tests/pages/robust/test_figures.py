@@ -1,4 +1,4 @@
-"""Pictures of the Robust answers page: what is exact, seen and impossible stands where its numbers are, in its role."""
+"""Pictures of the One number page: what is exact, seen and impossible stands where its numbers are, in its role."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from dpcore import Line
@@ -23,13 +22,13 @@ from dpcore.experiments.salaries import (
 )
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
-from pages.charts.plotly import render
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
 from pages.robust.over_epsilon import errors_over_epsilon, missed, ranks_over_epsilon, refusals_over_epsilon
 from pages.robust.runs import MOST_ANSWERS, MOST_BARS, answers, outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
 from tests.dpcore.experiments.test_salaries import compared
+from tests.pages.whole import whole
 
 X = np.arange(1.0, 31)
 ANSWER = X / 40
@@ -38,16 +37,6 @@ ANYBODY = np.where(X <= 20, 1 - 0.5 / X, np.nan)
 KNOWN = Chances(x=X, answer=ANSWER, silent=SILENT, anybody=ANYBODY)
 MINE = Place(name="your data", x=12, chance=0.3)
 NEAR = Place(name="one person changed, against it", x=11, chance=0.275)
-
-
-def valid(picture: Picture) -> Picture:
-    """A picture whose columns are as long as each other, and that Plotly can draw whole in both themes."""
-    assert len({len(column) for column in picture.table.values()}) == 1 and picture.sentence.endswith(".")
-    for dark in (False, True):
-        found = render(picture, badge="simulated", dark=dark)
-        layout = {name: value for name, value in found.layout.items() if name != "uirevision"}
-        go.Figure(data=found.data, layout=layout)
-    return picture
 
 
 def stability_picture(*, x: Axis | None = None, **more: Any) -> Picture:
@@ -80,7 +69,7 @@ def test_a_chance_is_never_told_as_certain() -> None:
 
 def test_the_exact_chance_is_theory_the_previews_are_seen_and_the_data_are_true() -> None:
     seen = Seen(answered=290, trials=1000, share=0.29, low=0.26, high=0.32)
-    picture = valid(stability_picture(seen=seen))
+    picture = whole(stability_picture(seen=seen))
     exact = picture.one(Curve, role="theory")
     assert np.array_equal(exact.x, X) and np.array_equal(exact.y, ANSWER)
     tint = picture.one(Band, role="theory")
@@ -128,7 +117,7 @@ def test_agreement_has_two_curves_and_no_wall() -> None:
     }
     data = [Place(name="your data", x=0.5, chance=0.5)]
     axis = Axis(title="agreement", low=0.5, high=1, form="~p")
-    picture = valid(chance_curve(curves=curves, data=data, x=axis, sentence="It says so."))
+    picture = whole(chance_curve(curves=curves, data=data, x=axis, sentence="It says so."))
     assert not picture.find(Wall) and not picture.find(Rule)
     assert [(curve.name, curve.role) for curve in picture.find(Curve)] == [
         ("calibrated", "theory"),
@@ -144,7 +133,7 @@ def test_agreement_has_two_curves_and_no_wall() -> None:
 
 @pytest.mark.parametrize(("refused", "wrong"), [(0, 0), (1, 0), (0.303, 0.004), (0.333, 0.333), (0.0005, 0.9995)])
 def test_a_hundred_dots_add_up(refused: float, wrong: float) -> None:
-    picture = valid(outcomes(refused=refused, wrong=wrong))
+    picture = whole(outcomes(refused=refused, wrong=wrong))
     dots = {each.name: len(numbers(each.x)) for each in picture.find(Dots)}
     assert sum(dots.values()) == 100
     assert abs(dots["no answer"] - 100 * refused) < 1 and abs(dots["another answer"] - 100 * wrong) < 1
@@ -158,7 +147,7 @@ def test_a_hundred_dots_add_up(refused: float, wrong: float) -> None:
 def test_answers_of_one_that_never_refuses_stand_beside_the_exact_one() -> None:
     domain = Line(low=0, high=100, bits=10, unit="USD")
     values = np.array([500] * 900 + [480] * 99 + [3])
-    picture = valid(answers(domain=domain, truth=500, values=values))
+    picture = whole(answers(domain=domain, truth=500, values=values))
     bars = picture.one(Bars, role="mechanism:exponential_median")
     start, end, shares = (numbers(each) for each in (bars.start, bars.end, bars.value))
     assert len(shares) <= MOST_BARS and shares.sum() == pytest.approx(1)
@@ -167,7 +156,7 @@ def test_answers_of_one_that_never_refuses_stand_beside_the_exact_one() -> None:
     assert shares == pytest.approx(inside / 1000), "each bar is over its own answers, the farthest included"
     assert picture.one(Rule, role="true").x == points[500]
     assert "about 90 in 100" in picture.sentence and picture.x.title == "answer (USD)"
-    one = valid(answers(domain=domain, truth=3, values=np.full(10, 3)))
+    one = whole(answers(domain=domain, truth=3, values=np.full(10, 3)))
     bar, half = one.one(Bars), domain.width / 2
     assert numbers(bar.start) == pytest.approx([points[3] - half])
     assert numbers(bar.end) == pytest.approx([points[3] + half])
@@ -175,7 +164,7 @@ def test_answers_of_one_that_never_refuses_stand_beside_the_exact_one() -> None:
 
 def test_votes_of_many_answers_share_a_bar() -> None:
     law = np.arange(1, 21) / 210
-    picture = valid(votes(names=[f"a{i}" for i in range(20)], law=law, truth=19, needed=0.6))
+    picture = whole(votes(names=[f"a{i}" for i in range(20)], law=law, truth=19, needed=0.6))
     right, wrong = picture.find(Bars)
     assert right.role == "true" and wrong.role != "true" and right.across and wrong.across
     assert numbers(right.value) == pytest.approx([law[19]])
@@ -192,7 +181,7 @@ def test_votes_of_many_answers_share_a_bar() -> None:
     [(1.0, "100% of the k votes"), (1.72, "1.72 times as many as the k votes are needed"), (2000.0, "No votes are")],
 )
 def test_votes_are_shares_of_the_subsamples_not_of_the_rows(needed: float, words: str) -> None:
-    picture = valid(votes(names=["a", "b"], law=np.array([0.7, 0.3]), truth=0, needed=needed))
+    picture = whole(votes(names=["a", "b"], law=np.array([0.7, 0.3]), truth=0, needed=needed))
     assert words in picture.sentence and "times n" not in picture.sentence
     assert bool(picture.find(Rule, role="theory")) is (needed <= 1.5)
     assert not picture.x.rows
@@ -204,7 +193,7 @@ def test_errors_are_each_mechanism_s_own_with_0_in_the_picture(epsilon: float) -
     error = found.error.copy()
     error[0] = np.where(np.array(EPSILONS) < 0.5, np.nan, 0.0)
     error[2] = 40 / np.array(EPSILONS)
-    picture = valid(errors_over_epsilon(found=replace(found, error=error), epsilon=epsilon))
+    picture = whole(errors_over_epsilon(found=replace(found, error=error), epsilon=epsilon))
     for key, row in zip(KEYS, error, strict=True):
         known = ~np.isnan(row)
         dots, curve = picture.one(Dots, role=f"mechanism:{key}"), picture.one(Curve, role=f"mechanism:{key}")
@@ -224,7 +213,7 @@ def test_errors_are_each_mechanism_s_own_with_0_in_the_picture(epsilon: float) -
 def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None:
     found = compared(n=n, stable=stable)
     sides = refusals(found)
-    picture = valid(refusals_over_epsilon(found=found, sides=sides, epsilon=0.5))
+    picture = whole(refusals_over_epsilon(found=found, sides=sides, epsilon=0.5))
     promise, wall, seen = picture.one(Curve, role="theory"), picture.one(Wall), picture.one(Dots, role="released")
     assert np.array_equal(promise.y, sides.promise) and np.array_equal(promise.x, CURVE)
     assert np.array_equal(wall.y, sides.wall) and wall.end == 0 and wall.role == "impossible"
@@ -239,7 +228,7 @@ def test_refusals_have_their_promise_and_their_wall(n: int, stable: int) -> None
 
 def rank_picture(found: Comparison, sides: AgainstEpsilon) -> Picture:
     promised, impossible = promised_rank(found, 1.0)
-    return valid(ranks_over_epsilon(found=found, sides=sides, promised=promised, impossible=impossible, epsilon=1.0))
+    return whole(ranks_over_epsilon(found=found, sides=sides, promised=promised, impossible=impossible, epsilon=1.0))
 
 
 @pytest.mark.parametrize("n", [300, 61_395])

@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Problem
 from dpcore.core import ParameterError, rounded_up
+from dpcore.data.bundled import bundled
 from dpcore.data.domains import Categories
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Bundled, Generated, Source, Uploaded
-from dpcore.data.two_columns import BundledGroups
+from dpcore.data.sources import generated_rows
 from dpcore.limits.bounds.refusal import most_answers
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, stability
@@ -26,6 +26,7 @@ from dpcore.queries.ranges import Cells, Thresholds
 from pages.robust.accounts import condition
 from pages.robust.controls import questions
 from pages.robust.words import nearly, nearly_percent
+from tests.kit.sources import own
 from tests.pages.drawn import drawn
 from tests.pages.opening import MAIN, sound, texts
 from tests.pages.opening import opened as open_page
@@ -47,7 +48,7 @@ def test_the_default_page_answers_and_tells_refusals_stability_and_delta() -> No
     sound(app.number_input(key="epsilon").set_value(0.1).run())
     assert app.header[0].value == "More than 99 in 100 runs refuse"
     app = sound(opened(data="bimodal"))
-    dataset = Generated(shape="bimodal", n=10_000, bits=10, seed=1).dataset()
+    dataset = generated_rows("bimodal", n=10_000, bits=10, seed=1).dataset()
     _, stable = stability(dataset.histogram, domain=dataset.domain)
     mechanism = StableMedian()
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
@@ -75,7 +76,7 @@ def test_the_sliders_move_the_refusals() -> None:
 def test_both_relations_have_their_own_stability(relation: Neighbours) -> None:
     app = sound(opened(data="census.age"))
     sound(app.radio(key="neighbours").set_value(str(relation)).run())
-    dataset = Bundled(sample_key="census", column_name="age", bits=7).dataset()
+    dataset = bundled("census", "age", bits=7).dataset()
     _, stable = stability(dataset.histogram, domain=dataset.domain, neighbours=relation)
     assert f"**{stable:,}** of 2,000 rows" in texts(app)
 
@@ -94,11 +95,11 @@ def test_questions_asked_of_subsamples(link: dict[str, str], kind: Any) -> None:
     assert not app.error and not app.warning
     assert set(drawn(app)) == VOTES
     sample_key, _, column = link["data"].partition(".")
-    source: Source = Generated(shape="bimodal", n=10_000, bits=10, seed=1)
+    source = generated_rows("bimodal", n=10_000, bits=10, seed=1)
     if link["robust"] == "subsample-groups":
-        source = BundledGroups(sample_key=sample_key, column_name=column, group_name="gender")
+        source = bundled(sample_key, "gender", column)
     elif column:
-        source = Bundled(sample_key=sample_key, column_name=column)
+        source = bundled(sample_key, column)
     dataset = source.dataset()
     mechanism = entry(link["robust"]).make()
     assert isinstance(mechanism, SubsampleAggregate)
@@ -179,7 +180,7 @@ def test_salaries_are_compared() -> None:
     app = sound(opened())
     assert "61,395 salaries: median 16.26" in texts(app)
     assert "δ = 1e-6 for the stable median" in texts(app)
-    sound(app.select_slider(key="salaries").set_value(300).run())
+    sound(app.select_slider(key="salaries").set_value("300").run())
     assert "on 300 salaries" in texts(app)
     sound(app.number_input(key="epsilon").set_value(0.02).run())
     assert "Near ε = 0.02, 95 in 100 exponential medians" in texts(app)
@@ -248,9 +249,7 @@ def test_labels_that_one_row_each_has_are_asked_of_subsamples(labels: tuple[str,
     table = read_table("\n".join(("x", *labels, "")).encode(), name="own.csv", header=True)
     declared = Categories(labels=labels, missing=True)
     app = AppTest.from_file(MAIN, default_timeout=600)
-    app.session_state["upload"] = Uploaded(
-        table=table, column_name="x", declared=declared, private=False, digest="one each"
-    )
+    app.session_state["upload"] = own(table, "x", on=declared, private=False, digest="one each")
     app.session_state["data"], app.session_state["robust"] = "my-file", question
     app.run()
     app.switch_page("robust/page.py").run()
@@ -282,6 +281,6 @@ def test_one_label_names_no_two_groups() -> None:
 
     def asked(*labels: str) -> tuple[str, ...]:
         domain = Categories(labels=labels)
-        return questions(Uploaded(table=table, column_name="answer", declared=domain, private=False, digest="d2"))
+        return questions(own(table, "answer", on=domain, private=False, digest="d2"))
 
     assert "subsample_larger" not in asked("yes") and "subsample_larger" in asked("yes", "no")

@@ -54,8 +54,13 @@ def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
     policy = dict(each.split(" ", 1) for each in content_policy("<script>one()</script>").split("; "))
     assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
     assert {source for sources in policy.values() for source in sources.split() if not source.startswith("'sha")} == {
-        "'none'", "'self'", "data:", "blob:", "'unsafe-inline'", "'wasm-unsafe-eval'",
-    }  # fmt: skip
+        "'none'",
+        "'self'",
+        "data:",
+        "blob:",
+        "'unsafe-inline'",
+        "'wasm-unsafe-eval'",
+    }
     assert "unsafe-inline" not in policy["script-src"] and "data:" not in policy["script-src"]
 
 

@@ -45,11 +45,9 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
 @pytest.mark.parametrize(
     ("page", "name", "text", "shown"),
     [
-        ("explore", "trials", "3", "1000"),
-        ("explore", "beta", "often", "0.05"),
+        ("explore", "trials", "3", "the usual one"),
+        ("explore", "beta", "often", "the usual one"),
         ("explore", "neighbours", "none", "the usual one"),
-        ("sparse", "planned", "7", "2"),
-        ("sparse", "planned", "2.5", "2"),
         ("sparse", "sparse-projected", "maybe", "the usual one"),
         ("limits", "limits-seed", "-1", "1"),
         ("data", "sample-adult", "soul", "the usual one"),
@@ -57,7 +55,7 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
 )
 def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: str, text: str, shown: str) -> None:
     [told] = warnings(opened(FILES[page], **{name: text}))
-    assert f"“{name}”" in told and f"showing {shown} instead" in told
+    assert f"“{name}”" in told and f"showing {shown}" in told
 
 
 @pytest.mark.parametrize(
@@ -76,10 +74,13 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
 @pytest.mark.parametrize(
     ("page", "name", "label"),
     [
-        ("robust", "data", "Data"), ("robust", "robust", "Question"), ("robust", "salaries", "Salaries used"),
-        ("robust", "delta", "Slack δ"), ("halfspaces", "vector-rows", "Rows n"),
+        ("robust", "data", "Data"),
+        ("robust", "robust", "Question"),
+        ("robust", "salaries", "Salaries used"),
+        ("robust", "delta", "Slack δ"),
+        ("halfspaces", "vector-rows", "Rows n"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str, label: str) -> None:
     app = opened(FILES[page], **{name: "zzz"})
     told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."

@@ -41,9 +41,11 @@ def sent(body: bytes, *, pieces: int) -> tuple[int, str, bytes]:
             arrived[file.filename] = await file.read()
 
     scope = {
-        "type": "http", "method": "PUT", "path": "/_stcore/upload_file/s/f",
+        "type": "http",
+        "method": "PUT",
+        "path": "/_stcore/upload_file/s/f",
         "headers": [(b"content-type", b"multipart/form-data; boundary=b")],
-    }  # fmt: skip
+    }
     with ThreadPoolExecutor(1) as other:  # this thread may already run the loop of a browser's tests
         other.submit(lambda: asyncio.run(UploadNames(app)(scope, receive, send))).result()
     name, content = next(iter(arrived.items()), ("", b""))

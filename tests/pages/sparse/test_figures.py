@@ -1,4 +1,4 @@
-"""Pictures of the Sparse histograms page: counts in their cells, losses on their sides, the wall below."""
+"""Pictures of the Random privacy page: counts in their cells, losses on their sides, the wall below."""
 
 from __future__ import annotations
 
@@ -10,26 +10,15 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from benchmarks.random_dp_figures import main as figures_command
-from dpcore.experiments.sparse import growth, simulate, simulated_noise
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example
-from pages.charts.picture import Bars, Curve, Dots, Heat, Picture, Rule, Wall, Words, numbers
+from dpcore.experiments.sparse import LossFigure, grid_example, growth, line_example, simulate, simulated_noise
+from pages.charts.picture import Bars, Curve, Dots, Heat, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
 from pages.sparse.cells import alone, growth_curves
 from pages.sparse.histograms import PRIVATE, RANDOM, ROLES, SIDE, losses, panel
-
-
-def valid(picture: Picture) -> Picture:
-    """A picture whose columns are as long as each other, and that Plotly can draw whole in both themes."""
-    assert len({len(column) for column in picture.table.values()}) == 1 and picture.sentence.endswith(".")
-    for dark in (False, True):
-        found = render(picture, badge="simulated", dark=dark)
-        layout = {name: value for name, value in found.layout.items() if name != "uirevision"}
-        go.Figure(data=found.data, layout=layout)
-    return picture
+from tests.pages.whole import whole
 
 
 def simulated(histogram: np.ndarray, *, gamma: float = 0.1) -> LossFigure:
@@ -44,7 +33,7 @@ def test_the_mechanisms_have_their_own_roles() -> None:
 @pytest.mark.parametrize("name", ["true", PRIVATE, RANDOM])
 def test_bars_stand_over_their_cells_as_high_as_the_roots_of_their_counts(name: str) -> None:
     counts = line_example()
-    picture = valid(panel(counts=counts, name=name, top=400, grid=False))
+    picture = whole(panel(counts=counts, name=name, top=400, grid=False))
     bars = picture.one(Bars, role=ROLES[name])
     assert numbers(bars.start).tolist() == list(range(25)) and numbers(bars.end).tolist() == list(range(1, 26))
     assert numbers(bars.value) ** 2 == pytest.approx(counts)
@@ -57,7 +46,7 @@ def test_bars_stand_over_their_cells_as_high_as_the_roots_of_their_counts(name: 
 
 @pytest.mark.parametrize("top", [1, 7, 99, 1000, 52_519])
 def test_an_axis_of_roots_names_whole_rows_up_to_the_top(top: int) -> None:
-    picture = valid(panel(counts=np.array([0, top]), name="true", top=top, grid=False))
+    picture = whole(panel(counts=np.array([0, top]), name="true", top=top, grid=False))
     named = [int(text.replace(",", "")) for text in picture.y.named.values()]
     assert named[0] == 0 and named[-1] >= 0.9 * top and max(named) <= top
     assert list(picture.y.named) == pytest.approx([math.sqrt(rows) for rows in named])
@@ -67,7 +56,7 @@ def test_an_axis_of_roots_names_whole_rows_up_to_the_top(top: int) -> None:
 def test_a_map_has_its_first_row_on_top(name: str, role: str) -> None:
     counts = np.zeros(SIDE * SIDE, dtype=np.int64)
     counts[[0, SIDE - 1, -1]] = 5, 6, 7
-    heat = valid(panel(counts=counts, name=name, top=10, grid=True)).one(Heat, role=role)
+    heat = whole(panel(counts=counts, name=name, top=10, grid=True)).one(Heat, role=role)
     value = numbers(heat.value)
     assert (value[-1, 0], value[-1, -1], value[0, -1], value.sum()) == (5, 6, 7, 18)
     assert (heat.low, heat.high, heat.unit, heat.root) == (0, 10, "rows", True)
@@ -82,7 +71,7 @@ def test_losses_of_one_go_up_and_of_the_other_down(histogram: np.ndarray, projec
     private, random = (
         (found.private_loss, found.random_loss) if projected else (found.private_noise, found.random_noise)
     )
-    picture = valid(losses(found=found, projected=projected))
+    picture = whole(losses(found=found, projected=projected))
     width = picture.x.high or 0
     for name, loss, up in ((PRIVATE, private, 1), (RANDOM, random, -1)):
         dots = picture.one(Dots, role=ROLES[name])
@@ -104,7 +93,7 @@ def test_losses_say_when_both_mechanisms_are_one() -> None:
 
 def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
     found = growth(cells=25, full=2, n=500, epsilon=1.0, gamma=0.1, condition="paper")
-    picture = valid(growth_curves(found))
+    picture = whole(growth_curves(found))
     for name, by_k, by_r in (
         (PRIVATE, found.by_k.private, found.by_r.private),
         (RANDOM, found.by_k.random, found.by_r.random),
@@ -127,14 +116,14 @@ def test_growth_is_drawn_for_both_and_hatched_below_what_is_possible() -> None:
 def test_after_the_projection_there_is_no_wall_and_log_k_is_a_straight_line() -> None:
     noise = simulated_noise(25, epsilon=1.0, seed=1)
     found = growth(cells=25, full=2, n=500, epsilon=1.0, gamma=0.1, condition="sharper", noise=noise)
-    picture = valid(growth_curves(found))
+    picture = whole(growth_curves(found))
     assert not picture.find(Wall) and picture.x.log and not picture.y.log
     assert "about as log k" in picture.sentence and "up to k = 69" in picture.sentence
 
 
 def test_a_person_alone_is_told_apart() -> None:
     shown = np.array([[0.5, 0.3], [0.6, 0.0]])
-    picture = valid(alone(shown))
+    picture = whole(alone(shown))
     assert "60 in 100 releases show somebody there if the person is, 0 if not" in picture.sentence
     assert "knows for certain" in picture.sentence
     for column, case in enumerate(("person there", "person elsewhere")):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.data.sources import Bundled
-from dpcore.experiments.sparse import lone_row, rows_needed, simulate
-from dpcore.mechanisms.histograms.sparse import LossFigure, grid_example, line_example
+from dpcore.data.bundled import bundled
+from dpcore.experiments.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
 from pages.charts.words import percent
 from pages.sparse.warning import pet_names
 from tests.pages.drawn import drawn
@@ -113,7 +112,7 @@ def test_other_data_are_released_too() -> None:
 
 
 def test_the_warning_is_about_a_real_licence() -> None:
-    dataset = Bundled(sample_key="pets", column_name="zip_code").dataset()
+    dataset = bundled("pets", "zip_code").dataset()
     cell, _ = lone_row(dataset.histogram)
     names, unique = pet_names()
     text = texts(sound(opened()))

@@ -6,7 +6,7 @@ import numpy as np
 
 from pages.charts.picture import Band, Dots, Region, Words, numbers
 from pages.tables.figures import MOST_CELLS, OTHERS, THIS, Distances, cell_counts, cell_errors, sorted_dots
-from tests.pages.marginals.opening import checked
+from tests.pages.whole import whole
 
 PLANNER, DIRECT = "mechanism:residual-planner", "mechanism:direct-tables"
 
@@ -15,7 +15,7 @@ def test_dots_are_sorted_and_medians_ringed() -> None:
     first, second = np.array([[0.03, 0.01, 0.05], [0.05, 0.01, 0.03]]), np.array([[0.2, 0.4], [0.2, 0.2]])
     mine = Distances(name="mine", role=PLANNER, of=["a", "b", "c"], far=first)
     other = Distances(name="other", role=DIRECT, of=["d", "e"], far=second)
-    shown = checked(sorted_dots([mine, other], noun="tables", n=1_000))
+    shown = whole(sorted_dots([mine, other], noun="tables", n=1_000))
     assert shown.table["mean"] == [0.01, 0.04, 0.04, 0.2, 0.3]
     assert shown.table["tables"] == ["b", "a", "c", "d", "e"]
     assert shown.table["lowest"][1:3] == [0.03, 0.03] and shown.table["highest"][-1] == 0.4
@@ -43,7 +43,7 @@ def test_cells_are_the_fullest_and_the_rest_is_in_the_numbers() -> None:
     cells = [f"cell {place}" for place in range(40)]
     released = np.stack([truth + 0.5, truth - 3.0])
     released[0, 7] += 9
-    shown = checked(cell_counts(cells=cells, truth=truth, released=released[0]))
+    shown = whole(cell_counts(cells=cells, truth=truth, released=released[0]))
     fullest = np.arange(39, 39 - MOST_CELLS, -1)
     true, found = shown.one(Dots, role="true"), shown.one(Dots, role="released")
     assert numbers(true.x).tolist() == fullest.tolist() and numbers(found.x).tolist() == (fullest + 0.5).tolist()
@@ -59,7 +59,7 @@ def test_errors_of_cells_stand_over_once_and_twice_the_predicted_noise() -> None
     truth = np.arange(40)
     cells = [f"cell {place}" for place in range(40)]
     released = np.stack([truth + 0.5, truth - 3.0, truth + 1.0])
-    errors = checked(cell_errors(cells=cells, truth=truth, released=released, predicted=4.0, observed=4.25, trials=60))
+    errors = whole(cell_errors(cells=cells, truth=truth, released=released, predicted=4.0, observed=4.25, trials=60))
     mine, others = errors.one(Dots, role="released", name=THIS), errors.one(Dots, role="quiet", name=OTHERS)
     assert numbers(mine.x).tolist() == [0.5] * MOST_CELLS and numbers(mine.y).tolist() == list(range(MOST_CELLS))
     assert numbers(others.x).tolist() == [-3.0] * MOST_CELLS + [1.0] * MOST_CELLS
@@ -86,7 +86,7 @@ def test_empty_cells_are_drawn_whole() -> None:
 def test_of_many_tables_the_previews_are_an_area() -> None:
     far = np.stack([np.linspace(0.1, 0.2, 150), np.linspace(0.2, 0.4, 150)])
     series = Distances(name="mine", role=PLANNER, of=[str(place) for place in range(150)], far=far)
-    picture = checked(sorted_dots([series], noun="tables", n=1_000))
+    picture = whole(sorted_dots([series], noun="tables", n=1_000))
     band, dots = picture.one(Band, role=PLANNER), picture.one(Dots, role=PLANNER)
     assert dots.low is None and not band.legend and band.name == dots.name
     np.testing.assert_allclose(numbers(band.low), far[0])

@@ -14,8 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem, entry
-from dpcore.data.attributes import Marginals
-from dpcore.data.surveys import Survey
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.data.bundled import survey_of
+from dpcore.data.sources import Source
 from dpcore.experiments.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.counting import count_tables, finished
 from dpcore.mechanisms.tables.preview import previewed
@@ -49,20 +50,21 @@ def cells(app: AppTest) -> Any:
     return app.dataframe[0].value
 
 
-def average(survey: Survey, *, key: str, ways: int, fit: str, **values: Any) -> tuple[float, Problem]:
+def average(survey: Source, *, key: str, ways: int, fit: str, **values: Any) -> tuple[float, Problem]:
     """Mean distance of the tables in the page's previews, from the core."""
     dataset = survey.dataset()
-    problem = Problem(domain=survey.domain, queries=Marginals(domain=survey.domain, ways=ways), n=dataset.n)
+    queries = Marginals(domain=survey.on(Attributes), ways=ways)
+    problem = Problem(domain=queries.domain, queries=queries, n=dataset.n)
     mechanism: Any = entry(key).make(**values)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), trials=TRIALS)
-    truth = finished(count_tables(dataset.records, survey.domain.sizes, ways=ways))
+    truth = finished(count_tables(dataset.records, survey.on(Attributes).sizes, ways=ways))
     return float(finished(previewed(release, truth, fit=fit, previews=PREVIEWS))[1].mean()), problem
 
 
 def test_the_page_tells_the_core_s_distances_and_promise() -> None:
     app = opened()
     sound(app.number_input(key="epsilon").set_value(2.0).run())
-    found, problem = average(Survey(sample_key="adult"), key="residual-planner", ways=2, fit="consistent", epsilon=2.0)
+    found, problem = average(survey_of("adult"), key="residual-planner", ways=2, fit="consistent", epsilon=2.0)
     assert app.header[0].value == f"On average {percent(found)} of the rows are in a wrong cell of a table"
     text = texts(app)
     assert "28 tables of 2 of 8 attributes, 497 cells, 48,842 rows" in text
@@ -80,8 +82,8 @@ def test_the_page_tells_the_core_s_distances_and_promise() -> None:
 
 
 def test_how_close_rows_come_to_the_released_tables_is_measured() -> None:
-    survey = Survey(sample_key="penguins")
-    domain, dataset = survey.domain, survey.dataset()
+    survey = survey_of("penguins")
+    domain, dataset = survey.on(Attributes), survey.dataset()
     count = len(list(combinations(range(len(domain.names)), 2)))
     text = texts(opened(**SMALL))
     assert f"of the {count} released tables, a tree" in text and "No synthetic table" not in text
@@ -112,7 +114,7 @@ def test_noise_is_seen_as_it_is_predicted(method: str) -> None:
 
 def test_the_first_view_counts_no_tables() -> None:
     app = sound(page(cube_rows="1000", cube_attributes="8"))
-    assert not any("survey:" in name for name in app.session_state["memory"])
+    assert not any("Several(" in name for name in app.session_state["memory"])
     assert "Synthetic rows" not in [each.value for each in app.subheader]
 
 
@@ -122,7 +124,7 @@ def test_the_first_view_counts_no_tables() -> None:
 def test_every_setting(method: str, ways: str, fit: str) -> None:
     fit = "simplex" if method == "direct-tables" and fit == "consistent" else fit
     app = opened(**SMALL, tables_method=method, tables_k=ways, **{f"tables_fit_{method}": fit})
-    found, _ = average(Survey(sample_key="penguins"), key=method, ways=int(ways), fit=fit)
+    found, _ = average(survey_of("penguins"), key=method, ways=int(ways), fit=fit)
     assert not app.error and not app.warning and f"On average {percent(found)}" in app.header[0].value
     rows = method != "direct-tables" and ways != "1"
     assert set(drawn(app)) == CHARTS - ({ROWS} if not rows else set()) and len(app.get("download_button")) == rows
@@ -151,13 +153,13 @@ def test_a_row_that_comes_or_goes_costs_other_noise() -> None:
 
 def test_a_table_is_picked() -> None:
     app = opened(**SMALL, tables_k="2")
-    picker = app.multiselect(key="tables-picked-penguins-False")
+    picker = app.multiselect(key="tables-picked-sample:penguins-False")
     sound(picker.set_value(["species", "sex"]).run())
     shown = cells(app)
     assert shown["cell"].tolist()[:2] == ["Adelie, female", "Adelie, male"] and len(shown) == 12
-    dataset = Survey(sample_key="penguins", chosen=("species", "sex")).dataset()
+    dataset = survey_of("penguins", chosen=("species", "sex")).dataset()
     assert shown["true rows"].tolist() == np.bincount(dataset.records @ np.array([3, 1]), minlength=12).tolist()
-    sound(app.multiselect(key="tables-picked-penguins-False").set_value(["species"]).run())
+    sound(app.multiselect(key="tables-picked-sample:penguins-False").set_value(["species"]).run())
     assert "Pick 2 attributes." in [each.value for each in app.caption] and set(drawn(app)) == {ALL, ROWS, WORST}
 
 
@@ -178,11 +180,12 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_the_file_of_rows_is_marked_and_whole() -> None:
-    survey = Survey(sample_key="census", chosen=("income (USD a year)", "married"))
+    survey = survey_of("census", chosen=("income (USD a year)", "married"))
     records = survey.dataset().records[:50].astype(np.int64)
-    found = list(csv.reader(io.StringIO(rows_csv(survey.domain, records))))
+    found = list(csv.reader(io.StringIO(rows_csv(survey.on(Attributes), records))))
     assert found[0] == ["income (USD a year)", "married"] and len(found) == 51
-    assert found[1] == [column.describe(cell) for column, cell in zip(survey.domain.columns, records[0], strict=True)]
+    columns = survey.on(Attributes).columns
+    assert found[1] == [column.describe(cell) for column, cell in zip(columns, records[0], strict=True)]
     app = opened(**SMALL)
     button = app.get("download_button")[0].proto
     assert button.label == "Download 344 simulated rows (CSV)" and "not a private release" in button.help

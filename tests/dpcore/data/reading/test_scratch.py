@@ -20,9 +20,12 @@ HOLD = f"{RECORDS}; print('held', flush=True); input()"
 
 def holder(folder: Path, script: str = HOLD) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", script], env={"TMPDIR": str(folder), "PYTHONPATH": str(HERE)}, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-c", script],
+        env={"TMPDIR": str(folder), "PYTHONPATH": str(HERE)},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
 
 
 def held(process: subprocess.Popen[str]) -> bool:

@@ -54,9 +54,12 @@ def check_witness(matrix: object, found: Shattering, *, scale: float) -> None:
     assert shatters(matrix, found, scale=scale)
     if found.at_least:
         lost = Shattering(
-            at_least=found.at_least, at_most=found.at_most, points=found.points, levels=found.levels,
+            at_least=found.at_least,
+            at_most=found.at_most,
+            points=found.points,
+            levels=found.levels,
             queries=found.queries[::-1],
-        )  # fmt: skip
+        )
         assert not shatters(matrix, lost, scale=scale)
 
 
@@ -205,10 +208,12 @@ def test_a_search_that_stops_early_encloses_the_truth(most_steps: int, seed: int
         matrix = generator.random((60, 7)).round(2)
         rounded = (matrix > 0.4).astype(np.int64)
         for found, true in (
-            (fat_shattering_dimension(matrix, scale=0.1, most_steps=most_steps),
-             fat_shattering_dimension(matrix, scale=0.1, most_steps=10**9)),
+            (
+                fat_shattering_dimension(matrix, scale=0.1, most_steps=most_steps),
+                fat_shattering_dimension(matrix, scale=0.1, most_steps=10**9),
+            ),
             (vc_dimension(rounded, most_steps=most_steps), vc_dimension(rounded)),
-        ):  # fmt: skip
+        ):
             assert true.exact
             assert found.at_least <= true.at_least <= found.at_most
             assert found.exact == (found.at_least == found.at_most)

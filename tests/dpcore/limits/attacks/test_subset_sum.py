@@ -13,11 +13,11 @@ import pytest
 from dpcore.core import Booleans, Floats, ParameterError
 from dpcore.limits.attacks import curator, subset_sum
 from dpcore.limits.chance import surprise
-from dpcore.randomness import Preview
+from dpcore.randomness import Preview, PublicCoins
 
 
 def secret(sampler: Preview, people: int) -> Booleans:
-    bits: Booleans = sampler.integers(2, columns=people, trials=1)[0] == 1
+    bits: Booleans = sampler.draw(PublicCoins(2, columns=people), 1)[0] == 1
     return bits
 
 
@@ -154,7 +154,7 @@ def test_each_cost_wins_on_its_noise(seed: int) -> None:
     masks = subset_sum.random_groups(sampler, people=people, groups=groups)
     bounded = curator.BoundedNoise(bits=bits, error=4, sampler=sampler)(masks)[0]
     wild = curator.BoundedNoise(bits=bits, error=1, sampler=sampler)(masks)[0]
-    wild[::4] = sampler.integers(people, columns=60, trials=1)[0]  # a quarter of the answers is made up
+    wild[::4] = sampler.draw(PublicCoins(people, columns=60), 1)[0]  # a quarter of the answers is made up
     shares = {
         (name, cost): subset_sum.recovered(list(subset_sum.linear_program(masks, answers, cost=cost))[-1], bits)[0]
         for name, answers in (("bounded", bounded), ("wild", wild))

@@ -30,7 +30,7 @@ from dpcore.data.domains import Categories, Line
 from dpcore.limits.attacks import fat_shattering, halves, vc
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries.ranges import Cells
-from dpcore.randomness import Preview
+from dpcore.randomness import NoisyCounts, Preview
 from dpcore.randomness.laws import compositions
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -190,7 +190,7 @@ def test_the_sort_is_refused_where_it_is_not_the_search() -> None:
 def test_ten_thousand_points_within_100_ms(seed: int) -> None:
     sampler = Preview(seed)
     truth = halves.random_half(sampler, points=10_000)[0]
-    counts = sampler.noisy_counts(truth[None].astype(np.int64), epsilon=8.0, sensitivity=1, trials=1)
+    counts = sampler.draw(NoisyCounts(truth[None].astype(np.int64), epsilon=8.0, sensitivity=1), 1)
     release = released(counts, rows=5_000)
     times = []
     for _ in range(5):
@@ -259,7 +259,7 @@ def test_two_worlds_tell_a_leak_from_a_private_release(seed: int) -> None:
     data = np.array([[1, 1, 0, 0], [0, 1, 1, 0]])  # the second has point 0 swapped out for point 2
     private, leaking = (
         [
-            vc.reconstruct(released(sampler.noisy_counts(row[None], epsilon=loss, sensitivity=2, trials=4000), rows=2))
+            vc.reconstruct(released(sampler.draw(NoisyCounts(row[None], epsilon=loss, sensitivity=2), 4000), rows=2))
             for row in data
         ]
         for loss in (1.0, 12.0)

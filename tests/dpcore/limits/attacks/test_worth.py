@@ -41,8 +41,9 @@ def test_so_many_synthetic_rows_resolve_every_data_set(key: str) -> None:
     questions = worth.different(matrix)
     for size in (1, 2, 3, 8):
         resolution = math.sqrt(math.log(2 * questions) / (2 * size))
-        small = np.array([np.bincount(rows, minlength=points) / size
-                          for rows in combinations_with_replacement(range(points), size)])  # fmt: skip
+        small = np.array(
+            [np.bincount(rows, minlength=points) / size for rows in combinations_with_replacement(range(points), size)]
+        )
         for rows in combinations_with_replacement(range(points), 5):
             data = np.bincount(rows, minlength=points) / 5
             worst = np.abs((small - data) @ matrix.T).max(axis=1)
@@ -105,9 +106,7 @@ def test_only_points_of_like_levels_hide_a_half() -> None:
     assert worth.hidden_points(found, scale=0.05) == 2
     settings: dict[str, Any] = {"repeats": 1, "epsilon": 1.0, "neighbours": Neighbours.REPLACE_ONE, "beta": 0.0}
     bound = worth.hidden_half(found, scale=0.05, **settings)
-    alone = fat_shattering.error_bound(
-        points=2, scale=0.05, spread=0.0, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE
-    )  # fmt: skip
+    alone = fat_shattering.error_bound(points=2, scale=0.05, spread=0.0, epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
     assert bound is not None and bound.value == pytest.approx(alone.value) and bound.value > 0
     assert worth.hidden_half(fat_shattering_dimension([[0.1], [0.3]], scale=0.1), scale=0.1, **settings) is None
 

@@ -8,14 +8,14 @@ import pytest
 from dpcore.core import Floats, ParameterError
 from dpcore.limits.bounds import low_bits
 from dpcore.limits.chance import binomial_interval
-from dpcore.randomness import Preview, Sampler, Secure
+from dpcore.randomness import NoisyCounts, Preview, Sampler, Secure
 from tests.kit.statistics import HARDLY_EVER
 
 TRIALS = 5_000  # of each count: 10,000 in all
 
 
 def drawn(sampler: Sampler, value: int, *, epsilon: float) -> Floats:
-    counts = sampler.noisy_counts(np.array([[value]]), epsilon=epsilon, sensitivity=1, trials=TRIALS)
+    counts = sampler.draw(NoisyCounts(np.array([[value]]), epsilon=epsilon, sensitivity=1), TRIALS)
     return counts[:, 0].astype(np.float64)
 
 

@@ -117,13 +117,16 @@ PAIR = domain_of((2, 2))
 CASES: list[tuple[str, dict[str, Any], Problem]] = [
     ("marginals-direct", {}, Problem(domain=cube(1), queries=AtLeast(domain=cube(1), width=1), n=1_000)),
     ("marginals-direct", {}, Problem(domain=cube(3), queries=AtLeast(domain=cube(3), width=2, signed=True), n=1_000)),
-    ("marginals-direct", {"noise": "gaussian", "delta": 1e-3},
-     Problem(domain=cube(2), queries=AtLeast(domain=cube(2), width=1), n=1_000)),
+    (
+        "marginals-direct",
+        {"noise": "gaussian", "delta": 1e-3},
+        Problem(domain=cube(2), queries=AtLeast(domain=cube(2), width=1), n=1_000),
+    ),
     *[
         (key, {"delta": 1e-3}, Problem(domain=PAIR, queries=Tables(domain=PAIR, ways=1), n=1_000))
         for key in ("direct-tables", "fourier-tables", "residual-planner")
     ],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("chosen", "values", "problem"), CASES, ids=[f"{each[0]}-{i}" for i, each in enumerate(CASES)])

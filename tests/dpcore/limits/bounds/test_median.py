@@ -139,8 +139,12 @@ def test_a_bound_that_forbids_nothing_says_so() -> None:
 def test_curves_take_arrays() -> None:
     bits = np.linspace(1, 10_000, 500)
     for curve in (
-        median.any_private, median.any_private_stepwise, median.refusing, median.exponential, median.permute_and_flip
-    ):  # fmt: skip
+        median.any_private,
+        median.any_private_stepwise,
+        median.refusing,
+        median.exponential,
+        median.permute_and_flip,
+    ):
         values = curve(bits=bits, n=401, epsilon=1.0)
         assert values.shape == bits.shape and np.isfinite(values).all() and (np.diff(values) <= 1e-9).all()
     assert (np.ptp(median.stable(bits=bits, n=401, epsilon=1.0, delta=1e-6))) == 0

@@ -13,8 +13,9 @@ from dpcore.core import Integers
 from dpcore.data.domains import Line
 from dpcore.mechanisms.intervals.printed import Bisections, PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals
-from dpcore.randomness import Sampler, preview
-from dpcore.randomness.sampler import NEVER
+from dpcore.randomness import Draw, FairSplit, MedianCuts, NoisyComparisons, Sampler
+from dpcore.randomness import cuts as cuts_module
+from dpcore.randomness.counts import NEVER
 from tests.kit.intervals import problem_on, shaped
 from tests.kit.statistics import assert_law, assert_other_law, tally
 
@@ -24,7 +25,7 @@ WHOLE = np.array([[0]]), np.array([[5]])
 
 def cuts(sampler: Sampler, line: Integers, *, epsilon: float = 0.6) -> Integers:
     """20,000 cuts of a whole line."""
-    return sampler.choose_cut(line, *WHOLE, epsilon=epsilon, sensitivity=1.0, trials=20_000)[:, 0]
+    return sampler.draw(MedianCuts(line, *WHOLE, epsilon=epsilon, sensitivity=1.0), 20_000)[:, 0]
 
 
 def test_kept_sums_are_those_of_the_line_and_the_rate(seed: int) -> None:
@@ -33,7 +34,7 @@ def test_kept_sums_are_those_of_the_line_and_the_rate(seed: int) -> None:
         keeps, forgets, line = Preview(seed), Preview(seed), LINE.copy()
         cuts(keeps, line)
         cuts(forgets, line)
-        forgets._summed = None
+        forgets.kept.clear()
         epsilon = 0.8 if change == "the rate" else 0.6
         if change == "the line":
             line = 14 - line[::-1]
@@ -49,22 +50,22 @@ def test_kept_sums_are_those_of_the_line_and_the_rate(seed: int) -> None:
 
 def test_the_levels_of_a_release_share_their_sums(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two running sums for all five levels, and the release that sums made anew for each of them would give."""
-    monkeypatch.setattr(preview, "FEW_PLACES", 0)
+    monkeypatch.setattr(cuts_module, "FEW_PLACES", 0)
     domain, mechanism = Line(bits=6), RecursiveIntervals()
     state = mechanism.prepare(shaped(domain, 500, "even"), problem_on(domain, n=500))
     made: list[int] = []
 
     class Forgetful(Preview):
-        def _running_sums(self, cumulative: Integers, *, rate: float) -> Any:
-            self._summed = None
-            return super()._running_sums(cumulative, rate=rate)
+        def make(self, draw: Draw[Any], trials: int) -> Any:
+            self.kept.clear()
+            return super().make(draw, trials)
 
     class Counting(Preview):
-        def _running_sums(self, cumulative: Integers, *, rate: float) -> Any:
-            kept = self._summed
-            sums = super()._running_sums(cumulative, rate=rate)
-            made.append(self._summed is not kept)
-            return sums
+        def make(self, draw: Draw[Any], trials: int) -> Any:
+            kept = self.kept.get(MedianCuts)
+            drawn = super().make(draw, trials)
+            made.append(self.kept[MedianCuts] is not kept)
+            return drawn
 
     released = mechanism.run(state, Counting(seed), 200).outcomes()
     np.testing.assert_array_equal(released, mechanism.run(state, Forgetful(seed), 200).outcomes())
@@ -76,7 +77,7 @@ def test_coins_by_the_word_are_fair(rows: int, seed: int) -> None:
     """40,000 splits of two counts, each by coins of its own, with nothing between; the control has a row more."""
     counts = np.zeros((40_000, 3), dtype=np.int64)
     counts[:, 0] = counts[:, 2] = rows
-    heads = Preview(seed).split(counts)
+    heads = Preview(seed).draw(FairSplit(counts), len(counts))
     assert not heads[:, 1].any()
     law = binom.pmf(np.arange(rows + 2), rows, 0.5)
     for column in (0, 2):
@@ -93,10 +94,10 @@ def test_coins_by_the_word_are_fair(rows: int, seed: int) -> None:
 def test_never_is_never_reached(sampler: Sampler) -> None:
     values = np.array([[10**9, -5]])
     for threshold in (NEVER, np.full((3, 2), NEVER)):
-        reached = sampler.at_least(values, threshold, epsilon=1e-4, sensitivity=1.0, trials=3)
+        reached = sampler.draw(NoisyComparisons(values, threshold, epsilon=1e-4, sensitivity=1.0), 3)
         assert reached.shape == (3, 2)
         assert not reached.any()
-    assert sampler.at_least(values, -NEVER, epsilon=1e-4, sensitivity=1.0, trials=3).all()
+    assert sampler.draw(NoisyComparisons(values, -NEVER, epsilon=1e-4, sensitivity=1.0), 3).all()
 
 
 def test_a_finished_search_draws_and_finds_nothing_more(seed: int) -> None:
@@ -104,9 +105,10 @@ def test_a_finished_search_draws_and_finds_nothing_more(seed: int) -> None:
     asked: list[Any] = []
 
     class Recording(Preview):
-        def at_least(self, values: Integers, threshold: Any, **told: Any) -> Any:
-            asked.append((threshold, told))
-            return super().at_least(values, threshold, **told)
+        def make(self, draw: Draw[Any], trials: int) -> Any:
+            if isinstance(draw, NoisyComparisons):
+                asked.append((draw.threshold, (draw.epsilon, draw.sensitivity, trials)))
+            return super().make(draw, trials)
 
     domain, mechanism = Line(bits=5, missing=True), PrintedIntervals(alpha=0.5, epsilon=20.0, tie_bits=4)
     problem = problem_on(domain, n=400)

@@ -12,7 +12,7 @@ from dpcore import Dataset, Enumerate, Grid, Intervals, Line, Neighbours, Parame
 from dpcore.core import HistogramState, Integers
 from dpcore.experiments.audit import exact_delta
 from dpcore.mechanisms.intervals.rectangles import RectangleRelease, RectanglesRelease
-from dpcore.randomness import Sampler
+from dpcore.randomness import Draw, MedianCuts, Sampler
 from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
 from tests.kit.problems import PROVENANCE, dataset_of
 from tests.kit.statistics import assert_chance_at_most
@@ -108,9 +108,13 @@ def test_a_cell_s_mass_is_spread_over_it() -> None:
 
     def histogram(across: int, up: tuple[int, int]) -> list[float]:
         release = RectanglesRelease(
-            problem=problem, guarantee=guarantee, sampler="test", refused=np.array([False]),
-            across=np.array([[across]]), up=np.array([up]),
-        )  # fmt: skip
+            problem=problem,
+            guarantee=guarantee,
+            sampler="test",
+            refused=np.array([False]),
+            across=np.array([[across]]),
+            up=np.array([up]),
+        )
         found: list[float] = release.histogram()[0].tolist()
         return found
 
@@ -145,7 +149,7 @@ def test_only_pairs_of_numbers_are_cut() -> None:
 # Planted faults, each in the way the release is drawn.
 
 
-class Told:
+class Told(Sampler):
     """Passes draws on with another epsilon or sensitivity for the cuts inside slabs."""
 
     name = "told"
@@ -153,11 +157,11 @@ class Told:
     def __init__(self, inner: Sampler, *, across: int, first: float, inside: float) -> None:
         self._inner, self._across, self._factors = inner, across, (first, inside)
 
-    def choose_cut(self, cumulative: Integers, low: Integers, high: Integers, **told: Any) -> Integers:
+    def make(self, draw: Draw[Any], trials: int) -> Any:
         """See Sampler."""
-        factor = self._factors[int(len(cumulative) != self._across)]
-        told["sensitivity"] *= factor
-        return self._inner.choose_cut(cumulative, low, high, **told)
+        assert isinstance(draw, MedianCuts)
+        factor = self._factors[int(len(draw.cumulative) != self._across)]
+        return self._inner.draw(dataclasses.replace(draw, sensitivity=draw.sensitivity * factor), trials)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from dpcore.mechanisms.intervals.anchored import AnchoredIntervals
 from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals, error_growth
 from dpcore.randomness import Account, Enumerate, Preview
-from dpcore.randomness.sampler import cut_scores
+from dpcore.randomness.cuts import cut_scores
 from tests.kit.intervals import (
     TINY_LINES,
     Adversary,

@@ -37,8 +37,9 @@ from dpcore.mechanisms.net import databases as nets
 from dpcore.mechanisms.net.choice import NetMechanism, NetState
 from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable, multisets
 from dpcore.queries.ranges import classes_for
+from dpcore.randomness import DatabaseChoice
+from dpcore.randomness.choices import RULES
 from dpcore.randomness.laws import exponential_law
-from dpcore.randomness.sampler import RULES
 from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, HARDLY_EVER, assert_chance_at_most, assert_law, assert_other_law, tally_rows
 
@@ -178,7 +179,7 @@ def test_flips_take_the_longest_list_that_can_be_made() -> None:
     state = NetMechanism().prepare(dataset_of(wide, np.zeros(10)), wide)
     for sampler in (Preview(1), Enumerate(window=(0, 1))):
         with pytest.raises(ParameterError, match="too many"):
-            sampler.choose_multiset(state.net, epsilon=1.0, sensitivity=20, trials=1, rule="permute_and_flip")
+            sampler.draw(DatabaseChoice(state.net, epsilon=1.0, sensitivity=20, rule="permute_and_flip"), 1)
 
 
 @every_class
@@ -270,10 +271,14 @@ def test_slow_previews_show_progress_and_stay_out_of_sweeps(seed: int) -> None:
     assert each > 0
     curve = finish(
         sweep(
-            [entry("identity"), entry("net")], dataset_of(slow, np.zeros(50)), slow, shared={}, trials=5,
+            [entry("identity"), entry("net")],
+            dataset_of(slow, np.zeros(50)),
+            slow,
+            shared={},
+            trials=5,
             epsilons=(1.0,),
         )
-    )  # fmt: skip
+    )
     assert curve.keys == ("identity",)
     assert curve.left_out == ("net",)
     quick = finish(sweep([entry("net")], data, problem, shared={}, trials=5, epsilons=(1.0,)))

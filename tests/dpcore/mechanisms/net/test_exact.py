@@ -28,7 +28,7 @@ from dpcore.mechanisms.net.exact import ExactLayers
 from dpcore.mechanisms.net.heights import Heights
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.mechanisms.net.layers import Layers
-from dpcore.randomness import secure
+from dpcore.randomness import choices
 from tests.kit.problems import dataset_of
 
 CLASSES: list[Any] = [Thresholds, Intervals, Cells]
@@ -152,7 +152,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Law]:
     """The exact law of a mechanism's secure run, drawn in whole numbers although it could be listed."""
     coins = Coins()
     monkeypatch.setattr(layers, "TOGETHER", 1)  # boxes as wide as may be: layers of tiny nets would each have their own
-    monkeypatch.setattr(secure, "MOST_RACED", 0)
+    monkeypatch.setattr(choices, "MOST_RACED", 0)
     monkeypatch.setattr(secrets, "randbelow", coins.below)
     monkeypatch.setattr(exact, "pick", coins.pick)
     monkeypatch.setattr(exact, "flip", coins.flip)

@@ -19,6 +19,7 @@ from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import GENERATED, UNITS, LinearQueries, generated
+from dpcore.randomness import GaussianCounts, NoisyCounts
 from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, assert_chance_at_most, assert_law, assert_other_law, uniform_below
 
@@ -243,8 +244,8 @@ def test_noise_in_every_cell_moves_weighted_sums_no_further_than_promised(kind: 
     domain = Line(bits=6)
     queries = generated(kind, queries=50, domain=domain, seed=seed)
     zero = np.zeros((1, 64), dtype=np.int64)
-    laplace = Preview(seed).noisy_counts(zero, epsilon=0.5, sensitivity=2, trials=4000)
-    gaussian = Preview(seed).gaussian_counts(zero, sigma=5.0, shift=(1, 1), trials=4000)
+    laplace = Preview(seed).draw(NoisyCounts(zero, epsilon=0.5, sensitivity=2), 4000)
+    gaussian = Preview(seed).draw(GaussianCounts(zero, sigma=5.0, shift=(1, 1)), 4000)
     for noise, promised in (
         (laplace, worst_error_laplace(queries, scale=4.0, beta=0.1)),
         (gaussian, worst_error_gaussian(queries, sigma=5.0, beta=0.1)),

@@ -19,7 +19,7 @@ from dpcore.mechanisms.online.paths import Paths
 from dpcore.mechanisms.online.slack import answer_slack, gate_slack, stay_chance
 from dpcore.mechanisms.online.small_databases import Listed
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Preview
+from dpcore.randomness import NoisyCounts, Preview
 from dpcore.randomness.gates import gate_budget
 from dpcore.randomness.laws import laplace_mass, laplace_tail
 from tests.kit.statistics import binomial_tail, clopper_pearson
@@ -32,8 +32,8 @@ def test_reach_of_a_gates_noise(seed: int) -> None:
     questions = 30
     sampler = Preview(seed)
     zeros = np.zeros((1, questions), dtype=np.int64)
-    on_threshold = sampler.noisy_counts(zeros[:, :1], epsilon=BUDGET.threshold, sensitivity=1, trials=TRIALS)
-    on_comparisons = sampler.noisy_counts(zeros, epsilon=BUDGET.comparison, sensitivity=1, trials=TRIALS)
+    on_threshold = sampler.draw(NoisyCounts(zeros[:, :1], epsilon=BUDGET.threshold, sensitivity=1), TRIALS)
+    on_comparisons = sampler.draw(NoisyCounts(zeros, epsilon=BUDGET.comparison, sensitivity=1), TRIALS)
     strayed = np.abs(on_threshold - on_comparisons).max(axis=1)
     for beta in (0.5, 0.1):
         slack = gate_slack(BUDGET, questions=questions, beta=beta)
@@ -46,8 +46,8 @@ def test_reach_of_a_gates_noise(seed: int) -> None:
 
 
 def test_reach_of_paid_answers(seed: int) -> None:
-    noise = Preview(seed).noisy_counts(
-        np.zeros((1, 4), dtype=np.int64), epsilon=BUDGET.answer, sensitivity=1, trials=TRIALS
+    noise = Preview(seed).draw(
+        NoisyCounts(np.zeros((1, 4), dtype=np.int64), epsilon=BUDGET.answer, sensitivity=1), TRIALS
     )
     worst = np.abs(noise).max(axis=1)
     for beta in (0.5, 0.1):

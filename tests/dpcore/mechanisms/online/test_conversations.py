@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.promises_conversations import Talk
 from dpcore.core import Entry, HistogramState, Integers, Neighbours, ParameterError, Problem
+from dpcore.data.bundled import bundled
 from dpcore.data.domains import Categories, Line
-from dpcore.data.sources import Bundled
 from dpcore.experiments.audit import exact_delta
 from dpcore.mechanisms import catalogue, entry
 from dpcore.mechanisms.net.databases import candidates
@@ -23,10 +22,10 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.median_mechanism import MedianMechanism
 from dpcore.mechanisms.online.multiplicative_weights import MultiplicativeWeights
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
-from dpcore.randomness import Account, Preview, Sampler, Secure
-from dpcore.randomness.gates import gate_budget
+from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from tests.kit import contract, problems
 from tests.kit.problems import dataset_of, law_problem, tiny_mechanism, tiny_problems
+from tests.kit.promises.conversations import Talk
 from tests.kit.statistics import assert_chance_at_most
 
 ENTRIES = [each for each in catalogue() if each.mechanism.releases == "conversation"]
@@ -102,7 +101,7 @@ class Overspender(MultiplicativeWeights):
     """Draws one noisy count of its own before the conversation begins."""
 
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
-        sampler.noisy_counts(state.histogram[None, :1], epsilon=0.05, sensitivity=1, trials=trials)
+        sampler.draw(NoisyCounts(state.histogram[None, :1], epsilon=0.05, sensitivity=1), trials)
         return super().open(state, sampler, trials)
 
 
@@ -165,7 +164,7 @@ class Faulty(MultiplicativeWeights):
     def open(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> Conversation:
         problem = state.problem
         belief: Any = self.belief(problem, trials)
-        gate: Any = sampler.sparse_gate(epsilon=self.epsilon, sensitivity=1, updates=1, trials=trials, answers=0.25)
+        gate: Any = sampler.draw(SparseVector(epsilon=self.epsilon, sensitivity=1, updates=1, answers=0.25), trials)
         return Conversation(
             state,
             guarantee=self.guarantee(problem),
@@ -244,9 +243,11 @@ def test_updates_promised_are_those_of_the_papers(
     assert bound.value <= alpha + 1 / problem.n
     # Where the noise is at most a quarter of alpha, that few guesses can be paid for: 4 ln U/alpha^2, or log2 |N|.
     size = problem.domain.size
-    most = 4 * math.log(size) / alpha**2 if kind is MultiplicativeWeights else math.log2(
-        candidates(size=size, points=math.ceil(2 / alpha))
-    )  # fmt: skip
+    most = (
+        4 * math.log(size) / alpha**2
+        if kind is MultiplicativeWeights
+        else math.log2(candidates(size=size, points=math.ceil(2 / alpha)))
+    )
     slack = (rows * alpha) / 4
     assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
 
@@ -267,21 +268,20 @@ def test_paid_answers_promised_by_hand() -> None:
 @both
 def test_the_promise_is_about_the_gate_that_is_opened(kind: type[Interactive], seed: int) -> None:
     class Told(Preview):
-        """Keeps what its gate was told."""
+        """Keeps the gate it was asked for."""
 
-        def sparse_gate(self, **told: Any) -> Any:
+        def make(self, draw: Draw[Any], trials: int) -> Any:
             """See Sampler."""
-            self.told = told
-            return super().sparse_gate(**told)
+            if isinstance(draw, SparseVector):
+                self.opened = draw
+            return super().make(draw, trials)
 
     problem, sampler = on_a_line(n=1_000), Told(seed)
     mechanism = kind(epsilon=0.7, updates=3)
     mechanism.open(mechanism.prepare(skewed(problem), problem), sampler, 2)
-    told = sampler.told
-    assert told["sensitivity"] == 1
-    opened = gate_budget(epsilon=told["epsilon"], updates=told["updates"], answers=told["answers"])
-    assert opened == mechanism.budget()
-    assert opened.total == pytest.approx(0.7, rel=1e-12)
+    assert sampler.opened.sensitivity == 1
+    assert sampler.opened.budget == mechanism.budget()
+    assert sampler.opened.budget.total == pytest.approx(0.7, rel=1e-12)
 
 
 @both
@@ -314,7 +314,7 @@ def test_a_list_too_coarse_is_said_to_be() -> None:
 
 @pytest.mark.parametrize(("key", "most_paid"), [("weights", 40), ("median", 15)])
 def test_500_adaptive_thresholds_on_real_earnings(key: str, most_paid: int, seed: int) -> None:
-    dataset = Bundled(sample_key="earnings", column_name="earnings", bits=10).dataset()
+    dataset = bundled("earnings", "earnings", bits=10).dataset()
     assert dataset.n == 61_395
     problem = Problem(domain=dataset.domain, queries=Thresholds(domain=dataset.domain), n=dataset.n)
     mechanism = entry(key).make(epsilon=1.0, alpha=0.05, updates=40)

@@ -40,7 +40,7 @@ from dpcore.mechanisms.subsamples.subsampling import (
 from dpcore.mechanisms.subsamples.votes import Commonest, LargerMiddle, Middle, Remembered, Steps, binomial_law
 from dpcore.mechanisms.tables.counting import finished
 from dpcore.queries.ranges import Cells, Thresholds
-from dpcore.randomness import Enumerate, Preview, Secure
+from dpcore.randomness import Enumerate, NoisyCounts, Preview, Secure, SubsampleVotes
 from dpcore.randomness.laws import compositions, laplace_tail
 from tests.kit.statistics import assert_law, assert_other_law
 
@@ -132,7 +132,7 @@ class Lawless(Commonest):
 
 
 def test_a_release_needs_no_law() -> None:
-    votes = Secure().votes(np.array([9, 1, 2]), Lawless(answers=2), rows=5, times=30, trials=4)
+    votes = Secure().draw(SubsampleVotes(np.array([9, 1, 2]), Lawless(answers=2), rows=5, times=30), 4)
     assert votes.shape == (4, 2)
     assert (votes.sum(axis=1) == 30).all()
 
@@ -329,7 +329,7 @@ def test_agreement_is_what_it_says(seed: int) -> None:
     assert answer_chance(plan, epsilon=1.0, agreement=needed) >= 0.95
     assert answer_chance(plan, epsilon=1.0, agreement=needed - 1e-4) < 0.95
     votes = np.random.default_rng(seed).binomial(400, needed, 20_000)
-    noise = Preview(seed).noisy_counts(votes[:, None], epsilon=1.0, sensitivity=plan.cap, trials=20_000)[:, 0]
+    noise = Preview(seed).draw(NoisyCounts(votes[:, None], epsilon=1.0, sensitivity=plan.cap), 20_000)[:, 0]
     answered = int(((noise >= plan.threshold) & (2 * votes > 400)).sum())
     chance = answer_chance(plan, epsilon=1.0, agreement=needed)
     assert_law(np.array([answered, 20_000 - answered]), np.array([chance, 1 - chance]))

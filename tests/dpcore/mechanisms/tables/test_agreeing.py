@@ -32,8 +32,9 @@ def stacks(kinds: Kinds, *, seed: int) -> Stacks:
 def by_set(kinds: Kinds, tables: Stacks) -> dict[Set, Floats]:
     """Each table by its attributes."""
     shelves = shelves_of(kinds).shelves
-    return {chosen: each for shape, found in tables.items()
-            for chosen, each in zip(shelves[shape].sets, found, strict=True)}  # fmt: skip
+    return {
+        chosen: each for shape, found in tables.items() for chosen, each in zip(shelves[shape].sets, found, strict=True)
+    }
 
 
 def noisy(sizes: tuple[int, ...], *, epsilon: float, seed: int) -> tuple[ResidualPlan, Stacks]:
@@ -56,8 +57,11 @@ def test_means_by_brute_force(sizes: tuple[int, ...], ways: int, seed: int) -> N
     found, each = by_set(kinds, level.below.stacked(means)), by_set(kinds, tables)
     furthest = 0.0
     for small in combinations(range(len(sizes)), ways - 1):
-        made = [each[large].sum(axis=next(p for p, a in enumerate(large) if a not in small))
-                for large in combinations(range(len(sizes)), ways) if set(small) <= set(large)]  # fmt: skip
+        made = [
+            each[large].sum(axis=next(p for p, a in enumerate(large) if a not in small))
+            for large in combinations(range(len(sizes)), ways)
+            if set(small) <= set(large)
+        ]
         np.testing.assert_allclose(found[small], np.mean(made, axis=0))
         furthest = max(furthest, max(float(np.abs(one - each[small]).max()) for one in made))
     assert apart == pytest.approx(furthest)

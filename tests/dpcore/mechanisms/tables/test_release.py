@@ -68,8 +68,7 @@ def released(
     records = correlated(sizes, n=n, seed=seed)
     mechanism = ResidualPlanner(epsilon=epsilon, delta=1e-6)
     state = mechanism.prepare(dataset_on(problem, records), problem)
-    truth = {chosen: table.astype(float) for chosen, table in
-             finished(count_tables(records, sizes, ways=ways)).items()}  # fmt: skip
+    truth = {chosen: table.astype(float) for chosen, table in finished(count_tables(records, sizes, ways=ways)).items()}
     release = mechanism.run(state, Preview(seed))
     assert isinstance(release, ContrastsRelease)
     return release, truth

@@ -111,8 +111,9 @@ def test_every_draw_is_told_what_the_worst_neighbour_moves(sizes: tuple[int, ...
     problem = problem_of(sizes, ways=min(3, len(sizes)), n=3, neighbours=neighbours)
     mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
     plan = mechanism.plan(problem)
-    told = sum(sum(s * s for s in shift) / part.sigma**2
-               for part, shift in zip(plan.parts, worst_shift(plan), strict=True))  # fmt: skip
+    told = sum(
+        sum(s * s for s in shift) / part.sigma**2 for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
+    )
     records = every_record(sizes)
     base = records[[0, len(records) // 2, len(records) - 1]]
 

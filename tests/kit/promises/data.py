@@ -8,13 +8,13 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.promises_cases import Case, Grid, claimed, made, releases, row_counts
 from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
 from dpcore.core import DataRelease, Domain, Entry, Floats, Integers, Mechanism, Queries
 from dpcore.data.domains import Grid as Plane
 from dpcore.data.generators import generate
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
+from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
 
 SHAPES = ("all_equal", "bimodal", "sparse")
 ROWS = (1_000, 500_000)

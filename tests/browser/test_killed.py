@@ -1,7 +1,4 @@
-"""Every hostile file goes through a real browser to a real server, which lives on and shows no refused record.
-
-`run.py test` gives the same files to the reader and to the page without a browser.
-"""
+"""What a killed server leaves on the disk is removed by the next."""
 
 from __future__ import annotations
 
@@ -12,40 +9,13 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from dpcore.data.reading.scratch import PREFIX
 from tests.kit.browser import Server, running_server, settled
-from tests.kit.hostile import SECRET, hostile_files
 
 pytestmark = pytest.mark.harness
-
-FILES = [
-    (f"{place}-{name}", contents, verdict) for place, (name, contents, verdict) in enumerate(hostile_files().values())
-]
 
 
 def opened(page: Page, server: Server) -> Page:
     page.goto(f"{server.url}/data?way=My+own+file")
     return settled(page)
-
-
-@pytest.mark.parametrize("verdict", ["refused", "read"])
-def test_hostile_files_by_real_upload(page: Page, server: Server, verdict: str) -> None:
-    opened(page, server)
-    for name, contents in ((name, contents) for name, contents, wanted in FILES if wanted == verdict):
-        payload = FilePayload(name=name, mimeType="application/octet-stream", buffer=contents)
-        page.locator('input[type="file"]').set_input_files(payload)
-        refusal = page.get_by_test_id("stAlert").filter(has_text=f"{name}: ")
-        names = page.get_by_role("button", name="Names of the columns")
-        card = page.get_by_test_id("stMarkdown").get_by_text(name)
-        expect(refusal.or_(card).first).to_be_visible()
-        settled(page)
-        if names.count():
-            names.click()
-            settled(page)
-        held = page.get_by_test_id("stMarkdown").get_by_text(name)
-        expect(refusal if verdict == "refused" else held.first).to_be_visible()
-        settled(page)
-        expect(refusal).to_have_count(int(verdict == "refused"))
-        assert SECRET not in page.content() or verdict == "read", name
-        assert server.process.poll() is None, name
 
 
 def test_what_a_killed_server_leaves_is_swept_up_by_the_next(

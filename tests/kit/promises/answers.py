@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.promises_cases import Case, Grid, claimed, made, releases, row_counts
 from dpcore import Dataset, Neighbours, Preview, Problem
 from dpcore.core import Entry, Floats, Integers, Mechanism, Queries, Release
 from dpcore.data.attributes import Attributes, Set
@@ -33,6 +32,7 @@ from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.mechanisms.tables.release import TablesRelease
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import pack
+from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +69,13 @@ class Asked:
                     mechanism = entry.make(epsilon=epsilon, **known)
                     if claimed(mechanism, problem):
                         yield Case(
-                            mechanism=mechanism, problem=problem, data=f"{dataset.provenance.title}, {rows:,} rows",
-                            errors=partial(worst, mechanism, dataset, problem), meets=meets,
+                            mechanism=mechanism,
+                            problem=problem,
+                            data=f"{dataset.provenance.title}, {rows:,} rows",
+                            errors=partial(worst, mechanism, dataset, problem),
+                            meets=meets,
                             trials=min(grid.trials, self.trials),
-                        )  # fmt: skip
+                        )
 
 
 # Any of, all of: k of d attributes.

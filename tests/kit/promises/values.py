@@ -13,7 +13,6 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.promises_cases import BETAS, Case, Grid, claimed, made, releases, row_counts
 from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
 from dpcore.core import Domain, Entry, Floats, Integers, Mechanism, ValueRelease
 from dpcore.data.domains import Grouped
@@ -21,6 +20,7 @@ from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, st
 from dpcore.mechanisms.subsamples.aggregate import Question, SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import agreement_needed
 from dpcore.queries.ranges import Cells, Thresholds
+from tests.kit.promises.cases import BETAS, Case, Grid, claimed, made, releases, row_counts
 
 LINE = Line(bits=5, missing=True)
 QUANTILES = (0.1, 0.5)
@@ -68,10 +68,14 @@ def between(entry: Entry, grid: Grid) -> Iterator[Case]:
                 dataset = made(problem, np.where(np.arange(rows) < low, 0, LINE.ordered - 1), name)
                 measure = partial(missed_by, dataset, problem, quantile)
                 yield Case(
-                    mechanism=mechanism, problem=problem, data=f"{name}, q = {quantile}, {rows:,} rows",
+                    mechanism=mechanism,
+                    problem=problem,
+                    data=f"{name}, q = {quantile}, {rows:,} rows",
                     errors=partial(errors_of, mechanism, dataset, problem, measure, np.inf),
-                    trials=grid.trials, meets=meets, betas=(beta,),
-                )  # fmt: skip
+                    trials=grid.trials,
+                    meets=meets,
+                    betas=(beta,),
+                )
 
 
 def off_mean(mean: float, cells: Integers) -> Floats:
@@ -90,10 +94,13 @@ def means(entry: Entry, grid: Grid) -> Iterator[Case]:
             cells = LINE.ordered // 2 + np.arange(rows) % 2
             dataset, measure = made(problem, cells, "between cells"), partial(off_mean, float(cells.mean()))
             yield Case(
-                mechanism=mechanism, problem=problem, data=f"a mean between two cells, {rows:,} rows",
+                mechanism=mechanism,
+                problem=problem,
+                data=f"a mean between two cells, {rows:,} rows",
                 errors=partial(errors_of, mechanism, dataset, problem, measure, np.inf),
-                trials=grid.trials, meets=meets,
-            )  # fmt: skip
+                trials=grid.trials,
+                meets=meets,
+            )
 
 
 def right(value: int, cells: Integers) -> Floats:
@@ -133,10 +140,13 @@ def stable(entry: Entry, grid: Grid) -> Iterator[Case]:
             records = around(problem, rows, quantile=quantile)
             measure = partial(right, stable_rows(mechanism, problem, records)[0])
             yield Case(
-                mechanism=mechanism, problem=problem, data=f"{name}, q = {quantile}",
+                mechanism=mechanism,
+                problem=problem,
+                data=f"{name}, q = {quantile}",
                 errors=partial(errors_of, mechanism, made(problem, records, name), problem, measure, refusal),
-                trials=grid.trials, betas=(beta,),
-            )  # fmt: skip
+                trials=grid.trials,
+                betas=(beta,),
+            )
 
 
 SUBSAMPLED: tuple[tuple[Domain, tuple[int, int, int]], ...] = (
@@ -188,7 +198,11 @@ def subsampled(entry: Entry, grid: Grid) -> Iterator[Case]:
         if found:
             dataset = made(problem, found[1], "barely agreed")
             yield Case(
-                mechanism=mechanism, problem=problem, data=f"subsamples barely agree, {accounting}",
+                mechanism=mechanism,
+                problem=problem,
+                data=f"subsamples barely agree, {accounting}",
                 errors=partial(errors_of, mechanism, dataset, problem, partial(right, found[0]), np.inf),
-                trials=grid.trials, betas=(beta,), meets=("enough agreement between subsamples",),
-            )  # fmt: skip
+                trials=grid.trials,
+                betas=(beta,),
+                meets=("enough agreement between subsamples",),
+            )

@@ -11,13 +11,13 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.promises_cases import BETAS, NOMINAL, Case, Grid, made
 from dpcore import Categories, Dataset, Line, Neighbours, Preview, Problem
 from dpcore.core import Booleans, Bound, Entry, Floats, Integers, Queries
 from dpcore.mechanisms.online.analysts import ANALYSTS, Analyst, Sweeping, analyst
 from dpcore.mechanisms.online.conversation import Answer, Conversation, Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
+from tests.kit.promises.cases import BETAS, NOMINAL, Case, Grid, made
 
 
 class AskingAgain:
@@ -150,9 +150,11 @@ def conversations(entry: Entry, grid: Grid) -> Iterator[Case]:
             if mechanism.accuracy(problem, BETAS[-1]).vacuous or (who == WHO[-1] and questions > few[-1]):
                 continue
             talk = Talk(
-                mechanism=mechanism, dataset=made(problem, rows(mechanism, problem), rows.__name__), problem=problem,
+                mechanism=mechanism,
+                dataset=made(problem, rows(mechanism, problem), rows.__name__),
+                problem=problem,
                 who=who,
-            )  # fmt: skip
+            )
             for of, errors, promise in (("", talk.worst_errors, None), ("paid", talk.paid, talk.most_paid)):
                 yield Case(
                     mechanism=mechanism, problem=problem, data=f"{rows.__name__}, {who}", errors=errors, of=of,

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.promises_answers import halfspaces, lists, marginals, tables
-from benchmarks.promises_cases import Case, Grid, Row, judged
-from benchmarks.promises_conversations import conversations
-from benchmarks.promises_data import cases as data_cases
-from benchmarks.promises_values import between, means, stable, subsampled
 from dpcore.core import BoundKind, Entry, Mechanism
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
@@ -21,6 +16,11 @@ from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
+from tests.kit.promises.answers import halfspaces, lists, marginals, tables
+from tests.kit.promises.cases import Case, Grid, Row, judged
+from tests.kit.promises.conversations import conversations
+from tests.kit.promises.data import cases as data_cases
+from tests.kit.promises.values import between, means, stable, subsampled
 
 COVERED: tuple[tuple[tuple[type[Mechanism], ...], Callable[[Entry, Grid], Iterator[Case]]], ...] = (
     ((ExponentialMedian,), between),
@@ -49,7 +49,7 @@ def cases_of(entry: Entry, grid: Grid) -> Iterator[Case]:
         return data_cases(entry, grid)
     raise LookupError(
         f"Nothing tries what {entry.key} promises: add {entry.mechanism.__name__} to COVERED in "
-        "benchmarks/promises_covered.py, with a function that makes data and measures the error it promises."
+        "tests/kit/promises/covered.py, with a function that makes data and measures the error it promises."
     )
 
 
@@ -67,6 +67,6 @@ def rows_of(entry: Entry, grid: Grid, *, seed: int) -> Iterator[Row]:
             yield row
     if silent and not tried:
         raise LookupError(
-            f"{entry.key} promises something that no data of its cases in benchmarks/promises_covered.py meet: "
+            f"{entry.key} promises something that no data of its cases in tests/kit/promises/covered.py meet: "
             "add rows, parameters or data there that meet its assumptions."
         )

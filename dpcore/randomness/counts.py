@@ -1,0 +1,105 @@
+"""Noisy counts: discrete Laplace noise, discrete Gaussian noise, and comparisons of noisy values with thresholds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Booleans, Integers, ParameterError
+from dpcore.randomness.enumeration import Enumerate
+from dpcore.randomness.laws import clamped_law, laplace_tail
+from dpcore.randomness.preview import Preview
+from dpcore.randomness.sampler import Charge, Draw, PureDraw, Sampler
+from dpcore.randomness.secure import Secure
+
+NEVER = 1 << 62
+"""A threshold that no noisy count reaches: the answer is public."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoisyCounts(PureDraw[Integers]):
+    """Counts (1 or T, k) plus discrete Laplace noise of scale sensitivity/epsilon in each cell: (T, k)."""
+
+    counts: Integers
+
+    def previewed(self, preview: Preview, trials: int) -> Integers:
+        """On one block of doubles after another."""
+        return preview.laplace(self.counts, scale=self.scale, trials=trials)
+
+    def released(self, secure: Secure, trials: int) -> Integers:
+        """OpenDP's discrete Laplace."""
+        return secure.laplace(self.counts, scale=self.scale, trials=trials)
+
+    def enumerated(self, paths: Enumerate, trials: int) -> Integers:
+        """Clamped to the window."""
+        laws = clamped_law(self.counts, window=paths.window, kind="laplace", scale=self.scale)
+        return paths.independent(laws, paths.values)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianCounts(Draw[Integers]):
+    """Counts (1 or T, k) plus discrete Gaussian noise of parameter sigma in each cell: (T, k).
+
+    ``shift`` lists how far a neighbour moves the cells it moves; (epsilon, delta) follow from it and sigma.
+    """
+
+    counts: Integers
+    sigma: float = field(kw_only=True)
+    shift: tuple[int, ...] = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.sigma < math.inf):
+            raise ParameterError(f"A draw needs a finite sigma above 0, got {self.sigma!r}.")
+
+    @property
+    def charge(self) -> Charge:
+        """Sigma, shift and how many numbers are drawn."""
+        return Charge(type(self).__name__, sigma=self.sigma, shift=self.shift, numbers=self.counts.shape[1])
+
+    def previewed(self, preview: Preview, trials: int) -> Integers:
+        """A rounded normal, thinned to the discrete law."""
+        return preview.gaussian((trials, self.counts.shape[1]), sigma=self.sigma) + self.counts
+
+    def released(self, secure: Secure, trials: int) -> Integers:
+        """OpenDP's discrete Gaussian."""
+        return secure.gaussian(self.counts, sigma=self.sigma, trials=trials)
+
+    def enumerated(self, paths: Enumerate, trials: int) -> Integers:
+        """Clamped to the window."""
+        laws = clamped_law(self.counts, window=paths.window, kind="gaussian", scale=self.sigma)
+        return paths.independent(laws, paths.values)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoisyComparisons(PureDraw[Booleans]):
+    """Whether value + discrete Laplace noise >= threshold, elementwise on values (1 or T, k): (T, k).
+
+    Thresholds are public whole numbers, broadcast against the values; noise has scale sensitivity/epsilon. Where
+    nobody needs the answer, NEVER as the one threshold keeps the draw and its charge, and a preview from work.
+    """
+
+    values: Integers
+    threshold: NDArray[Any] | int
+
+    def composed(self, sampler: Sampler, trials: int) -> Booleans:
+        """Noisy counts, compared."""
+        counts = NoisyCounts(self.values, epsilon=self.epsilon, sensitivity=self.sensitivity)
+        reached: Booleans = sampler.draw(counts, trials) >= self.threshold
+        return reached
+
+    def previewed(self, preview: Preview, trials: int) -> Booleans:
+        """The same, but for what nobody needs."""
+        if isinstance(self.threshold, int) and self.threshold >= NEVER:
+            return np.zeros((trials, self.values.shape[1]), dtype=np.bool_)
+        return self.composed(preview, trials)
+
+    def enumerated(self, paths: Enumerate, trials: int) -> Booleans:
+        """The tail of the noise: two branches a value."""
+        needed = np.broadcast_to(self.threshold, np.broadcast_shapes(np.shape(self.threshold), self.values.shape))
+        yes = laplace_tail(needed - self.values, scale=self.scale)
+        reached: Booleans = paths.independent(np.stack([1 - yes, yes], axis=-1), np.array([False, True]))
+        return reached

@@ -1,0 +1,127 @@
+"""The colours of both themes, and what is mixed of them: tints, hatching, shades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Palette:
+    """The colours of one theme.
+
+    Attributes:
+        paper: of the page.
+        ink: of words and of a rule where a control stands.
+        quiet: of words that are less important.
+        grid: of grid lines.
+        roles: of marks, by role.
+        others: of mechanisms and of whatever else a picture compares, none like another or like a role; words in these
+            colours can be read on the paper.
+        shades: few to many rows, by role, and below to above zero under "error".
+    """
+
+    paper: str
+    ink: str
+    quiet: str
+    grid: str
+    roles: Mapping[str, str]
+    others: tuple[str, ...]
+    shades: Mapping[str, tuple[str, ...]]
+
+
+LIGHT = Palette(
+    paper="#ffffff",
+    ink="#1b1e23",
+    quiet="#5a616b",
+    grid="#e3e6eb",
+    roles=MappingProxyType(
+        {
+            "true": "#2b2f36",
+            "released": "#1b68cb",
+            "theory": "#b85c00",
+            "impossible": "#7a808a",
+            "vacuous": "#5a616b",
+            "guess": "#a8418f",
+        }
+    ),
+    others=(
+        *("#006400", "#82005a", "#787800", "#6e32a0", "#960000", "#3c5082", "#643c00"),
+        *("#8264c8", "#002882", "#82505a", "#460064", "#003c00", "#5a0a1e", "#d82850"),
+        *("#2838c0", "#607090", "#00806b"),
+    ),
+    shades=MappingProxyType(
+        {
+            "true": ("#f1f2f5", "#8b919b", "#16191d"),
+            "released": ("#eef3fb", "#5b9be6", "#0d2f63"),
+            "error": ("#8c4a2f", "#f4f5f7", "#1b68cb"),
+            "other-0": ("#e9f3f1", "#4aa797", "#003d33"),
+        }
+    ),
+)
+DARK = Palette(
+    paper="#030508",
+    ink="#e9ecf0",
+    quiet="#a5acb8",
+    grid="#262c36",
+    roles=MappingProxyType(
+        {
+            "true": "#d5d9e0",
+            "released": "#6aa9f5",
+            "theory": "#f59a3c",
+            "impossible": "#8d95a1",
+            "vacuous": "#a5acb8",
+            "guess": "#e38fcd",
+        }
+    ),
+    others=(
+        *("#96fa82", "#a06482", "#788232", "#b450be", "#c8640a", "#0a82f0", "#fad250"),
+        *("#aa82fa", "#4682aa", "#dc4678", "#7864dc", "#6ed2aa", "#fa7878", "#b89078"),
+        *("#c0b8f8", "#68d0f8", "#00aa82"),
+    ),
+    shades=MappingProxyType(
+        {
+            "true": ("#12151b", "#737a86", "#f2f4f7"),
+            "released": ("#0d1622", "#3f7fcb", "#e3effd"),
+            "error": ("#d79a7d", "#161a21", "#6aa9f5"),
+            "other-0": ("#0d1a18", "#2b8e78", "#d5f5ec"),
+        }
+    ),
+)
+
+
+def palette(*, dark: bool) -> Palette:
+    """The colours for a theme."""
+    return DARK if dark else LIGHT
+
+
+def parts(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue, 0 to 255."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def faint(colour: str, opacity: float) -> str:
+    """A colour that lets the background through."""
+    return f"rgba({','.join(map(str, parts(colour)))},{opacity:g})"
+
+
+def hatched(colour: str) -> dict[str, Any]:
+    """The filling of what is impossible: stripes on a tint, never a colour alone."""
+    pattern = {"shape": "/", "size": 9, "solidity": 0.18, "fgcolor": colour, "bgcolor": faint(colour, 0.13)}
+    return {"fillpattern": {**pattern, "fillmode": "overlay"}, "fillcolor": faint(colour, 0.13)}
+
+
+def scale(shades: tuple[str, ...], *, root: bool) -> list[list[Any]]:
+    """Stops of a scale of shades: equal steps, or by the square root, which tells small counts apart."""
+    places = np.linspace(0, 1, 17)
+    mixed = np.array([parts(shade) for shade in shades], dtype=np.float64)
+    at = np.sqrt(places) if root else places
+    colours = np.stack([np.interp(at, np.linspace(0, 1, len(shades)), part) for part in mixed.T], axis=1)
+    return [
+        [float(place), f"rgb({red:.0f},{green:.0f},{blue:.0f})"]
+        for place, (red, green, blue) in zip(places, colours, strict=True)
+    ]

@@ -1,0 +1,128 @@
+"""The pen of one picture: places along its axes, looks, names, what pointing says, and words drawn into it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pages.charts.axes import printed
+from pages.charts.palette import Palette
+from pages.charts.picture import Axis, Mark, Picture, numbers
+from pages.charts.roles import BADGES, Look, look
+from pages.charts.words import shortened
+
+Trace = dict[str, Any]
+Numbers = Sequence[float | None] | None
+Ends = tuple[float, float]
+
+FINEST = 4000
+"""Steps along an axis that can be told apart."""
+SHADES_ABOVE = 46
+"""Pixels for a scale of shades above the picture."""
+LINE_OF_WORDS = 18
+"""Pixels from one line of words at the top to the next."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pen:
+    """Draws marks of one picture.
+
+    Attributes:
+        picture: what is drawn.
+        ends: from where to where both axes go.
+        colours: of the theme.
+        badge: provenance, line by line.
+        shapes: lines and outlines drawn so far.
+        words: words drawn so far.
+    """
+
+    picture: Picture
+    ends: tuple[Ends, Ends]
+    colours: Palette
+    badge: list[str]
+    shapes: list[dict[str, Any]] = field(default_factory=list)
+    words: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def under_badge(self) -> int:
+        """Pixels from the top to what is below the badge."""
+        return 12 + 14 * len(self.badge)
+
+    def look(self, mark: Mark) -> Look:
+        """Colour, shape and dash of a mark's role."""
+        return look(mark.role, self.colours)
+
+    def places(self, values: ArrayLike, *, across: bool) -> list[float | None]:
+        """Places along an axis, told apart as finely as the picture can show."""
+        axis, (low, high) = (self.picture.x, self.ends[0]) if across else (self.picture.y, self.ends[1])
+        return shortened(numbers(values), step=0.0 if axis.log else (high - low) / FINEST)
+
+    def named(self, mark: Mark) -> Trace:
+        """Name and place in the legend, where a click hides all marks of that name."""
+        name = printed(mark.name)
+        return {"name": name, "legendgroup": name, "showlegend": bool(name) and mark.legend}
+
+    def hover(self, mark: Mark, xs: Numbers = None, ys: Numbers = None) -> Trace:
+        """What pointing at it says: what it is, its numbers in share and rows, and what kind of number it is."""
+        if (mark.hover is None and not mark.name) or (mark.hover is not None and not len(mark.hover)):
+            return {"hoverinfo": "skip"}
+        badge = BADGES.get(mark.role, "")
+        end = f"<br>{badge}<extra></extra>" if badge else "<extra></extra>"
+        if mark.hover is not None:
+            return {"hovertext": [printed(text) for text in mark.hover], "hovertemplate": f"%{{hovertext}}{end}"}
+        lines = [f"<b>{printed(mark.name)}</b>"]
+        extra: Trace = {}
+        for side, axis, values in (("x", self.picture.x, xs), ("y", self.picture.y, ys)):
+            if not axis.shown:
+                continue
+            if axis.labels and values is not None:
+                at = np.rint(np.nan_to_num(np.array(values, dtype=np.float64))).clip(0, len(axis.labels) - 1)
+                extra["hovertext"] = [printed(axis.labels[int(place)]) for place in at]
+                lines.append("%{hovertext}")
+                continue
+            lines.append(f"{printed(axis.title) or side}: %{{{side}{form(axis)}}}")
+            if (axis.rows or axis.of) and values is not None and "customdata" not in extra:
+                times = axis.rows or 1 / axis.of
+                extra["customdata"] = shortened([np.nan if each is None else each * times for each in values])
+                lines[-1] += " (%{customdata:,.3~r} rows)" if axis.rows else " (%{customdata:.3~p} of n)"
+        return {**extra, "hovertemplate": "<br>".join(lines) + end}
+
+    def place(self, value: float, *, across: bool) -> float:
+        """Where words stand: on a logarithmic axis Plotly wants the exponent there, and only there."""
+        axis = self.picture.x if across else self.picture.y
+        return math.log10(value) if axis.log else value
+
+    def say(self, text: str, *, colour: str, size: float, bold: bool = False, **place: Any) -> None:
+        """Words with an outline in the page's colour, readable across lines."""
+        paper = self.colours.paper
+        halo = ", ".join(f"{x}px {y}px 2px {paper}" for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
+        font = {"color": colour, "size": size, "shadow": halo, "weight": 600 if bold else 400}
+        self.words.append({"text": printed(text), "font": font, "showarrow": False, **place})
+
+    def corner(self, label: str, corner: str, within: tuple[Ends | None, Ends | None] = (None, None)) -> None:
+        """What a region is called, in a corner of it or of the picture."""
+        if not label:
+            return
+        upper, right = corner.startswith("top"), corner.endswith("right")
+        place: dict[str, Any] = {}
+        for name, side, far, axis in (("x", within[0], right, self.picture.x), ("y", within[1], upper, self.picture.y)):
+            ref = {f"{name}ref": "paper", name: float(far)}
+            if side is not None:
+                end = side[1] if far else side[0]
+                ref = {f"{name}ref": name, name: math.log10(end) if axis.log else end}
+            place |= ref
+        place |= {"xanchor": "right", "xshift": -6} if right else {"xanchor": "left", "xshift": 6}
+        place |= {"yanchor": "top", "yshift": -4} if upper else {"yanchor": "bottom", "yshift": 4}
+        self.say(label, colour=self.colours.ink, size=12, bold=True, **place)
+
+
+def form(axis: Axis) -> str:
+    """How a number of an axis is written when pointed at."""
+    if axis.labels:
+        return ""
+    return f":{axis.form}" if axis.form else ":.4~g"

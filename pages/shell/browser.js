@@ -1,0 +1,52 @@
+// What Streamlit leaves to the browser: history entries that Back can use, a link to copy, a file that a reload lost.
+
+const SOON = 1000; // milliseconds
+const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
+let reloaded = true;
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  keepHistory();
+  const find = (name) => parentElement.querySelector(`.dpscope-${name}`);
+  const copied = find("copied");
+  find("copy").onclick = async () => {
+    copied.textContent = (await copy(location.href)) ? "Copied." : location.href;
+    setTimeout(() => { copied.textContent = ""; }, 4000);
+  };
+  // A new server, or a reload: the file is nowhere, and whoever gave it is told so.
+  if (data.file) sessionStorage.setItem(LOST, "yes");
+  else if (reloaded && sessionStorage.getItem(LOST)) find("lost").hidden = false;
+  else if (!reloaded) sessionStorage.removeItem(LOST);
+  if (data.file) find("lost").hidden = true;
+  reloaded = false;
+  const leave = (event) => { if (event.key === "Escape" && data.presenting) setTriggerValue("left", true); };
+  document.addEventListener("keydown", leave);
+  return () => document.removeEventListener("keydown", leave);
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // not allowed, or not a secure origin: the address itself is shown
+  }
+}
+
+// Streamlit adds an entry for every step of a control that Python moves, and one with no controls when a page is left.
+// With one entry a page, Back returns to the page as it was.
+function keepHistory() {
+  if (window.dpscopeHistory) return;
+  window.dpscopeHistory = true;
+  const push = history.pushState.bind(history);
+  let before = "", emptied = -SOON;
+  history.pushState = (state, title, url) => {
+    const next = new URL(url ?? location.href, location.href);
+    if (next.pathname === location.pathname) {
+      if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
+      history.replaceState(state, title, url);
+      return;
+    }
+    if (performance.now() - emptied < SOON) history.replaceState(history.state, "", before);
+    push(state, title, url);
+  };
+}

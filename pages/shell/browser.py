@@ -1,0 +1,40 @@
+"""What Streamlit leaves to the browser: a link to copy, history entries that Back can use, a file lost by a reload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+HERE = Path(__file__).resolve().parent
+HTML = """
+<div class="dpscope-tools">
+  <span class="dpscope-lost" role="status" hidden>The page was loaded anew: please choose your file again.</span>
+  <span class="dpscope-copied" role="status"></span>
+  <button type="button" class="dpscope-copy">Copy link</button>
+</div>
+"""
+CSS = """
+.dpscope-tools { display: flex; gap: 0.75rem; align-items: center; justify-content: flex-end; font-size: 0.875rem; }
+.dpscope-copied { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 30rem; }
+.dpscope-tools button {
+  font: inherit; color: var(--st-text-color); background: transparent; cursor: pointer; white-space: nowrap;
+  border: 1px solid var(--st-border-color); border-radius: 0.4rem; padding: 0.15rem 0.6rem;
+}
+"""
+_tools = st.components.v2.component(
+    "dpscope.browser",
+    html=HTML,
+    css=CSS,
+    js=(HERE / "browser.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+def browser_tools(*, file: bool) -> None:
+    """Draw the tools.
+
+    Args:
+        file: whether this session holds a file, which no reload brings back.
+    """
+    _tools(key="browser_tools", data={"file": file, "presenting": False}, on_left_change=lambda: None)

@@ -1,0 +1,78 @@
+"""Links, Back, Forward and reloading: nothing is lost but a file, and that is said."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, FilePayload, Page, expect
+
+from tests.kit.browser import Server, go_to, settled, watched_page
+
+PEOPLE = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
+LOST = "The page was loaded anew: please choose your file again."
+
+
+def entries(page: Page) -> int:
+    """How many history entries the tab has."""
+    count: int = page.evaluate("history.length")
+    return count
+
+
+def epsilon(page: Page) -> str:
+    """What the exact entry holds."""
+    return page.get_by_role("spinbutton", name="Exact ε").input_value()
+
+
+def test_back_returns_to_the_page_as_it_was(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/random-privacy")
+    settled(page)
+    before = entries(page)
+    page.get_by_role("slider", name="Privacy loss ε").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+        settled(page)
+    chosen, link = epsilon(page), page.url
+    assert chosen != "1" and entries(page) == before, "a step of a slider is no page"
+    go_to(page, "data")
+    assert entries(page) == before + 1
+    page.go_back()
+    settled(page)
+    assert page.url == link and epsilon(page) == chosen
+    page.go_forward()
+    settled(page)
+    expect(page).to_have_title("Data · dpscope")
+    page.go_back()
+    settled(page)
+    page.reload()
+    settled(page)
+    assert page.url == link and epsilon(page) == chosen
+
+
+def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/data?way=My+own+file")
+    settled(page)
+    expect(page.get_by_text(LOST)).to_be_hidden()
+    page.locator('input[type="file"]').set_input_files(PEOPLE)
+    page.get_by_role("button", name="Names of the columns").click()
+    settled(page)
+    expect(page.get_by_text(LOST)).to_be_hidden()
+    page.reload()
+    settled(page)
+    expect(page.get_by_text(LOST)).to_be_visible()
+    page.locator('input[type="file"]').set_input_files(PEOPLE)
+    page.get_by_role("button", name="Names of the columns").click()
+    settled(page)
+    expect(page.get_by_text(LOST)).to_be_hidden()
+    page.get_by_role("button", name="Forget this file").click()
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(page.get_by_text(LOST)).to_be_hidden()  # forgotten, not lost
+
+
+def test_the_link_is_copied_with_its_controls(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(f"{server.url}/random-privacy?epsilon=0.3")
+        settled(page)
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == page.url != server.url

@@ -1,0 +1,96 @@
+"""The theorem card: each condition has its verdict, each number says what it is, and what is not proved is not said."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import Assumption, Bound, BoundKind, Guarantee, Neighbours
+from pages.shell.theorem import observed, promise
+
+CONDITIONS = (Assumption(text="n is large", met=True), Assumption(text="rows are public", met=False))
+BOUND = Bound(
+    value=0.02,
+    kind=BoundKind.GUARANTEE,
+    statement="It is so.",
+    reference="R",
+    beta=0.05,
+    rows_needed=500,
+    formula=r"\alpha",
+)
+SCRIPT = """
+import streamlit as st
+from pages.shell.theorem import theorem_card
+theorem_card(**st.session_state["told"])
+"""
+GUARANTEE = Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE)
+
+
+def card(bound: Bound = BOUND, **more: Any) -> AppTest:
+    """The card as a person sees it."""
+    told = {"bound": bound, "guarantee": GUARANTEE, "n": 1000, "covers": "for each single release"} | more
+    app = AppTest.from_string(SCRIPT)
+    app.session_state["told"] = told
+    app.run()
+    assert not app.exception
+    return app
+
+
+def lines(bound: Bound = BOUND, **more: Any) -> list[str]:
+    return [str(each.value) for each in card(bound, **more).markdown]
+
+
+def test_a_promise_is_said_with_its_chance_its_share_and_its_rows() -> None:
+    said = "With probability at least 0.95, no query errs by more than **2%** (≈ 20 of 1,000 rows)."
+    assert promise(BOUND, n=1000) == said
+    app = card()
+    privacy = "Privacy: ε = 1 (replace one row), for each single release."
+    assert [each.value for each in app.markdown] == [f"{said} :orange-badge[theory]", "It is so.", privacy]
+    assert [each.value.strip("$\n") for each in app.latex] == [BOUND.formula]
+    assert [each.value for each in app.caption] == ["Reference: R."]
+    assert lines(said="Else.", statement="Why.", seen=["Seen."])[:3] == [
+        "Else. :orange-badge[theory]",
+        "Why.",
+        "Seen.",
+    ]
+
+
+def test_a_condition_has_its_own_verdict() -> None:
+    told = lines(replace(BOUND, assumptions=CONDITIONS))
+    assert told[2:4] == ["✓ met: n is large", "✗ **not met**: rows are public"]
+
+
+def test_too_few_rows_are_too_few() -> None:
+    assert lines(n=499, needs="To say anything")[2] == (
+        "To say anything it needs n = 500 rows; here n = 499: ✗ **too few**."
+    )
+    assert lines(n=500, needs="To promise α = 0.1")[2].endswith("here n = 500: ✓ enough.")
+    assert len(lines()) == 3, "not told where nobody asks"
+
+
+def test_what_says_nothing_is_no_promise() -> None:
+    unmet = replace(BOUND, assumptions=CONDITIONS)
+    assert promise(unmet, n=1000) == "The theorem promises nothing here: not all that it assumes is met."
+    assert promise(unmet, n=499).endswith("is met. It would need n = 500.")
+    vacuous = promise(replace(BOUND, value=1.5), n=1000)
+    assert vacuous.startswith("The promise is vacuous here: an error of 1.5 times n is no news. It starts to say")
+    order = promise(replace(BOUND, value=math.inf, kind=BoundKind.ORDER_ONLY), n=1000)
+    assert order.startswith("The theorem gives an order of magnitude only")
+
+
+def test_what_is_no_guarantee_is_a_warning() -> None:
+    [warning] = card(guarantee=replace(GUARANTEE, releasable=False, why_not="It is approximate.")).warning
+    assert warning.value == "Privacy: none to rely on. It is approximate."
+
+
+def test_previews_are_held_against_the_promise() -> None:
+    told = observed(10, 100, BOUND, private=True, on=" on all 300 queries")
+    assert told.startswith(
+        "Observed: 10 of 100 previews erred by more than 2% on all 300 queries; the chance is between"
+    )
+    assert "between 0.049 and 0.176 (exact 95% interval), the theorem allows 0.05." in told
+    assert told.endswith(":blue-badge[simulated] :orange-badge[not protected]")
+    assert observed(10, 100, BOUND, private=False).endswith(":blue-badge[simulated]")
