@@ -16,7 +16,7 @@ def warnings(app: AppTest) -> list[str]:
 
 
 FILES = {
-    "explore": "play/explore.py",
+    "explore": "play/page.py",
     "data": "data/page.py",
     "limits": "learn/page.py",
     **{name: f"{name}/page.py" for name in ("ask", "robust", "sparse", "halfspaces", "marginals")},
@@ -89,7 +89,7 @@ def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str,
 
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
-    told = warnings(opened("play/explore.py", data="my-file", epsilons="2", mechanism="magic"))
+    told = warnings(opened("play/page.py", data="my-file", epsilons="2", mechanism="magic"))
     assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))
