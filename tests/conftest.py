@@ -10,7 +10,16 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from tests.kit.browser import DESKTOP, Server, no_traceback, running_browser, running_server, watched_page
+from tests.kit.browser import (
+    DESKTOP,
+    Server,
+    Tab,
+    no_traceback,
+    opened_tab,
+    running_browser,
+    running_server,
+    watched_visit,
+)
 
 # Examples follow from the test alone, and a busy machine fails none of them.
 settings.register_profile("dpscope", derandomize=True, deadline=None, print_blob=True)
@@ -84,8 +93,18 @@ def colour_scheme() -> str:
     return "light"
 
 
+@pytest.fixture(scope="session")
+def tab(browser: Browser) -> Iterator[Tab]:
+    """One tab for the whole session; tests ask for `page`."""
+    with opened_tab(browser) as tab:
+        yield tab
+
+
 @pytest.fixture
-def page(browser: Browser, viewport: ViewportSize, colour_scheme: str) -> Iterator[Page]:
-    """A page that nobody has used; the test fails at its end if anything went wrong in it."""
-    with watched_page(browser, viewport=viewport, colour_scheme=colour_scheme) as page:
+def page(tab: Tab, viewport: ViewportSize, colour_scheme: str) -> Iterator[Page]:
+    """A page without cookies or storage; the test fails at its end if anything went wrong in it.
+
+    What must be new to the browser, or speaks to its debugger, opens a page of its own with `watched_page`.
+    """
+    with watched_visit(tab, viewport=viewport, colour_scheme=colour_scheme) as page:
         yield page

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from dpcore.core import DataError, Domain, Provenance, ProvenanceKind
+from dpcore.data.bundled import bundled
 from dpcore.data.cube import Predicate
 from dpcore.data.domains import Categories, Grid, Line
 from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Limits, Table, read_table
 from dpcore.data.readings import Measure, Vectors, YesNo
+from dpcore.data.samples import load_sample
 from pages.data.upload import LEAST_MEGABYTES, session_limits
 from pages.shell.session import remembered
 from tests import ROOT
@@ -87,6 +89,12 @@ def test_what_a_session_holds_counts_until_it_is_let_go() -> None:
     del first
     gc.collect()
     assert cube(table) is not None
+
+
+def test_what_is_made_of_a_sample_that_all_sessions_share_counts_towards_none() -> None:
+    before = load_sample("penguins")._held_bytes()
+    kept = bundled("penguins", "bill_length_mm", "flipper_length_mm").dataset()
+    assert load_sample("penguins")._held_bytes() == before < kept.records.nbytes
 
 
 def test_what_was_computed_before_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,18 +65,6 @@ def generate(key: str, *, n: int, size: int | tuple[int, int], seed: int) -> Int
     return _cells(places[:, 0], size[0]) * size[1] + _cells(places[:, 1], size[1])
 
 
-def generate_distinct(*, n: int, size: int, seed: int) -> Integers:
-    """A uniformly random set of n different cells out of 0..size-1, for theorems about distinct records, shape (n,).
-
-    Raises:
-        ParameterError: more records than cells, or a number out of range.
-    """
-    random = _random(n, size, seed)
-    if n > size:
-        raise ParameterError(f"Distinct records need at least as many cells as records: n = {n:,}, size = {size:,}.")
-    return random.choice(size, n, replace=False)
-
-
 def _random(n: int, size: int, seed: int) -> Random:
     for name, value, low, high in (
         ("n", n, 1, MOST_RECORDS),

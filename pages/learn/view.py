@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.learn.attackme import lesson as attackme
 from pages.learn.dimension import lesson as dimension
 from pages.learn.fat import lesson as fat
 from pages.learn.histogram import lesson as histogram
@@ -18,6 +19,7 @@ from pages.learn.vc import lesson as vc
 from pages.shell.controls import choice
 
 LESSONS: dict[str, tuple[str, Callable[[], None]]] = {
+    "attack-me": ("Attack me: counts that tell on you", attackme.lesson),
     "median": ("No private median on a long line", median.lesson),
     "vc": ("Accurate answers give the data away", vc.lesson),
     "fat": ("Weak questions give it away, too", fat.lesson),
@@ -37,7 +39,7 @@ def limits() -> None:
         "What **no** method can do while it keeps its promise of privacy, however clever; and attacks you can run to "
         "see why. Everything here is made up or public: nothing on this page costs privacy."
     )
-    chosen = choice("Lesson", {key: title for key, (title, _) in LESSONS.items()}, key="lesson")
+    chosen = choice("Lesson", {key: title for key, (title, _) in LESSONS.items()}, key="lesson", default="median")
     title, lesson = LESSONS[chosen]
     st.header(title)
     lesson()

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import DESKTOP, PAGES, PHONE, Server, axe, in_menu, no_traceback, settled, watched_page
+from tests.kit.browser import PAGES, Server, axe, every_screen, in_menu, no_traceback, settled, sound, watched_page
 
 ERRORS = '[data-testid="stException"]'
 
@@ -20,23 +20,9 @@ def opened(page: Page, server: Server, name: str) -> Page:
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(
-    ("viewport", "colour_scheme"),
-    [
-        pytest.param(DESKTOP, "light", id="desktop-light"),
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.full),
-        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.full),
-    ],
-)
-def test_a_page_is_sound_and_accessible(
-    page: Page, server: Server, name: str, colour_scheme: str, viewport: ViewportSize
-) -> None:
-    opened(page, server, name)
-    expect(page.locator(ERRORS)).to_have_count(0)
-    axe(page)
-    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
-    assert width <= viewport["width"], f"the page is {width} pixels wide"
+@every_screen
+def test_a_page_is_sound_and_accessible(page: Page, server: Server, name: str) -> None:
+    sound(opened(page, server, name))
 
 
 DEEP = [name for name, path in PAGES.items() if path]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
@@ -29,7 +30,6 @@ from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, sto
 
 PAGES = {
     "ranges-and-cells": "",
-    "explore": "explore",
     "tables": "tables",
     "one-number": "one-number",
     "conversation": "conversation",
@@ -48,6 +48,16 @@ expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
+every_screen = pytest.mark.parametrize(
+    ("viewport", "colour_scheme"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.full),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.full),
+    ],
+)
+"""Sizes and themes: two of the four in `run.py test`, the others in `run.py test full`."""
 
 # All but the first two keep Chromium from calling home, which a closed network answers with errors.
 CHROMIUM_FLAGS = [
@@ -156,12 +166,20 @@ def running_browser() -> Iterator[Browser]:
         browser.close()
 
 
-@contextmanager
-def watched_page(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_scheme: str = "light") -> Iterator[Page]:
-    """Open a page that nobody has used, and fail at the end if anything went wrong in it.
+@dataclass(frozen=True, kw_only=True)
+class Tab:
+    """A page in a context of its own, and what went wrong in it.
 
     Wrong are script errors, errors on the console, answers of 400 and above, and any request that leaves this machine.
     """
+
+    page: Page
+    problems: list[str]
+
+
+@contextmanager
+def opened_tab(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_scheme: str = "light") -> Iterator[Tab]:
+    """Open a page that nobody has used, and watch it."""
     problems: list[str] = []
 
     def on_console(message: ConsoleMessage) -> None:
@@ -195,9 +213,40 @@ def watched_page(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_s
     page = context.new_page()
     page.on("websocket", lambda socket: on_request(socket.url))
     try:
-        yield page
+        yield Tab(page=page, problems=problems)
     finally:
         context.close()
+
+
+@contextmanager
+def watched_page(browser: Browser, *, viewport: ViewportSize = DESKTOP, colour_scheme: str = "light") -> Iterator[Page]:
+    """Open a page in a context of its own, and fail at the end if anything went wrong in it (see Tab)."""
+    with opened_tab(browser, viewport=viewport, colour_scheme=colour_scheme) as tab:
+        yield tab.page
+    assert not tab.problems, "\n".join(tab.problems)
+
+
+@contextmanager
+def watched_visit(tab: Tab, *, viewport: ViewportSize = DESKTOP, colour_scheme: str = "light") -> Iterator[Page]:
+    """Use a tab again, and fail at the end if anything went wrong in it.
+
+    The scripts that it has compiled stay with it, which are most of the work of opening a page; cookies and storage go.
+    Each address that is opened is a session of its own at the server.
+    """
+    page = tab.page
+    page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme="dark" if colour_scheme == "dark" else "light", reduced_motion="reduce")
+    page.mouse.move(0, 0)
+    try:
+        yield page
+        problems = list(tab.problems)
+    finally:
+        if page.url.startswith("http"):
+            page.session_storage.clear()
+            page.local_storage.clear()
+        page.goto("about:blank")
+        page.context.clear_cookies()
+        tab.problems.clear()
     assert not problems, "\n".join(problems)
 
 
@@ -241,3 +290,46 @@ def go_to(page: Page, name: str) -> Page:
     """Another page, by its link on the screen."""
     in_menu(page, name).click()
     return settled(page)
+
+
+def sound(page: Page) -> None:
+    """Fail if the page shows an error, violates an accessibility rule, or is wider than its window."""
+    expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+    axe(page)
+    width, window = page.evaluate("[document.querySelector('[data-testid=\"stMain\"]').scrollWidth, window.innerWidth]")
+    assert width <= window, f"the page is {width} pixels wide, the window {window}"
+
+
+def plot(page: Page, key: str) -> Locator:
+    """The picture of a key."""
+    return page.locator(f".st-key-{key} .dpscope-plot")
+
+
+def visit(page: Page, server: Server, link: str, *charts: str) -> Page:
+    """Open a link, and wait until the page is at rest and the charts of these keys are drawn."""
+    page.goto(f"{server.url}/{link}")
+    settled(page)
+    for key in charts:
+        expect(plot(page, key).and_(page.locator("[data-drawn]"))).to_have_count(1)
+    return page
+
+
+def reopened(page: Page) -> Page:
+    """The same link again, in another session."""
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    return settled(page)
+
+
+def sentences(page: Page) -> str:
+    """What the charts say of themselves."""
+    return "\n".join(page.locator(".dpscope-sentence").all_inner_texts())
+
+
+def press(page: Page, slider: str, key: str, times: int = 1) -> None:
+    """Move a slider by a key."""
+    page.get_by_role("slider", name=slider).focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+    settled(page)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+from tests.kit.browser import Server, every_screen, reopened, settled, sound, visit
 
 CHARTS = ".dpscope-plot"
 METRICS = '[data-testid="stMetricValue"]'
@@ -15,8 +15,7 @@ METRICS = '[data-testid="stMetricValue"]'
 
 def opened(page: Page, server: Server, link: str) -> Page:
     """The page at rest."""
-    page.goto(f"{server.url}/{link}")
-    settled(page)
+    visit(page, server, link)
     expect(page.get_by_role("heading", name="Your question")).to_be_visible()
     return page
 
@@ -48,11 +47,9 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
     expect(page.locator(CHARTS)).to_have_count(4)
     press(page, "Start over")
     press(page, "Let an analyst ask 50")
-    before, link = metrics(page), page.url
-    assert "ask-updates=10" in link and "ask=weights" in link
-    page.goto("about:blank")
-    opened(page, server, link.removeprefix(f"{server.url}/"))
-    press(page, "Let an analyst ask 50")
+    before = metrics(page)
+    assert "ask-updates=10" in page.url and "ask=weights" in page.url
+    press(reopened(page), "Let an analyst ask 50")
     assert metrics(page) == before, "the link brings back settings and seed, so the noise too"
 
 
@@ -66,18 +63,12 @@ def test_another_epsilon_begins_anew(page: Page, server: Server) -> None:
     assert metrics(page)[:3] == ["0", "0 of 20", "0"]
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+@every_screen
 @pytest.mark.parametrize("link", ["ask", "ask?data=pets.species&ask=weights&ask-updates=1"])
-def test_every_state_is_accessible_and_fits(
-    page: Page, server: Server, link: str, viewport: ViewportSize, colour_scheme: str
-) -> None:
+def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     opened(page, server, link)
-    axe(page)
     press(page, "Let an analyst ask 50")
     expect(page.get_by_role("heading", name="How wrong it was")).to_be_visible()
     expect(page.get_by_role("heading", name="Worst error: promised and observed")).to_be_visible()
     assert int(metrics(page)[2]) > 0 or "pets" not in link, "a refusal is one of the states"
-    axe(page)
-    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
-    assert width <= viewport["width"], f"the page is {width} pixels wide"
+    sound(page)

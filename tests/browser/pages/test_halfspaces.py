@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+from tests.kit.browser import (
+    PHONE,
+    Server,
+    every_screen,
+    plot,
+    press,
+    reopened,
+    sentences,
+    settled,
+    sound,
+    visit,
+    watched_page,
+)
 
 CENTRED = "each => each.scrollIntoView({block: 'center'})"
 
 
 def opened(page: Page, server: Server, link: str, *, charts: int) -> Page:
     """The page at rest with so many charts."""
-    page.goto(f"{server.url}/{link}")
-    settled(page)
+    visit(page, server, link)
     expect(page.locator(".dpscope-plot")).to_have_count(charts)
     return page
-
-
-def sentences(page: Page) -> list[str]:
-    """What the pictures say."""
-    return page.locator(".dpscope-sentence").all_inner_texts()
-
-
-def press(page: Page, slider: str, key: str, times: int) -> None:
-    """Move a slider by its keys."""
-    page.get_by_role("slider", name=slider).focus()
-    for _ in range(times):
-        page.keyboard.press(key)
-    settled(page)
 
 
 def angle_in(page: Page) -> int:
@@ -49,18 +47,15 @@ def test_a_link_reopens_the_turned_direction(page: Page, server: Server) -> None
     expect(page.get_by_text("the hemisphere around 6° N 8° E")).to_be_visible()
     press(page, "Direction, degrees", "ArrowRight", 5)
     expect(page.get_by_text("the hemisphere around 10° N 12° E")).to_be_visible()
-    after, link = sentences(page), page.url
+    after = sentences(page)
     assert angle_in(page) == 15
-    page.goto("about:blank")
-    page.goto(link)
-    settled(page)
-    assert sentences(page) == after
+    assert sentences(reopened(page)) == after
 
 
 def test_a_click_anywhere_on_the_circle_turns_the_direction_there(page: Page, server: Server) -> None:
     opened(page, server, "halfspaces?vectors=penguins", charts=5)
     for share in (0.6, 0.3, 0.6):  # the same place again, too
-        chart = page.locator(".st-key-halfspaces_circle_chart .dpscope-plot")
+        chart = plot(page, "halfspaces_circle_chart")
         chart.evaluate(CENTRED)
         inside = chart.locator(".nsewdrag").first.bounding_box()
         assert inside is not None
@@ -117,9 +112,9 @@ class Ring:
 def held(page: Page, server: Server) -> Ring:
     """The picture of the rows, in the middle of the window, with the arrow at 90 degrees."""
     opened(page, server, "halfspaces?angle=90&margin=0&vector-margin=0.9", charts=5)
-    plot = page.locator(".st-key-halfspaces_rows_chart .dpscope-plot")
-    plot.evaluate(CENTRED)
-    return Ring(plot=plot)
+    rows = plot(page, "halfspaces_rows_chart")
+    rows.evaluate(CENTRED)
+    return Ring(plot=rows)
 
 
 def test_the_arrow_is_dragged_in_the_browser_and_the_page_follows_when_it_is_let_go(page: Page, server: Server) -> None:
@@ -164,8 +159,15 @@ def test_keys_and_clicks_turn_the_arrow_and_the_slider_turns_it_back(page: Page,
 SCROLLED = "[...document.querySelectorAll('*')].reduce((sum, each) => sum + each.scrollTop, 0)"
 
 
-@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-def test_a_finger_on_the_handle_turns_the_arrow_and_one_inside_scrolls(page: Page, server: Server) -> None:
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    """A page of its own: that fingers point at it stays with it."""
+    with watched_page(browser, viewport=PHONE) as page:
+        yield page
+
+
+def test_a_finger_on_the_handle_turns_the_arrow_and_one_inside_scrolls(phone: Page, server: Server) -> None:
+    page = phone
     ring = held(page, server)
     assert not ring.shows(330)
     finger = page.context.new_cdp_session(page)
@@ -198,7 +200,7 @@ EYE = "plot => Object.values(plot._fullLayout.scene.camera.eye)"
 
 def test_the_sphere_is_turned_by_the_mouse_and_stays_so(page: Page, server: Server) -> None:
     opened(page, server, "halfspaces?vectors=cities", charts=5)
-    sphere = page.locator(".st-key-halfspaces_sphere_chart .dpscope-plot")
+    sphere = plot(page, "halfspaces_sphere_chart")
     sphere.evaluate(CENTRED)
     before = sphere.evaluate(EYE)
     box = sphere.locator("canvas").first.bounding_box()
@@ -216,21 +218,10 @@ def test_the_sphere_is_turned_by_the_mouse_and_stays_so(page: Page, server: Serv
     assert math.dist(sphere.evaluate(EYE), turned) < 1e-6
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+@every_screen
 @pytest.mark.parametrize(
     ("link", "charts"),
-    [
-        ("halfspaces", 5),
-        ("halfspaces?vectors=cities", 5),
-        ("halfspaces?vectors=penguins-raw", 5),
-        ("halfspaces?vectors=digits", 4),
-    ],
+    [("halfspaces?vectors=cities", 5), ("halfspaces?vectors=penguins-raw", 5), ("halfspaces?vectors=digits", 4)],
 )
-def test_every_state_is_accessible_and_fits(
-    page: Page, server: Server, link: str, charts: int, viewport: ViewportSize, colour_scheme: str
-) -> None:
-    opened(page, server, link, charts=charts)
-    axe(page)
-    width = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth")
-    assert width <= viewport["width"], f"the page is {width} pixels wide"
+def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: int) -> None:
+    sound(opened(page, server, link, charts=charts))

@@ -7,28 +7,19 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.pages.test_explore import drag, move_slider
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+from tests.browser.pages.test_play import drag, move_slider
+from tests.kit.browser import Server, every_screen, plot, sound, visit
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
-LINK = "explore?data=cities.longitude*latitude"
+LINK = "?data=cities.longitude*latitude"
 ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, the 8 releases in the picture say [\d,]+")
 
 
 def opened(page: Page, server: Server, link: str = LINK) -> Page:
     """The page at rest with its five charts."""
-    page.goto(f"{server.url}/{link}")
-    settled(page)
-    for key in CHARTS:
-        expect(plot(page, key)).to_be_visible()
-    return page
-
-
-def plot(page: Page, key: str) -> Locator:
-    """The picture of a key."""
-    return page.locator(f".st-key-{key} .dpscope-plot")
+    return visit(page, server, link, *CHARTS)
 
 
 def test_a_rectangle_drawn_on_the_true_map_is_answered(page: Page, server: Server) -> None:
@@ -62,7 +53,7 @@ def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> No
 
 
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server, "explore?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
+    opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
     expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_visible()
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
     with page.expect_download() as download:
@@ -75,10 +66,7 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
     assert all(0 <= float(number) <= 1 for row in rows[1:] for number in row)
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
-def test_pairs_are_accessible_and_fit(page: Page, server: Server, viewport: ViewportSize, colour_scheme: str) -> None:
+@every_screen
+def test_pairs_are_accessible_and_fit(page: Page, server: Server) -> None:
     # Few squares: each is an element that is looked at.
-    opened(page, server, f"{LINK}&mechanism=rectangles&sides=3")
-    axe(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    sound(opened(page, server, f"{LINK}&mechanism=rectangles&sides=3"))

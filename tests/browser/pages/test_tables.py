@@ -6,18 +6,17 @@ import csv
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.pages.test_marginals import opened, press, sentences, within
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, settled
+from tests.kit.browser import Server, every_screen, press, reopened, sentences, settled, sound, visit
 
 VIEW = "marginals?view=All+tables+of+k+attributes"
-CHARTS = ["tables_all", "tables_cells", "tables_errors", "tables_rows", "marginals_worst"]
-DIRECT = [name for name in CHARTS if name != "tables_rows"]
+CHARTS = [f"{name}_chart" for name in ("tables_all", "tables_cells", "tables_errors", "tables_rows", "marginals_worst")]
+DIRECT = [name for name in CHARTS if name != "tables_rows_chart"]
 
 
 def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: Server) -> None:
-    opened(page, server, "marginals?cube-rows=1000&cube-attributes=8", charts=["marginals_map"])
+    visit(page, server, "marginals?cube-rows=1000&cube-attributes=8", "marginals_map_chart")
     page.get_by_role("radio", name="All tables of k attributes").click()
     settled(page)
     expect(page.get_by_role("heading", name="How far all tables are from the true ones")).to_be_visible()
@@ -25,16 +24,12 @@ def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: 
     press(page, "Privacy loss ε", "ArrowRight", 4)
     after = sentences(page)
     assert after != before
-    link = page.url
-    assert "view=" in link and "epsilon=" in link
-    page.goto("about:blank")
-    page.goto(link)
-    settled(page)
-    assert sentences(page) == after
+    assert "view=" in page.url and "epsilon=" in page.url
+    assert sentences(reopened(page)) == after
 
 
 def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server, f"{VIEW}&tables-of=penguins&tables-k=3", charts=CHARTS)
+    visit(page, server, f"{VIEW}&tables-of=penguins&tables-k=3", *CHARTS)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download 344 simulated rows (CSV)").click()
     assert waiting.value.suggested_filename == "simulated-rows-residual-planner-preview-seed-1-not-a-release.csv"
@@ -43,9 +38,7 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     assert rows[0] == ["flipper length (mm)", "body mass (g)", "species", "island", "sex"] and len(rows) == 345
 
 
-@pytest.mark.parametrize(
-    ("viewport", "colour_scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
-)
+@every_screen
 @pytest.mark.parametrize(
     ("link", "charts"),
     [
@@ -54,9 +47,5 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
         (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
     ],
 )
-def test_every_state_is_accessible_and_fits(
-    page: Page, server: Server, link: str, charts: list[str], viewport: ViewportSize, colour_scheme: str
-) -> None:
-    opened(page, server, link, charts=charts)
-    axe(page)
-    within(page, viewport)
+def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: list[str]) -> None:
+    sound(visit(page, server, link, *charts))

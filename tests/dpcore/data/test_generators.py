@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.core import ParameterError
-from dpcore.data.generators import GENERATORS, MOST_CELLS, SPARSE_CELLS, generate, generate_distinct
+from dpcore.data.generators import GENERATORS, MOST_CELLS, SPARSE_CELLS, generate
 
 SHAPES = ["uniform", "skewed", "bimodal", "heavy_tailed", "sparse", "all_equal"]
 
@@ -26,21 +26,6 @@ def test_records_lie_on_the_grid_and_follow_the_seed(key: str, n: int, size: int
     assert records.dtype == np.int64
     assert 0 <= records.min() <= records.max() < size
     np.testing.assert_array_equal(records, generate(key, n=n, size=size, seed=seed))
-
-
-@given(st.integers(1, 300), st.integers(0, 2**32), st.integers(0, 2**64 - 1))
-def test_distinct_records(n: int, spare: int, seed: int) -> None:
-    size = min(n + spare, MOST_CELLS)
-    records = generate_distinct(n=n, size=size, seed=seed)
-    assert len(set(records.tolist())) == n
-    assert 0 <= records.min() <= records.max() < size
-    np.testing.assert_array_equal(records, generate_distinct(n=n, size=size, seed=seed))
-
-
-@pytest.mark.parametrize(("n", "size"), [(5, 4), (2, 1)])
-def test_distinct_records_need_room(n: int, size: int) -> None:
-    with pytest.raises(ParameterError, match=f"n = {n}, size = {size}"):
-        generate_distinct(n=n, size=size, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""The attack on a reader's own sixteen bits: with exact counts of random groups, and with private ones over ε."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats, Integers
+from dpcore.limits.attacks.curator import BoundedNoise, PrivateNoise
+from dpcore.limits.attacks.subset_sum import Guess, least_squares, random_groups, recovered
+from dpcore.randomness import Preview
+
+PEOPLE, GROUPS = 16, 32
+LOSSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+"""Privacy losses of all answers together."""
+RUNS = 400
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnswersFound:
+    """What one attack saw and found.
+
+    Attributes:
+        groups: who is in each group, (m, n).
+        answers: what was published, (m,).
+        guess: the bits that fit best.
+        share: of the bits that are right.
+    """
+
+    groups: Booleans
+    answers: Floats
+    guess: Guess
+    share: float
+
+
+def attack(bits: Booleans, *, epsilon: float | None, seed: int) -> AnswersFound:
+    """Publish counts of random groups, exact or with noise that makes all of them ε-private together, and fit.
+
+    Args:
+        bits: the secrets, (n,).
+        epsilon: privacy loss of all answers; None publishes exact counts.
+        seed: of groups and noise.
+    """
+    sampler = Preview(seed)
+    groups = random_groups(sampler, people=len(bits), groups=GROUPS)
+    if epsilon is None:
+        answers = BoundedNoise(bits=bits, error=0, sampler=sampler)(groups)
+    else:
+        answers = PrivateNoise(bits=bits, epsilon=epsilon, sampler=sampler)(groups)
+    guess = least_squares(groups, answers)
+    return AnswersFound(groups=groups, answers=answers[0], guess=guess, share=float(recovered(guess, bits)[0]))
+
+
+def sweep(bits: Booleans, *, seed: int) -> Generator[float, None, Floats]:
+    """Shares of right bits at each of LOSSES, (K, RUNS), the groups as in attack(); yields the fraction done."""
+    sampler = Preview(seed)
+    groups = random_groups(sampler, people=len(bits), groups=GROUPS)
+    shares = []
+    for place, epsilon in enumerate(LOSSES):
+        yield place / len(LOSSES)
+        noisy = PrivateNoise(bits=bits, epsilon=epsilon, sampler=sampler, trials=RUNS)
+        shares.append(recovered(least_squares(groups, noisy(groups)), bits))
+    return np.array(shares)
+
+
+def best_possible(epsilons: Floats) -> Floats:
+    """The largest share of bits that anyone finds on average, bits being fair coins: e^ε/(1 + e^ε), elementwise."""
+    best: Floats = 1 / (1 + np.exp(-np.asarray(epsilons)))
+    return best
+
+
+def told(attacked: AnswersFound, place: int) -> Integers:
+    """People of a published group, counted from 1."""
+    return np.flatnonzero(attacked.groups[place]) + 1

@@ -1,0 +1,69 @@
+"""Attack me: the reader's bits as the attacker estimates them, and the share found against ε."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats
+from dpcore.experiments.limits.typed_bits import LOSSES, AnswersFound, best_possible
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import crossed, guessed, here, lesson_picture, runs, wall
+
+
+def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
+    """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
+    estimates, right = found.guess.estimates[0], found.guess.bits[0] == truth
+    people = np.arange(1, len(truth) + 1)
+
+    def dots(shown: Booleans, *, role: str, name: str) -> Dots:
+        hover = [
+            f"person {person} says {'yes' if truth[person - 1] else 'no'}; estimated "
+            f"{significant(float(estimates[person - 1]))}"
+            for person in people[shown]
+        ]
+        return Dots(role=role, name=name, x=people[shown], y=estimates[shown], hover=hover)
+
+    shown = lesson_picture(
+        title="What the attacker says of you",
+        x=Axis(title="person", low=0.4, high=len(truth) + 0.6, ticks=tuple(range(1, len(truth) + 1)), form="d"),
+        y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
+        marks=[
+            Rule(role="quiet", y=0.5, dash="dash"),
+            dots(right, role="released", name="right"),
+            crossed(dots(~right, role="ink", name="wrong")),
+        ],
+        sentence=f"{int(right.sum())} of {len(truth)} secret answers are right after rounding at one half.",
+        height=260,
+    )
+    says = ["yes" if bit else "no" for bit in truth]
+    return replace(shown, table={"person": people.tolist(), "says": says, "estimate": estimates.tolist()})
+
+
+def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Picture:
+    """Shares of answers found (K, R) against the privacy loss of all counts together, and what nobody can beat."""
+    losses = np.array(LOSSES)
+    grid = np.geomspace(losses[0], losses[-1], 80)
+    best, seen = best_possible(grid), shares.mean(axis=1)
+    at_one = float(seen[LOSSES.index(1.0)])
+    return lesson_picture(
+        title="How much noise stops it",
+        x=Axis(
+            title="← private · privacy loss ε · accurate →",
+            log=True, low=losses[0] * 0.8, high=losses[-1] * 1.25, ticks=(0.1, 1, 10, 100, 1000),
+        ),
+        y=Axis(title="share of answers found", low=0.4, high=1.05, form=".0%", ticks=(0.5, 0.75, 1)),
+        marks=[
+            wall(grid, best, end=1.05, label="impossible", corner="top left"),
+            Curve(role="theory", name="the best attacker", x=grid, y=best),
+            runs("this attacker, middle 90% of runs", losses, shares),
+            Rule(role="quiet", y=0.5, label="coin flips", below=True),
+            guessed(y=guess),
+            *([] if epsilon is None else [here(epsilon)]),
+        ],
+        sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and no attack more than "
+        f"{percent(float(best_possible(np.array([1.0]))[0]))}; at ε = 1,000 {percent(float(seen[-1]))}.",
+        height=260,
+    )  # fmt: skip
