@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import Booleans, Floats
-from dpcore.experiments.limits.typed_bits import LOSSES, Attacked, best_possible
+from dpcore.experiments.limits.typed_bits import LOSSES, AnswersFound, best_possible
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import crossed, guessed, here, lesson_picture, runs, wall
 
 
-def bits(*, truth: Booleans, found: Attacked) -> Picture:
+def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
     """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
     estimates, right = found.guess.estimates[0], found.guess.bits[0] == truth
     people = np.arange(1, len(truth) + 1)
