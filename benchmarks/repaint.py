@@ -21,7 +21,7 @@ MOVES = 20
 WARM = 3
 VISITS = 3
 """Of each page, by a browser that keeps nothing from the last."""
-PAGES = ("", "data", "explore", "ask", "marginals", "robust", "sparse", "halfspaces", "limits")
+PAGES = ("", "data", "ask", "marginals", "robust", "sparse", "halfspaces", "limits")
 EMPTY = """import streamlit as st
 value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
@@ -114,10 +114,9 @@ def main() -> None:
             three = ":is(.st-key-data_chart, .st-key-band_chart, .st-key-worst_chart) .dpscope-plot"
             pages: dict[str, tuple[str, dict[str, Any]]] = {
                 "an empty page": (empty, {"selector": "[data-testid=stCaptionContainer]", "attribute": "", "count": 1}),
-                "Start, two charts": (f"{address}/?epsilon=10", {"selector": ".dpscope-plot", "count": 2, **drawn}),
-                "Explore, three charts": (f"{address}/explore?epsilon=10", {"selector": three, "count": 3, **drawn}),
-                "Explore, with the trade-off": (
-                    f"{address}/explore?epsilon=10",
+                "Play, three charts": (f"{address}/?epsilon=10", {"selector": three, "count": 3, **drawn}),
+                "Play, with the trade-off": (
+                    f"{address}/?epsilon=10",
                     {"selector": ".dpscope-plot", "count": 4, **drawn},
                 ),
             }

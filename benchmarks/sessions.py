@@ -1,4 +1,4 @@
-"""Twenty sessions on Explore, each moving the privacy slider every two seconds: how long the server takes to answer.
+"""Twenty sessions on Play, each moving the privacy slider every two seconds: how long the server takes to answer.
 
 Each session speaks Streamlit's own protocol over its socket, so that no browser competes with the server for the
 machine. An answer is complete when the script of the moved slider has finished.
@@ -35,7 +35,7 @@ async def _session(address: str, number: int, *, moves: int, taken: list[float])
     ) as socket:
         first = BackMsg()
         first.rerun_script.query_string = QUERY.format("1")
-        first.rerun_script.page_name = "explore"
+        first.rerun_script.page_name = ""
         await socket.send(first.SerializeToString())
         await _finished(socket)
         await asyncio.sleep(PAUSE * number / SESSIONS)
@@ -43,7 +43,7 @@ async def _session(address: str, number: int, *, moves: int, taken: list[float])
             # A link with another epsilon: what a committed slider does on the server, controls included.
             message = BackMsg()
             message.rerun_script.query_string = QUERY.format(round(0.5 + 0.01 * (move + number), 2))
-            message.rerun_script.page_name = "explore"
+            message.rerun_script.page_name = ""
             message.rerun_script.is_history_navigation = True
             start = time.perf_counter()
             await socket.send(message.SerializeToString())

@@ -18,8 +18,7 @@ take_back()
 page = st.navigation(
     {
         "Play": [
-            st.Page(HERE / "play/start.py", title="Ranges and cells", url_path="start", default=True),
-            st.Page(HERE / "play/explore.py", title="Explore", url_path="explore"),
+            st.Page(HERE / "play/page.py", title="Ranges and cells", url_path="start", default=True),
             st.Page(HERE / "marginals/page.py", title="Tables", url_path="tables"),
             st.Page(HERE / "robust/page.py", title="One number", url_path="one-number"),
             st.Page(HERE / "ask/page.py", title="Conversation", url_path="conversation"),

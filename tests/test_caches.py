@@ -86,6 +86,7 @@ CACHES = {
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
+    "pages.play.kept:_kept": "releases of generated and bundled data, which everybody is shown",
     "pages.shell.session:_last_seen": "when a session's file was last looked at; the file itself only weakly",
 }
 """Containers of a module that start empty, to be filled while the app runs."""

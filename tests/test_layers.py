@@ -158,7 +158,7 @@ HOUSE = {
     "dpcore/limits/bounds/walk.py": "from dpcore.limits.chance import interval",
     "dpcore/release.py": "import dpcore.mechanisms.net.choice",
     "pages/main.py": "import streamlit",
-    "pages/play/explore.py": "import dpcore\nfrom pages.shell import badge",
+    "pages/play/view.py": "import dpcore\nfrom pages.shell import badge",
     "pages/shell/__init__.py": "from pages.shell.badges import badge",
     "pages/shell/badges.py": "import streamlit",
 }
@@ -198,10 +198,10 @@ def test_a_sound_house_passes(tmp_path: Path) -> None:
         ("dpcore/experiments/sweep.py", "from pages.shell import badge"),
         ("dpcore/data/domains.py", "import streamlit.testing"),
         ("benchmarks/__main__.py", "import plotly"),
-        ("pages/play/explore.py", "import plotly"),
-        ("pages/play/explore.py", "from pages.robust import view"),  # another room
-        ("pages/play/explore.py", "from shell import badge"),  # the other spelling
-        ("pages/play/explore.py", "import shell.badges"),
+        ("pages/play/view.py", "import plotly"),
+        ("pages/play/view.py", "from pages.robust import view"),  # another room
+        ("pages/play/view.py", "from shell import badge"),  # the other spelling
+        ("pages/play/view.py", "import shell.badges"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, text: str) -> None:

@@ -39,8 +39,6 @@ MARGIN = 0.04
 
 CLEAR = 0.09
 """Share of the axis that a name keeps free of numbers on either side."""
-LETTERS = 20
-"""Letters of a label beside an axis; pointing at a mark says all of it."""
 MOST_ACROSS, MOST_FLAT = 24, 6
 """Labels along a horizontal axis; so many stand upright."""
 
@@ -108,7 +106,8 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         "range": [math.log10(end) for end in ends] if axis.log else list(ends),
         "showgrid": axis.grid,
         "zeroline": False,
-        "automargin": True,
+        # Upright, a number at the upper end would move the picture down, from below its scale of shades.
+        "automargin": True if across else "width",
         "visible": axis.shown,
         "ticks": "outside" if not axis.labels else "",
         "nticks": ABOUT + 2,
@@ -121,7 +120,7 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         layout |= {"tickformat": "~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
     if axis.labels:
         places = range(0, len(axis.labels), -(-len(axis.labels) // MOST_ACROSS) if across else 1)
-        cut = ["\n".join(map(_cut, text.split("\n"))) for text in axis.labels]
+        cut = ["\n".join(_cut(line, axis.letters) for line in text.split("\n")) for text in axis.labels]
         layout |= {"tickvals": list(places), "ticktext": [printed(cut[place]) for place in places]}
         if not across:
             layout["range"] = layout["range"][::-1]
@@ -154,9 +153,9 @@ def _powers(low: float, high: float) -> list[float]:
     return [place for place in places if low <= place <= high]
 
 
-def _cut(line: str) -> str:
+def _cut(line: str, letters: int) -> str:
     """A line of a label as far as there is room."""
-    return line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…"
+    return line if len(line) <= letters else f"{line[: letters - 1]}…"
 
 
 def rows_layout(axis: Axis, ends: tuple[float, float], *, across: bool) -> Layout:

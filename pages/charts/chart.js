@@ -3,11 +3,15 @@
 
 const TICK = 600; // milliseconds a frame is shown while playing
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
+const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
-const charts = new WeakMap();
+const charts = new Map();
 let library;
 
-function plotly() {
+// The charts on the page that have a key.
+export const mounted = () => [...charts.values()].filter((chart) => chart.figure?.key);
+
+export function plotly() {
   library ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = new URL("plotly.min.js", import.meta.url);
@@ -27,15 +31,14 @@ export async function draw(component) {
   const Plotly = await plotly();
   if (chart.figure !== data) return; // a later run was faster
   if (chart.frame >= data.frames.length) chart.frame = 0;
-  // Other data: a brush on the old ones means nothing on these.
-  const { uirevision } = data.layout;
-  if (chart.revision !== undefined && chart.revision !== uirevision && chart.brushed) brush(chart, null);
-  chart.revision = uirevision;
   describe(chart);
   const traces = data.data.map((trace) => ({ ...trace }));
   const frame = data.frames[chart.frame];
   frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
-  await Plotly.react(chart.plot, traces, sized(chart), CONFIG);
+  // A brush was sent to Python; if it means something, it comes back as a mark.
+  if (sized(chart).legend.orientation === "v") traces.forEach(shorten);
+  const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
+  await Plotly.react(chart.plot, traces, layout, CONFIG);
   if (!chart.watched) watch(chart, Plotly);
   // While the handle moves, an answer to an earlier place is late, and does not take it back there.
   if (chart.moving) moveHandle(chart, chart.at);
@@ -56,7 +59,7 @@ export function forget(parentElement) {
 function create(parent) {
   const find = (name) => parent.querySelector(`.dpscope-${name}`);
   const chart = {
-    frame: 0, plot: find("plot"), caption: find("sentence"), player: find("player"), play: find("play"),
+    frame: 0, brushes: 0, plot: find("plot"), caption: find("sentence"), short: find("caption"), whole: find("figure"), player: find("player"), play: find("play"),
     slider: find("frames"), shown: find("shown"), handle: find("handle"), files: find("files"),
   };
   chart.slider.oninput = () => { stop(chart); show(chart, Number(chart.slider.value)); };
@@ -71,6 +74,10 @@ function describe(chart) {
   const { figure, frame } = chart, now = figure.frames[frame];
   chart.plot.setAttribute("aria-label", figure.title);
   chart.caption.textContent = now?.sentence ?? figure.sentence;
+  // Where a short caption stands for the sentence, that is read by whoever does not see the picture.
+  chart.caption.classList.toggle("dpscope-unseen", figure.caption !== null);
+  chart.whole.classList.toggle("dpscope-compact", figure.caption !== null);
+  chart.short.textContent = figure.caption ?? "";
   chart.player.hidden = figure.frames.length < 2;
   chart.play.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
   chart.slider.max = Math.max(0, figure.frames.length - 1);
@@ -81,19 +88,40 @@ function describe(chart) {
   chart.files.hidden = !figure.download;
 }
 
-// A legend of many names takes lines of its own, so that the picture keeps its height.
-function sized(chart) {
-  const { layout, data } = chart.figure, width = chart.plot.clientWidth || 600;
+// A legend of many names takes lines of its own, so that the picture keeps its height; or stands beside, where there is room.
+function sized(chart, { layout, data, beside: aside } = chart.figure) {
+  const width = chart.plot.clientWidth || 600;
   const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
+  const beside = names.length && aside && width > 2.5 * ASIDE;
   const lines = Math.ceil(names.length / Math.max(1, Math.floor((width - 24) / longest)));
-  const legend = names.length ? 8 + LEGEND_LINE * lines : 0;
+  const legend = names.length && !beside ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
   const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
+  const upright = {
+    orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / layout.height, yref: "container",
+    yanchor: "top", font: { size: 10.5 }, maxheight: layout.height - 24, tracegroupgap: 0,
+  };
   return {
     ...structuredClone(layout), ...(scene && { scene }), width, height: layout.height + legend,
-    margin: { ...layout.margin, b: layout.margin.b + legend }, dragmode: coarse ? false : layout.dragmode,
+    margin: { ...layout.margin, b: layout.margin.b + legend, r: layout.margin.r + (beside ? ASIDE : 0) },
+    ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
+}
+
+// The name of a trace as far as there is room; its group, by which a click hides it, keeps all of it.
+function shorten(trace) {
+  if (trace.name?.length > CUT) trace.name = `${trace.name.slice(0, CUT - 1)}…`;
+}
+
+// Another state of the figure, shown while a slider moves; the next draw() is the true one again.
+// Its frame stays where it is, which also saves measuring it.
+export async function preview(chart, { data, layout, caption }) {
+  const Plotly = await plotly(), { l, r, t, b } = chart.plot._fullLayout._size;
+  chart.short.textContent = caption;
+  const wide = sized(chart, { data, layout });
+  for (const name of Object.keys(wide)) if (/^[xy]axis/.test(name)) wide[name].automargin = false;
+  await Plotly.react(chart.plot, data, { ...wide, margin: { l, r, t, b, autoexpand: false } }, CONFIG);
 }
 
 function watch(chart, Plotly) {
@@ -110,23 +138,20 @@ function watch(chart, Plotly) {
     else if (chart.figure.layout.clickanywhere) chart.trigger("picked", [xvals[0], yvals[0]]);
   });
   plot.on("plotly_selected", (event) => {
-    if (event?.range) brush(chart, { x: event.range.x, y: event.range.y });
+    if (!event?.range) return;
+    chart.brushes += 1;
+    chart.trigger("brushed", { x: event.range.x, y: event.range.y });
   });
-  plot.on("plotly_deselect", () => brush(chart, null));
+  plot.on("plotly_deselect", () => chart.trigger("brushed", {}));
   plot.on("plotly_relayout", () => placeHandle(chart, chart.at));
   let width = plot.clientWidth;
   chart.resize = new ResizeObserver(() => {
     if (plot.clientWidth === width || !plot.clientWidth) return;
     width = plot.clientWidth;
-    const { height, margin } = sized(chart);
-    Plotly.relayout(plot, { width, height, "margin.b": margin.b });
+    const { height, margin, legend } = sized(chart);
+    Plotly.relayout(plot, { width, height, margin, legend });
   });
   chart.resize.observe(plot);
-}
-
-function brush(chart, range) {
-  chart.brushed = range !== null;
-  chart.send("brush", range);
 }
 
 function show(chart, place) {

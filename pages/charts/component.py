@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +32,6 @@ _chart = st.components.v2.component(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Touched:
-    """What the reader did to a picture.
-
-    Attributes:
-        brush: ends of the range or rectangle that is drawn, by axis; empty without one.
-    """
-
-    brush: dict[str, list[float]]
-
-
 def is_dark() -> bool:
     """Whether the reader's theme is dark."""
     return st.context.theme.type == "dark"
@@ -54,19 +42,24 @@ def draw(
     *,
     key: str,
     badge: str,
+    caption: str | None = None,
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
-) -> Touched:
-    """Draw a picture, or change the one that is there, and say what the reader did to it.
+    on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
+) -> None:
+    """Draw a picture, or change the one that is there.
 
     Args:
         picture: what to draw.
         key: of the chart on the page.
         badge: provenance, drawn into the picture.
+        caption: words below it, instead of its sentence, which is still there for whoever does not see the picture.
         download: whether it may be kept as a file: never where private values are in it.
         on_pick: called with what a clicked dot stands for, or with [x, y] of a click elsewhere, before the next run.
         on_move: called with where the handle was let go, before the next run.
+        on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
+            any where it was taken away.
     """
     drawn = render(picture, badge=badge, dark=is_dark())
 
@@ -80,24 +73,30 @@ def draw(
         if on_move is not None and value is not None:
             on_move(float(value[0]), float(value[1]))
 
-    result = _chart(
+    def brushed() -> None:
+        value = st.session_state[key].brushed
+        if on_brush is not None and value is not None:
+            on_brush(value)
+
+    _chart(
         key=key,
         data={
+            "key": key,
             "title": picture.title,
+            "caption": caption,
             "sentence": picture.sentence,
             "data": drawn.data,
             "layout": drawn.layout,
             "frames": drawn.frames,
             "playing": picture.playing,
             "download": download,
+            "beside": picture.beside,
             "handle": handle_of(picture.handle, drawn),
         },
-        on_brush_change=lambda: None,
+        on_brushed_change=brushed,
         on_picked_change=picked,
         on_moved_change=moved,
     )
-    brush = result.get("brush") or {}
-    return Touched(brush={axis: [float(end) for end in ends] for axis, ends in brush.items() if ends})
 
 
 def draw_with_table(

@@ -38,6 +38,7 @@ class Axis:
         of: n, on an axis of rows: pointing at a number says its share as well; 0: it does not.
         shown: whether there is anything to read on it.
         grid: whether lines go across the picture.
+        letters: of a label that there is room for; pointing at a mark says all of it.
     """
 
     title: str = ""
@@ -52,6 +53,7 @@ class Axis:
     of: int = 0
     shown: bool = True
     grid: bool = False
+    letters: int = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -327,6 +329,7 @@ class Picture:
         clicks: a click anywhere is sent as "picked" (x, y), unless it is on a dot that sends something else.
         space: titles of three axes, where there is a Cloud.
         about: what zoom and brush belong to: they are kept as long as it stays the same.
+        beside: whether the legend stands at the right, where there is room.
     """
 
     title: str
@@ -344,6 +347,7 @@ class Picture:
     clicks: bool = False
     space: tuple[str, str, str] = ("", "", "")
     about: str = ""
+    beside: bool = False
 
     def frame(self) -> pd.DataFrame:
         """The table as a DataFrame."""

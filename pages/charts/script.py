@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 FOREVER = "public, max-age=31536000, immutable"
 FOLDER = f"charts-{version('plotly')}"
 """First part of the addresses; a new version of the library has a new one."""
-LIBRARY, MODULE = f"{FOLDER}/plotly.min.js", f"{FOLDER}/chart.js"
+LIBRARY, MODULE, LIVE = (f"{FOLDER}/{name}" for name in ("plotly.min.js", "chart.js", "live.js"))
 
 
 @cache
@@ -26,15 +26,16 @@ def _library() -> bytes:
 
 
 @cache
-def _module() -> bytes:
+def _module(name: str) -> bytes:
     """Our own few lines, compressed."""
-    return gzip.compress((HERE / "chart.js").read_bytes())
+    return gzip.compress((HERE / name).read_bytes())
 
 
 def warm_up() -> None:
-    """Compress both before the first visitor asks."""
+    """Compress all of it before the first visitor asks."""
     _library()
-    _module()
+    for address in (MODULE, LIVE):
+        _module(address.rpartition("/")[2])
 
 
 def _answer(content: bytes, request: Request, *, caching: str) -> Response:
@@ -50,8 +51,12 @@ async def _serve_library(request: Request) -> Response:
 
 
 async def _serve_module(request: Request) -> Response:
-    return _answer(_module(), request, caching="no-cache")
+    return _answer(_module(request.url.path.rpartition("/")[2]), request, caching="no-cache")
 
 
-ROUTES = [Route(f"/{LIBRARY}", _serve_library), Route(f"/{MODULE}", _serve_module)]
+ROUTES = [
+    Route(f"/{LIBRARY}", _serve_library),
+    Route(f"/{MODULE}", _serve_module),
+    Route(f"/{LIVE}", _serve_module),
+]
 """For the launcher."""

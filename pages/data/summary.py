@@ -79,11 +79,11 @@ def log_scale(dataset: Dataset, *, key: str) -> bool:
 
 
 def explore_button(data: str, *, key: str) -> None:
-    """Go to Explore with these data in use."""
+    """Go to Play with these data in use."""
 
     def choose() -> None:
         st.session_state["data"] = data
 
     if st.button("Explore this data", key=key, type="primary", on_click=choose):
         # Without it, Streamlit refuses to leave a page whose controls are in the link.
-        st.switch_page("play/explore.py", query_params={})
+        st.switch_page("play/page.py", query_params={})

@@ -1,104 +1,133 @@
-"""Explore's pictures: the data, the errors, and the promise beside what was observed."""
+"""The pictures at one ε, with their captions: made alike at rest and for every stop of the slider."""
 
 from __future__ import annotations
 
-import streamlit as st
+import dataclasses
+from dataclasses import dataclass
 
-from dpcore.core import Dataset, State
+import numpy as np
+
+from dpcore.core import Dataset, Floats, exactly
 from dpcore.data.domains import Grid, Line
 from dpcore.experiments.measure import ErrorReport
-from dpcore.experiments.recipe import Recipe
 from dpcore.limits.bounds.applicable import lower_bound
-from pages.charts.component import draw, table
 from pages.charts.histogram import histogram, shown_releases
+from pages.charts.maps import MOST_FRAMES, most_rows, released_map, true_map
+from pages.charts.picture import Outline, Picture, Region
+from pages.charts.words import percent, rows
 from pages.charts.worst import worst_error
-from pages.data.summary import log_scale
-from pages.play.brush import brushed_range
 from pages.play.figures.band import error_band
-from pages.play.plane import maps
-from pages.shell.session import in_link
-from pages.shell.theorem import observed, theorem_card
+from pages.play.query import Query, edges
+
+HEIGHT, LEGEND, LOWER_HEIGHT = 235, 30, 240
+"""Pixels: of the upper row, of a legend's line below it, and of the lower row. All of them are on one screen."""
+TITLES = {
+    "data_chart": "true and released data",
+    "true_map": "true map",
+    "released_map": "released map",
+    "band_chart": "error of every query",
+    "worst_chart": "worst error",
+}
+"""What the numbers of each picture are called."""
 
 
-def pictures(recipe: Recipe, dataset: Dataset, state: State, report: ErrorReport, *, badge: str) -> None:
-    """The data, the errors, and the promise beside what was observed."""
-    download = not dataset.provenance.is_private
-    if isinstance(dataset.domain, Grid):
-        # Maps need the room: the errors stand below them, the theorem by itself.
-        clean = _clean_up()
-        maps(recipe, dataset, state, report, clean=clean, badge=badge)
-        left, right = st.columns(2)
-        with left:
-            _band(report, badge=badge, download=download)
-        with right:
-            _worst(recipe, report, badge=badge, download=download)
-        _theorem(recipe, report)
-        return
-    left, right = st.columns(2)
-    with left:
-        frames = shown_releases(report.frames, n=report.problem.n, clean=_clean_up())
-        picture = histogram(
-            domain=dataset.domain,
-            n=report.problem.n,
-            truth=dataset.histogram,
-            frames=frames,
-            brush=isinstance(dataset.domain, Line),
-            log=log_scale(dataset, key="data_log"),
-        )
-        touched = draw(picture, key="data_chart", badge=badge, download=download)
-        brushed_range(touched.brush, recipe, dataset, state, frames, n=report.problem.n)
-        table(picture, title="true and released data", key="data_numbers")
-    with right:
-        _band(report, badge=badge, download=download)
-    left, right = st.columns(2)
-    with left:
-        _worst(recipe, report, badge=badge, download=download)
-    with right:
-        _theorem(recipe, report)
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """How the data are shown, whatever the mechanism.
+
+    Attributes:
+        clean: whether releases are post-processed.
+        log: whether counts are on equal factors.
+        query: what is asked about, if anything.
+    """
+
+    clean: bool
+    log: bool
+    query: Query | None
 
 
-def _clean_up() -> bool:
-    """The heading of the data, and whether to show releases post-processed."""
-    st.header("True and released data")
-    return st.toggle(
-        "Clean up (free: post-processing)", key=in_link("clean"), bind="query-params",
-        help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released.",
-    )  # fmt: skip
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shown:
+    """What the page shows at one ε: its headline, and pictures and captions by the key of their chart."""
+
+    headline: str
+    pictures: dict[str, Picture]
+    captions: dict[str, str]
+    frames: Floats
 
 
-def _band(report: ErrorReport, *, badge: str, download: bool) -> None:
-    """Errors query by query."""
-    st.header("Error of every query")
+def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:
+    """Everything at the ε of a report."""
+    domain, n = dataset.domain, report.problem.n
+    most = {"most": MOST_FRAMES} if isinstance(domain, Grid) else {}
+    frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
+    pictures = _maps(dataset, frames, view, n=n) if isinstance(domain, Grid) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
-    draw(band, key="band_chart", badge=badge, download=download)
-    table(band, title="error of every query", key="band_numbers")
+    height = band.height if band.y.labels else HEIGHT + LEGEND
+    pictures["band_chart"] = dataclasses.replace(band, height=height)
+    lower = lower_bound(report.problem, report.guarantee, beta=beta)
+    worst = worst_error(report=report, lower=lower)
+    axis = dataclasses.replace(worst.x, title=f"worst error, share of n{' (log)' if worst.x.log else ''}")
+    pictures["worst_chart"] = dataclasses.replace(worst, height=min(worst.height, LOWER_HEIGHT), x=axis)
+    captions = dict.fromkeys(pictures, "") | {
+        "band_chart": _band_caption(report),
+        "worst_chart": _worst_caption(report),
+    }
+    return Shown(headline=headline(report), pictures=pictures, captions=captions, frames=frames)
 
 
-def _worst(recipe: Recipe, report: ErrorReport, *, badge: str, download: bool) -> None:
-    """The worst error beside its promise and what is impossible."""
-    st.header("Worst error: promised and observed")
-    lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
-    picture = worst_error(report=report, lower=lower)
-    draw(picture, key="worst_chart", badge=badge, download=download)
-    if lower is not None:
-        st.caption(f"Hatched: impossible to promise. {lower.statement}")
-    table(picture, title="worst error", key="worst_numbers")
-
-
-def _theorem(recipe: Recipe, report: ErrorReport) -> None:
-    """The theorem card, with the error that was aimed at where there is one."""
-    bound, seen = report.bound, []
-    if len(report.answered) and bound.value < float("inf"):
-        private = recipe.source.provenance.is_private
-        seen = [observed(report.failures, len(report.answered), bound, private=private)]
-    aim = dict(recipe.values).get("alpha")
-    needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
-    theorem_card(
-        bound,
-        report.guarantee,
-        n=report.problem.n,
-        seen=seen,
-        needs=needs if bound.applies and not bound.vacuous else "",
-        mechanism=recipe.entry.references,
-        covers="for each single release",
+def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
+    """True bars, released lines, and the range that is asked about."""
+    domain = dataset.domain
+    picture = histogram(
+        domain=domain, n=n, truth=dataset.histogram, frames=frames, brush=isinstance(domain, Line), log=view.log
     )
+    if view.query is not None and isinstance(domain, Line):
+        asked = Region(role="theory", x=edges(domain, view.query.cells[0]))
+        picture = dataclasses.replace(picture, marks=[*picture.marks, asked])
+    height = HEIGHT if isinstance(domain, Line) else picture.height
+    return {"data_chart": dataclasses.replace(picture, height=height)}
+
+
+def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:
+    """Both maps in one scale of shades, and the rectangle that is asked about."""
+    domain, truth = dataset.domain, dataset.histogram
+    assert isinstance(domain, Grid)
+    asked = None
+    true = true_map(domain=domain, truth=truth, most=most_rows(domain, truth, frames))
+    if view.query is not None:
+        across, up = view.query.cells
+        asked = (*across, *up)
+        outline = Outline(role="theory", x=edges(domain.first, across), y=edges(domain.second, up))
+        true = dataclasses.replace(true, marks=[*true.marks, outline])
+    released = released_map(domain=domain, n=n, truth=truth, frames=frames, asked=asked)
+    return {
+        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND),
+        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND),
+    }
+
+
+def headline(report: ErrorReport) -> str:
+    """The page in one sentence: half of all releases err by more on their worst query."""
+    at = f"At ε = {exactly(report.guarantee.epsilon)}"
+    if not len(report.answered):
+        return f"{at}, every release refuses to answer"
+    typical = float(np.median(report.answered))
+    off = f"{percent(typical)}: {rows(typical, report.problem.n)}"
+    return f"{at}, the worst {report.problem.queries.one} errs by about {off}"
+
+
+def _band_caption(report: ErrorReport) -> str:
+    """How far the hardest query goes."""
+    if not len(report.answered):
+        return ""
+    most = percent(float(np.abs(report.band[[0, -1]]).max()))
+    return f"Hardest {report.problem.queries.one} shown: 90 in 100 releases within {most}."
+
+
+def _worst_caption(report: ErrorReport) -> str:
+    """How often the promise was broken."""
+    if not len(report.answered) or not report.bound.value < np.inf or report.bound.vacuous:
+        return "A dot: 2 in 100 releases."
+    many = f"{report.failures:,} of {len(report.answered):,}"
+    return f"A dot: 2 in 100 releases. {many} exceed the promise; {percent(report.bound.beta)} may."

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 MOVED = {
     "start": "",
+    "explore": "",
     "marginals": "tables",
     "robust": "one-number",
     "ask": "conversation",

@@ -168,7 +168,7 @@ def test_two_visitors_eight_pages_nothing_crosses(browser: Browser, own_server: 
             visit(other, name)
             assert not wire.told() and not shown(other), name
         settled(steward_s)
-        other.goto(f"{own_server.url}/explore?data=my-file&file=x&upload=x")
+        other.goto(f"{own_server.url}/?data=my-file&file=x&upload=x")
         settled(other)
         assert not wire.told() and not shown(other) and "people.csv" not in other.content()
         assert own.told() == set(SECRETS), "the secrets were there to cross"

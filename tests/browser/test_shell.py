@@ -162,7 +162,7 @@ def copy_with(start: str, folder: Path) -> Path:
         shutil.copytree(HERE / name, folder / name)
     for name in ("dpcore", "assets"):
         (folder / name).symlink_to(HERE / name)
-    (folder / "pages/play/start.py").write_text(start)
+    (folder / "pages/play/page.py").write_text(start)
     return Path(shutil.copy(HERE / "app.py", folder))
 
 
@@ -177,7 +177,7 @@ def test_an_exception_of_a_page_is_logged_without_its_text(browser: Browser, tmp
         assert "Ada" not in page.content()
         page.close()
     logged = log.read_text()
-    assert "builtins.ValueError" in logged and "builtins.KeyError" in logged and "start.py:4 <module>" in logged
+    assert "builtins.ValueError" in logged and "builtins.KeyError" in logged and "page.py:4 <module>" in logged
     assert "Ada" not in logged
 
 

@@ -30,7 +30,6 @@ from run import LOCALHOST, NO_CHROMIUM, find_chromium, free_port, start_app, sto
 
 PAGES = {
     "ranges-and-cells": "",
-    "explore": "explore",
     "tables": "tables",
     "one-number": "one-number",
     "conversation": "conversation",

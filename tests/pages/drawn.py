@@ -12,3 +12,14 @@ def drawn(app: AppTest) -> dict[str, dict[str, Any]]:
     """What was sent of every picture on the page (title, sentence, data, layout, frames, download), by its key."""
     charts = [each for each in app.get("bidi_component") if each.proto.component_name == "dpscope.chart"]
     return {str(each.key): json.loads(each.proto.json) for each in charts}
+
+
+def component(app: AppTest, key: str) -> dict[str, Any]:
+    """What was sent to another of our components, by its key."""
+    (found,) = (each for each in app.get("bidi_component") if each.key == key)
+    return dict(json.loads(found.proto.json))
+
+
+def headline(app: AppTest) -> str:
+    """The sentence on top of Play, which follows its slider."""
+    return str(component(app, "headline")["text"])

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages.test_explore import drag, move_slider
+from tests.browser.pages.test_play import drag, move_slider
 from tests.kit.browser import Server, every_screen, plot, sound, visit
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
-LINK = "explore?data=cities.longitude*latitude"
+LINK = "?data=cities.longitude*latitude"
 ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, the 8 releases in the picture say [\d,]+")
 
 
@@ -53,7 +53,7 @@ def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> No
 
 
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server, "explore?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
+    opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
     expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_visible()
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
     with page.expect_download() as download:

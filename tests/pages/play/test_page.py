@@ -25,11 +25,11 @@ from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import QUERY_CLASSES, Intervals
 from pages.data.picker import ROW_CHOICES
-from pages.play.view import choose_point
+from pages.play.strip import choose_point
 from pages.shell.theorem import promise
 from tests import ROOT
 from tests.kit.sources import own
-from tests.pages.drawn import drawn
+from tests.pages.drawn import component, drawn, headline
 
 MAIN = ROOT / "pages" / "main.py"
 
@@ -38,8 +38,6 @@ def opened(**link: str) -> AppTest:
     """Explore, opened by a link; on a small problem, unless the link says otherwise."""
     link = {"n": "1000", "bits": "5", "trials": "100", **link}
     app = AppTest.from_file(MAIN, default_timeout=600)
-    app.run()
-    app.switch_page("play/explore.py")
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
@@ -85,16 +83,16 @@ def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any)
     shown = {
         widget.label for widget in [*app.slider, *app.select_slider, *app.number_input, *app.toggle, *app.selectbox]
     }
-    for parameter in entry.controls().values():
-        assert f"{parameter.label} {parameter.symbol}".strip() in shown
+    for name, parameter in entry.controls().items():
+        assert ("Exact ε" if name == "epsilon" else f"{parameter.label} {parameter.symbol}".strip()) in shown
 
 
 def test_the_slider_and_the_exact_entry_are_one_number(app: AppTest) -> None:
-    app.select_slider(key="epsilon_slider").set_value(2.0).run()
-    assert app.number_input(key="epsilon").value == 2.0
     sound(app.number_input(key="epsilon").set_value(0.07).run())
-    assert app.select_slider(key="epsilon_slider").value in (0.06, 0.08)
-    assert "ε = 0.07" in texts(app)
+    slider = component(app, "epsilon_slider")
+    assert slider["value"] == 0.07 and slider["stops"][slider["place"]] in (0.06, 0.08)
+    assert (slider["stops"][0], slider["stops"][-1]) == (0.01, 10.0) and slider["label"] == "Privacy loss ε"
+    assert "ε = 0.07" in texts(app) and headline(app).startswith("At ε = 0.07, ")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +146,7 @@ def test_a_page_about_one_column_does_not_offer_pairs() -> None:
     app.session_state["upload"] = uploaded_pairs(private=False)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/explore.py").run()
+    app.switch_page("play/page.py").run()
     assert set(drawn(sound(app))) == ON_A_PLANE and "Your file: income × age" in app.selectbox(key="data").options
     app.switch_page("robust/page.py").run()
     sound(app)
@@ -160,11 +158,13 @@ def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     app.session_state["upload"] = uploaded_pairs(private=True)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/explore.py").run()
+    app.switch_page("play/page.py").run()
     sound(app)
     assert not drawn(app) and "private" in app.info[0].value
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert set(drawn(app)) == ON_A_PLANE and not app.get("download_button")
+    app.session_state["code_open"] = True
+    sound(app.run())
+    assert set(drawn(app)) == ON_A_PLANE and app.code and not app.get("download_button")
     assert not any(chart["download"] for chart in drawn(app).values())
     assert texts(app).count("not protected: made by the data's steward") >= 5
 
@@ -191,13 +191,14 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/explore.py").run()
+    app.switch_page("play/page.py").run()
     sound(app)
     assert not drawn(app) and "private" in app.info[0].value
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == ON_A_LINE and not any(chart["download"] for chart in drawn(app).values())
     assert "not protected: made by the data's steward" in texts(app)
-    assert not app.get("download_button")
+    app.session_state["code_open"] = True
+    assert sound(app.run()).code and not app.get("download_button")
 
 
 def test_a_new_public_n_is_every_number_s_n() -> None:
@@ -234,9 +235,10 @@ def test_a_public_stand_in_may_be_downloaded() -> None:
     app.session_state["upload"] = uploaded(private=False)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/explore.py").run()
+    app.switch_page("play/page.py").run()
     sound(app)
-    assert set(drawn(app)) == ON_A_LINE and app.get("download_button")
+    app.session_state["code_open"] = True
+    assert set(drawn(sound(app.run()))) == ON_A_LINE and app.get("download_button")
 
 
 SKEWED = generated_rows("skewed", n=500, bits=6, seed=3)

@@ -1,18 +1,27 @@
-"""The Start page: a finished picture at once, one slider, and doors to the pages that exist."""
+"""Play as it opens: finished pictures, a headline, one number everywhere, the query in the link, a target error."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.experiments.recipe import OPENING, Recipe
-from pages.play.home import DOORS
+from dpcore.data.domains import Line
+from dpcore.experiments.recipe import OPENING
+from pages.play.kept import is_everybodys
+from pages.play.query import cells_between, drawn_on, edges
+from pages.play.target import read_target
+from pages.shell.controls import log_stops
 from tests import ROOT
-from tests.pages.drawn import drawn
+from tests.pages.drawn import component, drawn, headline
+from tests.pages.play.test_page import uploaded
 
 PAGES = ROOT / "pages"
+STOPS = log_stops(OPENING.entry.controls()["epsilon"])
 
 
 def started(**link: str) -> AppTest:
@@ -28,82 +37,139 @@ def sound(app: AppTest) -> AppTest:
     return app
 
 
-def headline(app: AppTest) -> str:
-    return next(each.value for each in app.markdown if "the worst answer to" in each.value)
+def answered(app: AppTest) -> str:
+    return next(each.value for each in app.markdown if ": true " in each.value)
 
 
-def rows_off(app: AppTest) -> int:
-    found = re.search(r"([\d,]+) of 10,000 rows", headline(app))
-    assert found
-    return int(found[1].replace(",", ""))
+def report(app: AppTest) -> Any:
+    memory: dict[str, Any] = app.session_state["memory"]
+    return next(value for key, value in memory.items() if key.startswith("report|"))
 
 
-def test_it_opens_on_two_finished_pictures_that_say_what_they_are() -> None:
+def test_it_opens_on_finished_pictures_that_say_what_they_are() -> None:
     app = started()
     charts = drawn(app)
-    assert set(charts) == {"start_data_chart", "start_worst_chart"}
+    assert set(charts) == {"data_chart", "band_chart", "worst_chart", "tradeoff_chart"}
     for chart in charts.values():
         badge = chart["layout"]["title"]["text"]
         assert "true: generated" in badge and "simulated" in badge and chart["download"]
     assert not app.warning and not app.error and not app.file_uploader
-    assert len(app.select_slider) == 1
+    assert "no mechanism can promise less than 0.055%" in charts["worst_chart"]["sentence"]
 
 
-def test_it_shows_what_nobody_can_promise() -> None:
-    for epsilon, share in (("1", "0.055%"), ("0.1", "0.575%")):
-        app = started(epsilon=epsilon)
-        assert f"no mechanism can promise less than {share}" in drawn(app)["start_worst_chart"]["sentence"]
-
-
-def test_the_headline_is_the_median_worst_error_over_the_previewed_releases() -> None:
+def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_off_says_the_same() -> None:
     app = started()
-    memory: dict[str, Any] = app.session_state["memory"]
-    report = next(value for key, value in memory.items() if key.startswith("report|"))
-    assert report.trials == Recipe.__dataclass_fields__["trials"].default
-    assert rows_off(app) == round(float(sorted(report.worst)[499] + sorted(report.worst)[500]) / 2 * 10_000)
-    assert "**ε = 1**" in headline(app)
-
-
-def test_less_privacy_loss_is_more_error_whether_typed_or_slid_or_linked() -> None:
-    app = started()
-    at_one = rows_off(app)
-    app.number_input(key="epsilon").set_value(0.1)
-    typed = rows_off(sound(app.run()))
-    assert typed > 5 * at_one
-    app.select_slider(key="epsilon_slider").set_value(1.0)
-    assert rows_off(sound(app.run())) == at_one
-    assert rows_off(started(epsilon="0.1")) == typed
+    worst = np.median(report(app).worst)
+    assert report(app).trials == OPENING.trials
+    found = re.fullmatch(
+        r"At ε = 1, the worst interval errs by about ([\d.]+%): ([\d,]+) of 10,000 rows", headline(app)
+    )
+    assert found and int(found[2].replace(",", "")) == round(float(worst) * 10_000)
+    told = [text for trace in drawn(app)["tradeoff_chart"]["data"] for text in trace.get("hovertext", ())]
+    (again,) = (text for text in told if text.startswith("Identity histogram, worst error, median at ε = 1:"))
+    assert f": {found[1]} (" in again
 
 
 def test_a_link_out_of_range_gets_its_sentence() -> None:
     app = started(epsilon="1000")
-    assert len(app.warning) == 1
-    assert "**ε = 1**" in headline(app)
+    assert len(app.warning) == 1 and headline(app).startswith("At ε = 1,")
 
 
-def test_there_is_a_door_for_each_page_that_the_router_offers() -> None:
-    router = (PAGES / "main.py").read_text(encoding="utf-8")
-    offered = [title for name, (title, _) in DOORS.items() if f'"{name}"' in router]
-    assert {"Explore", "Data"} <= set(offered)
-    assert [link.proto.label for link in started().get("page_link")] == [f"**{title}**" for title in offered]
+def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
+    """The picture that follows the finger is the one that is drawn when it rests."""
+    app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
+    states, place = component(app, "live_states"), STOPS.index(0.5)
+    assert len(STOPS) == 31 and states["texts"]["headline"][place] == headline(app)
+    assert {key: len(each) for key, each in states["charts"].items()} == dict.fromkeys(
+        ("data_chart", "band_chart", "worst_chart"), len(STOPS)
+    )
+    pool = states["pool"]
+    for key, stops in states["charts"].items():
+        traces, chart = stops[place]["data"], drawn(app)[key]
+        assert len(traces) == len(chart["data"])
+        for (same, moving), trace in zip(traces, chart["data"], strict=True):
+            sent = pool[same] | {name: pool[index] for name, index in moving.items()}
+            assert sent == {name: trace[name] for name in sent} and {*trace} - {*sent} <= {
+                "hovertext", "hovertemplate", "customdata", "ids",
+            }  # fmt: skip
+        same, moving = stops[place]["layout"]
+        assert pool[same] | {name: pool[index] for name, index in moving.items()} == chart["layout"]
+        assert states["texts"][key][place] == chart["caption"]
+    others = {text for text in states["texts"]["headline"]}
+    assert len(others) == len(STOPS)
 
 
-def test_the_door_to_explore_opens_on_the_same_picture() -> None:
-    app = started()
-    kept = set(app.session_state["memory"])
-    sound(app.switch_page("play/explore.py").run())
-    memory: dict[str, Any] = app.session_state["memory"]
-    assert kept <= set(memory)
-    assert len([key for key in memory if key.startswith("report|")]) == 1
+@pytest.mark.parametrize("link", [{"mechanism": "net", "bits": "12"}, {"data": "cities.longitude*latitude"}])
+def test_states_that_take_too_long_or_are_too_large_are_not_sent(link: dict[str, str]) -> None:
+    assert component(started(**link), "live_states") == {}
 
 
-def test_explore_says_the_same_number_of_the_same_settings() -> None:
-    """Start's headline, and what Explore's trade-off says of the same mechanism at the same ε."""
-    app = started()
-    said = re.search(r"\*\*([\d.]+%)\*\*", headline(app))
-    assert said
-    sound(app.switch_page("play/explore.py").run())
-    # Of the mechanisms there, the one on the page errs least.
-    again = re.search(r"Near ε = 1, Identity.* ([\d.]+%) in the median", drawn(app)["tradeoff_chart"]["sentence"])
-    assert again and again[1] == said[1]
-    assert app.session_state["trials"] == OPENING.trials and app.session_state["seed"] == OPENING.seed
+def test_nothing_of_a_file_is_kept_for_everybody() -> None:
+    assert is_everybodys(OPENING)
+    for private in (True, False):
+        assert not is_everybodys(replace(OPENING, source=uploaded(private=private)))
+
+
+def test_private_data_send_no_states_until_their_steward_asks() -> None:
+    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=600)
+    app.session_state["upload"] = uploaded(private=True)
+    app.session_state["data"] = "my-file"
+    sound(app.run())
+    assert not {"headline", "live_states"} & {each.key for each in app.get("bidi_component")} and not drawn(app)
+    assert "ask-from" not in [each.key for each in app.number_input]
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert component(app, "live_states")["charts"]
+
+
+def test_a_typed_range_is_answered_and_outlined_and_stands_in_the_link() -> None:
+    app = started(**{"ask-from": "0.25", "ask-to": "0.5"})
+    truth = OPENING.source.dataset().histogram[256:512].sum()
+    assert answered(app).startswith(
+        f"**0.25 to 0.5**: true {truth:,} of 10,000 rows, the 20 releases in the picture say "
+    )
+    corners = drawn(app)["data_chart"]["data"][-1]
+    assert (min(corners["x"]), max(corners["x"])) == (0.25, 0.5)
+    # Of other data it means nothing.
+    sound(app.selectbox(key="data").set_value("adult.age").run())
+    assert app.number_input(key="ask-from").value is None and not [m for m in app.markdown if ": true " in m.value]
+
+
+def test_a_label_is_asked_by_its_number() -> None:
+    app = started(data="adult.sex", **{"ask-cell": "1"})
+    assert answered(app).startswith("**`Female`**" if "`Female`" in answered(app) else "**`Male`**")
+
+
+def test_a_drawn_range_is_typed() -> None:
+    line = OPENING.source.domain
+    assert isinstance(line, Line)
+    with pytest.MonkeyPatch.context() as patch:
+        state: dict[str, Any] = {}
+        patch.setattr("streamlit.session_state", state)
+        drawn_on(line)({"x": [0.5004, 0.2496]})
+        assert state == {"ask-from": 0.249023438, "ask-to": 0.500976562}
+        assert cells_between(line, *state.values()) == (255, 512)
+        drawn_on(line)({})
+        assert state == {"ask-from": None, "ask-to": None}
+    assert cells_between(line, *edges(line, (3, 7))) == (3, 7)
+    assert cells_between(line, -5, 9) == (0, 1023) and cells_between(line, None, 1) is None
+    assert cells_between(line, 0.5, 0.5) == (512, 512)
+
+
+def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
+    app = started(target="5%", bits="5", n="1000")
+    chart = drawn(app)["needed_chart"]
+    assert "tradeoff_chart" not in drawn(app) and "5% of releases" in chart["sentence"]
+    assert "nobody can promise it" in chart["sentence"]
+    picks = [pick for trace in chart["data"] for pick in trace.get("ids", ())]
+    assert any('"alpha": 0.05' in pick for pick in picks) and any('"key": "identity"' in pick for pick in picks)
+    wrong = started(target="a lot")
+    assert "such as 1%" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("1%", 0.01), ("0,5 %", 0.005), ("0.2", 0.2), ("50 rows", 0.05), ("1 row", 0.001), ("0", None), ("100%", None),
+     ("2", None), ("-1%", None), ("1% or so", None), ("1e-3", None)],
+)  # fmt: skip
+def test_a_target_is_a_share_or_a_number_of_rows(text: str, share: float | None) -> None:
+    assert read_target(text, n=1000) == pytest.approx(share)

@@ -19,10 +19,10 @@ MAIN = ROOT / "pages" / "main.py"
 
 def opened(**link: str) -> AppTest:
     """Explore asking weighted sums, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
-    app.switch_page("play/explore.py")
+    app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in {"queries": "linear", "bits": "3", **link}.items():
         app.query_params[name] = value
+    app.session_state["why_open"] = True
     return sound(app.run())
 
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.data.test_page import elements, opened, sound
 
-POPOVERS = ("explore", "ask", "robust", "sparse", "halfspaces", "marginals")
+POPOVERS = ("play", "ask", "robust", "sparse", "halfspaces", "marginals")
 """Pages with settings in a closed popover, one of them the preview seed."""
 
 
@@ -16,7 +16,7 @@ def warnings(app: AppTest) -> list[str]:
 
 
 FILES = {
-    "explore": "play/explore.py",
+    "play": "play/page.py",
     "data": "data/page.py",
     "limits": "learn/page.py",
     **{name: f"{name}/page.py" for name in ("ask", "robust", "sparse", "halfspaces", "marginals")},
@@ -25,8 +25,8 @@ FILES = {
 
 
 def at(page: str, **asked: str) -> AppTest:
-    """A page, opened by a link; Explore on a small problem, for a bad link's sentence does not depend on it."""
-    small = {"n": "1000", "bits": "5"} if page == "explore" else {}
+    """A page, opened by a link; Play on a small problem, for a bad link's sentence does not depend on it."""
+    small = {"n": "1000", "bits": "5"} if page == "play" else {}
     return opened(FILES[page], **{**small, **asked})
 
 
@@ -51,9 +51,9 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
 @pytest.mark.parametrize(
     ("page", "name", "text", "shown"),
     [
-        ("explore", "trials", "3", "the usual one"),
-        ("explore", "beta", "often", "the usual one"),
-        ("explore", "neighbours", "none", "the usual one"),
+        ("play", "trials", "3", "the usual one"),
+        ("play", "beta", "often", "the usual one"),
+        ("play", "neighbours", "none", "the usual one"),
         ("sparse", "sparse-projected", "maybe", "the usual one"),
         ("limits", "limits-seed", "-1", "1"),
         ("data", "sample-adult", "soul", "the usual one"),
@@ -67,8 +67,8 @@ def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: st
 @pytest.mark.parametrize(
     ("page", "asked"),
     [
-        ("explore", {"seed": "7", "trials": "1000", "beta": "0.05", "neighbours": "add or remove one row"}),
-        ("explore", {"seed": "1", "unknown": "3", "memory": "x", "gate": "x"}),
+        ("play", {"seed": "7", "trials": "1000", "beta": "0.05", "neighbours": "add or remove one row"}),
+        ("play", {"seed": "1", "unknown": "3", "memory": "x", "gate": "x"}),
         ("sparse", {"sparse-projected": "FALSE", "planned": "2", "sparse_histogram-gamma": "0.2"}),
         ("data", {"way": "Generated", "bits": "7", "n": "300", "shape": "sparse"}),
     ],
@@ -95,7 +95,7 @@ def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str,
 
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
-    told = warnings(at("explore", data="my-file", epsilons="2", mechanism="magic"))
+    told = warnings(at("play", data="my-file", epsilons="2", mechanism="magic"))
     assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))

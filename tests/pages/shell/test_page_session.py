@@ -50,7 +50,7 @@ PRIVATE_KEYS = (
 TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
-SHOWS = ("play/explore.py", "robust/page.py", "sparse/page.py", "data/page.py")
+SHOWS = ("play/page.py", "robust/page.py", "sparse/page.py", "data/page.py")
 """Pages that draw a column of one's own file."""
 TRUE_VALUES = "You see true values of private data"
 
@@ -103,7 +103,7 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
     app = declared_pay(give(opened(way=OWN, **dict.fromkeys(PRIVATE_KEYS, "x")), "pay\n41\n"))
     table = weakref.ref(app.session_state["file"].table)
     press(app, "Forget this file")
-    for page in ("play/start.py", "data/page.py"):
+    for page in ("play/page.py", "data/page.py"):
         sound(app.switch_page(page).run())
     assert not app.session_state.get("file") and upload_of(app) is None
     gc.collect()
@@ -205,7 +205,7 @@ def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
 def test_remembered_private_values_go_with_the_switch() -> None:
     app = steward(declared_pay(with_file()), on=True)
     app.session_state["data"] = "my-file"
-    sound(app.switch_page("play/explore.py").run())
+    sound(app.switch_page("play/page.py").run())
     assert "upload:" in repr(list(app.session_state["memory"]))
     steward(app, on=False)
     assert "upload:" not in repr(list(app.session_state.get("memory", ())))
@@ -225,7 +225,7 @@ def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
     assert TRUE_VALUES in everything(app)
     app.session_state["data"] = "bimodal"
     app.query_params["bits"] = "3"
-    sound(app.switch_page("play/explore.py").run())
+    sound(app.switch_page("play/page.py").run())
     assert TRUE_VALUES not in everything(app) and not hides_toolbars(app)
     assert "no value of theirs is shown" in app.markdown[0].value
     sound(app.selectbox(key="data").set_value("my-file").run())
@@ -276,5 +276,5 @@ def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
     app.session_state["data"] = "my-file"
     app.session_state["queries"] = "linear"
     app.session_state["weight_queries"] = 3
-    sound(app.switch_page("play/explore.py").run())
+    sound(app.switch_page("play/page.py").run())
     assert drawn(app)["weights_chart"] and not any(chart["download"] for chart in drawn(app).values())

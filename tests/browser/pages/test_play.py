@@ -1,4 +1,4 @@
-"""The main path in a real browser: from Start to Explore, the slider, a range, the trade-off, a file, two people."""
+"""Play in a real browser: pictures that follow a slider, ranges, the trade-off, a target error, a file, two people."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import Server, go_to, reopened, settled, watched_page
+from tests.kit.browser import PHONE, Server, go_to, reopened, settled, watched_page
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
-SMALL = "n=1000&bits=6&trials=100"
-"""A problem on which all mechanisms together are quick: nothing here depends on its size."""
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
 # Where a point of a trace is on the screen, and where the picture's axes are.
 POINT = """(plot, [name, mode, index]) => {
@@ -57,19 +55,16 @@ def move_slider(page: Page) -> None:
     settled(page)
 
 
-def open_explore(page: Page, server: Server, link: str = "") -> Page:
-    page.goto(f"{server.url}/explore?{link}" if link.startswith("n=") else f"{server.url}/explore?{SMALL}&{link}")
+def open_play(page: Page, server: Server, link: str = "") -> Page:
+    page.goto(f"{server.url}/{link}")
     settled(page)
     for key in CHARTS:
         expect(chart(page, key).locator(PLOT)).to_be_visible()
     return page
 
 
-def test_from_start_to_explore_the_slider_moves_the_error(page: Page, server: Server) -> None:
-    page.goto(f"{server.url}/?{SMALL}")
-    settled(page)
-    expect(page.get_by_text("See what privacy costs")).to_be_visible()
-    go_to(page, "explore")
+def test_the_slider_moves_the_error_and_the_link_reopens_it(page: Page, server: Server) -> None:
+    open_play(page, server)
     before = captions(page)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.focus()
@@ -78,22 +73,79 @@ def test_from_start_to_explore_the_slider_moves_the_error(page: Page, server: Se
     settled(page)
     after = captions(page)
     assert before != after
-    assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) < 1
-    assert "epsilon=" in page.url
+    assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) == 0.25
+    assert slider.get_attribute("aria-valuetext") == "ε = 0.25"
+    assert "epsilon=0.25" in page.url
     assert captions(reopened(page)) == after
 
 
+STATE = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
+    ...['data_chart', 'band_chart', 'worst_chart'].map(key => {
+        const plot = document.querySelector(`.st-key-${key} .dpscope-plot`), { xaxis, yaxis } = plot._fullLayout;
+        return [plot.data.map(trace => [trace.x, trace.y, trace.z]), xaxis.range, yaxis.range,
+            plot.layout.annotations.map(words => words.text)];
+    })])"""
+
+
+# What a finger does: the range is somewhere else, says so, and does not rest before the pictures have followed.
+SLIDE = """async place => {
+    const input = document.querySelector('.dpscope-slide input'), { dataset } = document.documentElement;
+    const until = performance.now() + 20000;
+    delete dataset.dpscopeStep;
+    window.unanswered = undefined;
+    do {
+        input.value = place;
+        input.dispatchEvent(new Event('input'));
+        await new Promise(done => setTimeout(done, 50));
+    } while (dataset.dpscopeStep === undefined && performance.now() < until);
+    return window.unanswered === undefined;
+}"""
+LINK = "?bits=6&n=1000&data=sparse"
+
+
+def open_live(page: Page, server: Server) -> None:
+    """Play, when it has what its pictures look like at every stop."""
+    open_play(page, server, LINK)
+    expect(page.locator('.st-key-live_states [data-stops="31"]')).to_be_attached()
+
+
+def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_rest(page: Page, server: Server) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    open_live(page, server)
+    opened = page.evaluate(STATE)
+    assert page.evaluate(SLIDE, 12), "nobody was asked"
+    expect(page.locator(".dpscope-line")).to_have_text(re.compile("^At ε = 0.15, "))
+    moving = page.evaluate(STATE)
+    assert moving != opened
+    settled(page)
+    assert "epsilon=0.15" in page.url
+    assert page.evaluate(STATE) == moving, "the exact state is the one that was there"
+
+
+def test_nothing_moves_for_a_reader_who_asks_for_less_motion(page: Page, server: Server) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    open_live(page, server)
+    opened = page.evaluate(STATE)
+    page.get_by_role("slider", name="Privacy loss ε").evaluate(
+        "input => { input.value = 12; input.dispatchEvent(new Event('input')); }"
+    )
+    assert page.evaluate(STATE) == opened
+    settled(page)
+    assert "epsilon=0.15" in page.url and page.evaluate(STATE) != opened, "at rest it is drawn"
+
+
 def test_a_link_chooses_data_question_and_mechanism(page: Page, server: Server) -> None:
-    open_explore(page, server, "data=skewed&queries=thresholds&mechanism=intervals-anchored&epsilon=0.5&alpha=0.2")
+    open_play(page, server, "?data=skewed&queries=thresholds&mechanism=intervals-anchored&epsilon=0.5&alpha=0.2")
     body = page.locator("body").inner_text()
-    assert "Interval release, anchored" in body and "ε = 0.5" in body and "0.2" in body
+    assert "ε = 0.5" in body and "0.2" in body
+    assert page.get_by_role("combobox", name="Mechanism").input_value() == "Interval release, anchored"
 
 
 def test_zoom_and_brush_survive_a_slider_move(page: Page, server: Server) -> None:
-    open_explore(page, server)
+    open_play(page, server)
     drag(page, chart(page, "data_chart").locator(PLOT), (0.25, 0.3), (0.5, 0.7))
     answer = page.get_by_text(
-        re.compile(r"true [\d,]+ of 1,000 rows, the 20 releases in the picture say [\d,]+ to [\d,]+")
+        re.compile(r"true [\d,]+ of [\d,]+ rows, the 20 releases in the picture say [\d,]+ to [\d,]+")
     )
     before = answer.inner_text()
     asked = [float(number) for number in re.findall(r"[\d.]+", before)[:2]]
@@ -102,6 +154,7 @@ def test_zoom_and_brush_survive_a_slider_move(page: Page, server: Server) -> Non
     drag(page, band, (0.2, 0.2), (0.6, 0.6))
     zoomed = band.evaluate(RANGE)
     assert zoomed == pytest.approx([0.2, 0.6], abs=0.02)
+    assert "ask-from=" in page.url and "ask-to=" in page.url
     page.evaluate("document.querySelectorAll('.dpscope-plot').forEach(plot => plot.setAttribute('data-mark', ''))")
     drawn = band.get_attribute("data-drawn")
     move_slider(page)
@@ -111,11 +164,13 @@ def test_zoom_and_brush_survive_a_slider_move(page: Page, server: Server) -> Non
     again = answer.inner_text()
     # The same range has the same true answer; the releases are others.
     assert again.partition(" rows")[0] == before.partition(" rows")[0] and again != before
-    expect(chart(page, "data_chart").locator(".selectionlayer path").first).to_be_attached()
+    assert chart(page, "data_chart").locator(PLOT).evaluate(
+        "plot => plot._fullData.at(-1).x.slice(0, 2)"
+    ) == pytest.approx([0.25, 0.5], abs=0.02)
 
 
 def test_other_data_take_zoom_and_brush_back(page: Page, server: Server) -> None:
-    open_explore(page, server)
+    open_play(page, server)
     drag(page, chart(page, "data_chart").locator(PLOT), (0.25, 0.3), (0.5, 0.7))
     drag(page, chart(page, "band_chart").locator(PLOT), (0.2, 0.2), (0.6, 0.6))
     data = page.get_by_role("combobox", name="Data").first
@@ -123,15 +178,14 @@ def test_other_data_take_zoom_and_brush_back(page: Page, server: Server) -> None
     data.fill("body mass")  # a long list draws only what is in sight
     page.get_by_role("option", name=re.compile("body mass")).first.click()
     settled(page)
-    settled(page)  # the brush is taken back in a run of its own
-    expect(page.get_by_text("Drag across the data to ask about a range.")).to_be_visible()
+    expect(page.get_by_text("Draw on the bars, or type a range, to ask about it.")).to_be_visible()
     low, high = chart(page, "band_chart").locator(PLOT).evaluate(RANGE)
     assert high - low > 1000
 
 
 def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, server: Server) -> None:
-    open_explore(page, server, "n=10000")  # on fewer rows its points are too close to be clicked apart
-    expect(page.get_by_text("Click a point to go to its mechanism and ε.")).to_be_visible()
+    open_play(page, server)
+    expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
     plot = chart(page, "tradeoff_chart").locator(PLOT)
     for name, epsilon in (("Interval release, anchored", 0.05), ("Identity histogram", 0.5)):
         plot.scroll_into_view_if_needed()
@@ -145,7 +199,7 @@ def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, 
 
 
 def test_a_click_in_the_legend_hides_all_of_a_mechanism_and_it_stays_hidden(page: Page, server: Server) -> None:
-    open_explore(page, server)
+    open_play(page, server)
     plot = chart(page, "tradeoff_chart").locator(PLOT)
     hidden = """plot => plot._fullData.filter(t => t.visible === 'legendonly').map(t => t.name)"""
     assert plot.evaluate(hidden) == []
@@ -159,7 +213,7 @@ def test_a_click_in_the_legend_hides_all_of_a_mechanism_and_it_stays_hidden(page
 
 def test_releases_are_played_with_their_captions(page: Page, server: Server) -> None:
     page.emulate_media(reduced_motion="no-preference")
-    open_explore(page, server)
+    open_play(page, server)
     place = chart(page, "data_chart")
     plot, sentence = place.locator(PLOT), place.locator(SENTENCE)
     first = plot.evaluate(LINE)
@@ -183,7 +237,7 @@ def test_releases_are_played_with_their_captions(page: Page, server: Server) -> 
 
 
 def test_pictures_can_be_kept_of_public_data(page: Page, server: Server, tmp_path: Path) -> None:
-    open_explore(page, server)
+    open_play(page, server)
     for key in CHARTS:
         expect(chart(page, key).get_by_role("button", name="Picture as PNG")).to_be_visible()
     with page.expect_download() as download:
@@ -218,8 +272,8 @@ def test_pictures_of_private_data_can_be_kept_nowhere(page: Page, server: Server
 
 def test_the_library_is_asked_for_with_the_page(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:
-        with page.expect_response(lambda answer: answer.url.startswith(f"{server.url}/explore?")) as answer:
-            open_explore(page, server)
+        with page.expect_response(lambda answer: answer.url == f"{server.url}/") as answer:
+            open_play(page, server)
         assert answer.value.headers["link"] == PRELOAD
         loaded = page.evaluate(
             "performance.getEntriesByType('resource').filter(e => e.name.endsWith('plotly.min.js')).length"
@@ -230,7 +284,9 @@ def test_the_library_is_asked_for_with_the_page(browser: Browser, server: Server
 
 
 def test_the_synthetic_table_downloads_with_n_rows(page: Page, server: Server, tmp_path: Path) -> None:
-    open_explore(page, server)
+    open_play(page, server, "?n=1000")
+    page.get_by_role("button", name="Code").click()
+    settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download a synthetic table").click()
     target = tmp_path / "table.csv"
@@ -242,8 +298,8 @@ def test_the_synthetic_table_downloads_with_n_rows(page: Page, server: Server, t
 
 
 def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Server) -> None:
-    open_explore(page, server, "epsilon=0.3&mechanism=gaussian")
-    page.get_by_text("The code that reproduces this page").click()
+    open_play(page, server, "?epsilon=0.3&mechanism=gaussian")
+    page.get_by_role("button", name="Code").click()
     settled(page)
     code = page.locator('[data-testid="stCode"]').inner_text()
     assert "dpcore.entry('gaussian').make(" in code and "epsilon=0.3" in code
@@ -260,7 +316,7 @@ def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Serve
     ],
 )
 def test_a_hostile_link_gets_a_sentence(page: Page, server: Server, link: str) -> None:
-    open_explore(page, server, link)
+    open_play(page, server, f"{link}&n=1000&bits=5&trials=100")
     expect(page.locator('[data-testid="stAlert"]')).to_have_count(1)
 
 
@@ -278,13 +334,87 @@ def test_two_people_never_see_each_other_s_file(browser: Browser, server: Server
             settled(page)
             expect(page.get_by_text(f"{marker}.csv").first).to_be_visible()
         for page, other in ((one, "Zygodactyl"), (two, "Aardvarkish")):
-            for name in ("explore", "ranges-and-cells", "data"):
+            for name in ("ranges-and-cells", "data"):
                 go_to(page, name)
                 assert other not in page.content()
+
+
+@pytest.mark.parametrize("name", ["explore", "start"])
+def test_former_addresses_lead_to_play_with_the_same_state(page: Page, server: Server, name: str) -> None:
+    page.goto(f"{server.url}/{name}?epsilon=0.3&data=skewed&mechanism=gaussian&n=1000")
+    settled(page)
+    assert page.url.startswith(f"{server.url}/?")
+    assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"
+    assert page.get_by_role("combobox", name="Mechanism").input_value() == "Gaussian histogram"
 
 
 def test_what_a_link_says_goes_along_to_the_next_page(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?epsilon=0.3")
     settled(page)
-    go_to(page, "explore")
+    go_to(page, "conversation")
+    go_to(page, "ranges-and-cells")
     assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"
+
+
+def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/?bits=5&n=1000")
+    settled(page)
+    page.get_by_role("textbox", name="Target error").fill("5%")
+    page.keyboard.press("Enter")
+    settled(page)
+    plot = chart(page, "needed_chart").locator(PLOT)
+    expect(plot).to_be_visible()
+    assert "target=5%25" in page.url
+    name = "simulated"
+    picks = plot.evaluate("(plot, name) => plot._fullData.find(t => t.name === name).ids.map(JSON.parse)", name)
+    place = next(place for place, pick in enumerate(picks) if pick["key"] == "gaussian")
+    plot.scroll_into_view_if_needed()
+    page.mouse.click(*plot.evaluate(POINT, [name, "markers", place]))
+    settled(page)
+    assert page.get_by_role("combobox", name="Mechanism").input_value() == "Gaussian histogram"
+    assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) == picks[place]["epsilon"]
+
+
+# Words outside pictures and tables that a reader sees before opening anything.
+WORDS = """() => {
+    const walker = document.createTreeWalker(document.querySelector('.stApp'), NodeFilter.SHOW_TEXT), words = [];
+    while (walker.nextNode()) {
+        const { parentElement: element } = walker.currentNode;
+        if (element.closest('.dpscope-plot, table, style, script, .dpscope-unseen')) continue;
+        if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+        const box = element.getBoundingClientRect();
+        if (box.width > 1 && box.height > 1) words.push(...walker.currentNode.textContent.split(/\\s+/));
+    }
+    const typed = [...document.querySelectorAll('input')].filter(input => input.checkVisibility());
+    words.push(...typed.flatMap(input => (input.value || input.placeholder).split(/\\s+/)));
+    return words.filter(word => /[a-z0-9]/i.test(word));
+}"""
+ONE_SCREEN = ViewportSize(width=1280, height=900)
+
+
+@pytest.mark.parametrize("viewport", [ONE_SCREEN], ids=["1280x900"])
+@pytest.mark.parametrize("link", ["", "?data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30"])
+def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, link: str) -> None:
+    open_play(page, server, link)
+    words = page.evaluate(WORDS)
+    assert 60 < len(words) <= 250, f"{len(words)} words: {' '.join(words)}"
+    for part in ("stMain", "stSidebarContent"):
+        height, seen = page.get_by_test_id(part).evaluate("part => [part.scrollHeight, part.clientHeight]")
+        assert height <= seen, f"{part} is {height} pixels high"
+    assert page.evaluate("document.documentElement.scrollWidth") <= ONE_SCREEN["width"]
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_the_slider_stays_beside_the_first_picture(page: Page, server: Server) -> None:
+    open_play(page, server)
+    slider, first = page.get_by_role("slider", name="Privacy loss ε"), chart(page, "data_chart").locator(PLOT)
+
+    def both_seen() -> bool:
+        boxes = slider.bounding_box(), first.bounding_box()
+        return all(box is not None and box["y"] >= 0 and box["y"] + box["height"] <= PHONE["height"] for box in boxes)
+
+    assert both_seen()
+    place = slider.bounding_box()
+    chart(page, "worst_chart").scroll_into_view_if_needed()
+    after = slider.bounding_box()
+    assert place is not None and after is not None and 40 <= after["y"] <= place["y"], "it sticks to the top"

@@ -1,0 +1,142 @@
+"""A slider that pictures follow under the finger, from states of them that were sent for each of its stops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.charts.component import is_dark
+from pages.charts.picture import Picture
+from pages.charts.plotly import MOVING, render
+from pages.charts.script import LIVE
+
+POINTED_AT = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
+"""What pointing and clicking need: nobody does either while a slider moves."""
+DRAWN, LAID_OUT = {*MOVING, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
+"""What differs between the traces and between the layouts of stops."""
+MOST_BYTES = 300_000
+"""Of the states of all stops; larger ones are not sent."""
+
+
+def _starting(what: str) -> str:
+    """JavaScript that hands a component to our module, which the launcher serves."""
+    return f"""
+const module = (async () => import(new URL("{LIVE}", document.baseURI)))();
+export default function (component) {{
+  module.then((live) => live.{what}(component));
+  return () => module.then((live) => live.forget(component.parentElement));
+}}
+"""
+
+
+CSS = """
+.dpscope-slide { display: grid; grid-template-columns: 1fr auto 1fr; font-size: 0.8125rem; }
+.dpscope-slide input { grid-column: 1 / 4; width: 100%; height: 1.75rem; margin: 0; touch-action: pan-y;
+  appearance: none; cursor: pointer; border-radius: 1rem;
+  background: linear-gradient(to right, var(--st-primary-color) var(--done), var(--st-border-color) var(--done))
+    center / 100% 5px no-repeat; }
+.dpscope-slide input::-webkit-slider-thumb { appearance: none; width: 22px; height: 22px; border-radius: 50%;
+  background: var(--st-primary-color); border: 3px solid var(--st-background-color); }
+.dpscope-slide input::-moz-range-thumb { width: 16px; height: 16px; border-radius: 50%;
+  background: var(--st-primary-color); border: 3px solid var(--st-background-color); }
+.dpscope-slide output { font-weight: 600; color: var(--st-primary-color); font-size: 0.9375rem; }
+.dpscope-more { text-align: right; }
+.dpscope-line { margin: 0; font-size: 1.25rem; font-weight: 600; line-height: 1.3; }
+"""
+_slider = st.components.v2.component(
+    "dpscope.slider",
+    html="<div class='dpscope-slide'><span class='dpscope-less'></span><output></output>"
+    "<span class='dpscope-more'></span><input type='range' min='0' step='1'></div>",
+    css=CSS,
+    js=_starting("slider"),
+    isolate_styles=False,
+)
+_line = st.components.v2.component(
+    "dpscope.line",
+    html="<h1 class='dpscope-line' data-text></h1>",
+    css=CSS,
+    js=_starting("line"),
+    isolate_styles=False,
+)
+_states = st.components.v2.component(
+    "dpscope.states", html="<span hidden></span>", js=_starting("hold"), isolate_styles=False
+)
+
+
+def live_slider(
+    *, key: str, label: str, symbol: str, value: float, stops: Sequence[float], ends: tuple[str, str],
+    on_rest: Callable[[float], None],
+) -> None:  # fmt: skip
+    """A slider over stops; ``on_rest`` is called with one, before the next run, when the slider has come to rest there.
+
+    Args:
+        key: of the slider on the page.
+        label: its name.
+        symbol: stands before its value.
+        value: where it is; between stops, the nearest is marked.
+        stops: positive, rising by about equal factors.
+        ends: words at its left and its right end.
+        on_rest: what to do.
+    """
+
+    def rested() -> None:
+        stop = st.session_state[key].rested
+        if stop in stops:  # what a browser sends may be anything
+            on_rest(float(stop))
+
+    place = min(range(len(stops)), key=lambda place: abs(stops[place] / value - 1))
+    _slider(
+        key=key,
+        data={
+            "label": label,
+            "symbol": symbol,
+            "stops": [*stops],
+            "place": place,
+            "value": value,
+            "less": ends[0],
+            "more": ends[1],
+        },
+        on_rested_change=rested,
+    )
+
+
+def live_line(text: str, *, key: str) -> None:
+    """The page's headline, which follows the slider as pictures do."""
+    _line(key=key, data={"key": key, "text": text})
+
+
+def encoded(pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str) -> Any:
+    """Figures at each stop by the key of their chart; None where they are too large to be sent.
+
+    What is the same at several stops, which is most, is sent once: a figure holds places in a pool of values.
+    """
+    pool: dict[str, int] = {}
+
+    def place(value: Any) -> int:
+        return pool.setdefault(json.dumps(value, ensure_ascii=False, separators=(",", ":")), len(pool))
+
+    charts: dict[str, list[dict[str, Any]]] = {}
+    for key, states in pictures.items():
+        charts[key] = []
+        for picture in states:
+            drawn = render(picture, badge=badge, dark=is_dark())
+            traces = [
+                [
+                    place({name: value for name, value in trace.items() if name not in POINTED_AT | DRAWN}),
+                    {name: place(value) for name, value in trace.items() if name in DRAWN - POINTED_AT},
+                ]
+                for trace in drawn.data
+            ]
+            still = {name: value for name, value in drawn.layout.items() if name not in LAID_OUT}
+            layout = [place(still), {name: place(drawn.layout[name]) for name in LAID_OUT & {*drawn.layout}}]
+            charts[key].append({"data": traces, "layout": layout})
+    found = {"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}}
+    return found if len(json.dumps(found)) <= MOST_BYTES else None
+
+
+def live_states(states: Any, *, key: str) -> None:
+    """Send what pictures look like at each stop; nothing takes back what was sent before."""
+    _states(key=key, data=states or {})

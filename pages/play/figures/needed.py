@@ -1,0 +1,113 @@
+"""The ε that each mechanism needs for a target error: promised and simulated, and where nobody can promise it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpcore.core import exactly
+from dpcore.experiments.solve import HIGHEST, LOWEST, Need
+from pages.charts.labels import drawable
+from pages.charts.picture import Axis, Dots, Mark, Picture, Region
+from pages.charts.words import percent
+
+TITLE = "Privacy loss that a target error needs"
+TICKS = (0.001, 0.01, 0.1, 1.0, 10.0)
+ABOVE, LINE = 76, 16
+"""Pixels of the picture besides its lines, and of each line."""
+WHERE = {"promised": " for all data", "simulated": " on these data"}
+
+
+def needed(
+    needs: Sequence[Need], *, titles: dict[str, str], target: float, beta: float, impossible: float, aims: set[str]
+) -> Picture:
+    """A line for each mechanism, the least ε first; a click on a dot goes to that mechanism and ε.
+
+    Args:
+        needs: what each needs, ranked.
+        titles: name of each entry.
+        target: the allowed error, a fraction of n.
+        beta: failure chance.
+        impossible: the ε below which nobody can promise the target for all data; 0: none.
+        aims: entries that are told the allowed error; a click tells it.
+    """
+    names = drawable(titles[need.key] for need in needs)
+    marks: list[Mark] = []
+    if impossible:
+        label = "impossible to promise"
+        marks.append(Region(role="impossible", x=(LOWEST, min(impossible, HIGHEST)), label=label, corner="bottom left"))
+    for role, name, shape, found in (
+        ("theory", "promised", "line-ns-open", [need.promised for need in needs]),
+        (
+            "released",
+            "simulated",
+            "circle",
+            [each.simulated and each.simulated.epsilon for each in needs],
+        ),
+    ):
+        known = [(row, epsilon) for row, epsilon in enumerate(found) if epsilon]
+        if not known:
+            continue
+        marks.append(
+            Dots(
+                role=role,
+                name=name,
+                shape=shape,
+                size=14 if role == "theory" else 10,
+                x=[epsilon for _, epsilon in known],
+                y=[float(row) for row, _ in known],
+                hover=[f"{names[row]}: ε = {exactly(epsilon)}, {name}{WHERE[name]}" for row, epsilon in known],
+                pick=[_pick(needs[row], epsilon, target=target, aims=aims) for row, epsilon in known],
+            )
+        )
+    return Picture(
+        title=TITLE,
+        x=Axis(
+            title="← more private · ε needed · more accurate →",
+            log=True,
+            low=LOWEST,
+            high=HIGHEST,
+            ticks=TICKS,
+            form="~g",
+        ),
+        y=Axis(labels=tuple(names), letters=40),
+        marks=marks,
+        sentence=_sentence(needs, names, target=target, beta=beta, impossible=impossible),
+        table=_table(needs, names),
+        height=ABOVE + LINE * len(names),
+        about=",".join(names),
+    )
+
+
+def _pick(need: Need, epsilon: float, *, target: float, aims: set[str]) -> dict[str, Any]:
+    """Where a click goes."""
+    return {"key": need.key, "epsilon": epsilon} | ({"alpha": target} if need.key in aims else {})
+
+
+def _sentence(needs: Sequence[Need], names: list[str], *, target: float, beta: float, impossible: float) -> str:
+    """Who needs least, who cannot, and where nobody can."""
+    able = [(need, name) for need, name in zip(needs, names, strict=True) if need.simulated or need.promised]
+    aim = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
+    if not able:
+        return f"No mechanism reaches {aim}, up to ε = {HIGHEST:g}."
+    first, name = able[0]
+    how = "simulated on these data, which says nothing certain of others" if first.simulated else "promised"
+    text = f"For {aim}, {name} needs least: ε = {exactly(first.least)}, rounded up ({how})."
+    unable = [name for need, name in zip(needs, names, strict=True) if not need.simulated and not need.promised]
+    if unable:
+        text += f" Not shown up to ε = {HIGHEST:g} to reach it: {', '.join(unable)}."
+    if impossible:
+        text += f" Hatched: below ε = {exactly(impossible)} nobody can promise it for all data."
+    return text
+
+
+def _table(needs: Sequence[Need], names: list[str]) -> dict[str, list[Any]]:
+    """All of it, and the releases that confirmed it."""
+    return {
+        "mechanism": names,
+        "ε simulated": [need.simulated.epsilon if need.simulated else None for need in needs],
+        "ε promised": [need.promised for need in needs],
+        "failures": [need.simulated.failures if need.simulated else None for need in needs],
+        "of confirming releases": [need.simulated.releases if need.simulated else None for need in needs],
+        "too slow to simulate": [need.slow for need in needs],
+    }

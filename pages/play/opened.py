@@ -1,0 +1,83 @@
+"""What opens on demand: the theorem, the numbers of every picture, and the code that makes them again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpcore.core import State
+from dpcore.experiments.measure import ErrorReport
+from dpcore.experiments.recipe import OPENING, Recipe
+from dpcore.limits.bounds.applicable import lower_bound
+from pages.charts.component import table
+from pages.charts.picture import Picture
+from pages.play.pictures import TITLES
+from pages.shell.downloads import synthetic_table
+from pages.shell.theorem import observed, theorem_card
+
+STEPS = (
+    f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
+    "line may be published: noise in every bar hides what any one of them said.",
+    "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
+    "from the grey. At ε = 1, what one person said changes the chance of any outcome by at most a factor of "
+    f"{math.e:.3g}.",
+    "**How wrong, and how sure.** The dots are releases, each by its worst answer. A theorem promises where they end "
+    "before anything is drawn; hatched is what nobody can promise.",
+)
+
+
+def on_demand(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
+    """The doors to all of it, side by side; what is behind a closed one is not sent."""
+    why, numbers, code = (
+        st.popover(name, key=f"{key}_open", on_change="rerun")
+        for name, key in (("Why?", "why"), ("Numbers", "numbers"), ("Code", "code"))
+    )
+    if why.open:
+        with why:
+            _why(recipe, report)
+    if numbers.open:
+        with numbers:
+            _numbers(pictures)
+    if code.open:
+        with code:
+            _code(recipe, state)
+
+
+def _why(recipe: Recipe, report: ErrorReport) -> None:
+    """The mechanism, the theorem with the error that was aimed at, what is impossible, and a tour for newcomers."""
+    st.markdown(recipe.entry.story)
+    bound, seen = report.bound, []
+    if len(report.answered) and bound.value < float("inf"):
+        private = recipe.source.provenance.is_private
+        seen = [observed(report.failures, len(report.answered), bound, private=private)]
+    aim = dict(recipe.values).get("alpha")
+    needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
+    theorem_card(
+        bound,
+        report.guarantee,
+        n=report.problem.n,
+        seen=seen,
+        needs=needs if bound.applies and not bound.vacuous else "",
+        mechanism=recipe.entry.references,
+        covers="for each single release",
+    )
+    lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
+    if lower is not None:
+        st.markdown(f"Hatched: impossible to promise. {lower.statement}")
+    for step in STEPS:
+        st.markdown(step)
+
+
+def _numbers(pictures: Mapping[str, Picture]) -> None:
+    """Each picture in one sentence, and its table."""
+    for key, picture in pictures.items():
+        st.markdown(picture.sentence)
+        table(picture, title=TITLES.get(key, picture.title.lower()), key=f"{key.removesuffix('_chart')}_numbers")
+
+
+def _code(recipe: Recipe, state: State) -> None:
+    """The snippet, copyable, and a synthetic table where one may leave the page."""
+    st.code(recipe.code(), language="python")
+    synthetic_table(recipe, state)

@@ -1,0 +1,172 @@
+"""One query, typed or drawn: its true answer, the released ones, and its error. It stands in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import DataRelease, Dataset, Domain, Floats, State
+from dpcore.data.domains import Grid, Line
+from dpcore.experiments.recipe import Recipe
+from dpcore.queries.ranges import Cells, Intervals, Rectangles
+from dpcore.randomness import Preview
+from pages.charts.histogram import extent, unit_of
+from pages.charts.labels import drawable
+from pages.charts.words import percent, verbatim
+from pages.shell.controls import choice
+from pages.shell.session import in_link
+
+TRIALS = 200
+SIDES = (("x", ("ask-from", "ask-to")), ("y", ("ask-low", "ask-high")))
+"""Names in the link of both ends along either axis."""
+NO_CELL = "none"
+MOST_CELLS = 2000
+"""Labels that are offered: more are asked for in the trade-off's and the other pictures' tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One query of a class, and the cells at its ends along each axis, both included."""
+
+    queries: Intervals | Rectangles | Cells
+    index: int
+    cells: tuple[tuple[int, int], ...]
+
+    @property
+    def words(self) -> str:
+        """The query in words; a category's name is what somebody typed."""
+        told = self.queries.describe(self.index)
+        return verbatim(told) if isinstance(self.queries, Cells) else told
+
+
+def ask(domain: Domain) -> Query | None:
+    """The controls of a query, and what they ask; None where nothing is asked."""
+    about = extent(domain)
+    if st.session_state.get("asked_of", about) != about:
+        # What was asked of other data means nothing here.
+        st.session_state.update(dict.fromkeys((*SIDES[0][1], *SIDES[1][1])) | {"ask-cell": NO_CELL})
+    st.session_state["asked_of"] = about
+    if isinstance(domain, Line):
+        ends = _ends(domain, SIDES[0][1], name="")
+        if ends is None:
+            return None
+        across = Intervals(domain=domain)
+        return Query(queries=across, index=across.index(*ends), cells=(ends,))
+    if isinstance(domain, Grid):
+        first = _ends(domain.first, SIDES[0][1], name=domain.names[0])
+        second = _ends(domain.second, SIDES[1][1], name=domain.names[1])
+        if first is None or second is None:
+            return None
+        plane = Rectangles(domain=domain)
+        return Query(queries=plane, index=plane.index(first, second), cells=(first, second))
+    return _cell(domain)
+
+
+def _cell(domain: Domain) -> Query | None:
+    """A label, by its number: a link holds no label."""
+    names = drawable(domain.describe(cell) for cell in range(min(domain.ordered, MOST_CELLS)))
+    titles = {NO_CELL: "—"} | {str(cell): name for cell, name in enumerate(names)}
+    chosen = choice("Ask about one", titles, key="ask-cell", default=NO_CELL)
+    if chosen == NO_CELL:
+        return None
+    return Query(queries=Cells(domain=domain), index=int(chosen), cells=((int(chosen), int(chosen)),))
+
+
+def _ends(line: Line, keys: tuple[str, str], *, name: str) -> tuple[int, int] | None:
+    """First and last cell of the range typed along a line, both included; None where an end is missing."""
+    typed = [
+        place.number_input(
+            label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=f"{end:g}",
+            help=f"Ends of the range that is asked about, {unit_of(line, 'values')} {line.low:g} to {line.high:g}.",
+        )
+        for place, label, key, end in zip(
+            st.columns(2), (f"Ask: {name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
+        )
+    ]  # fmt: skip
+    return cells_between(line, *typed)
+
+
+def cells_between(line: Line, start: float | None, stop: float | None) -> tuple[int, int] | None:
+    """Cells from start to stop, both included; a cell that begins where the range ends is not in it."""
+    if start is None or stop is None:
+        return None
+    inside = np.clip(np.array([min(start, stop), max(start, stop)], dtype=np.float64), line.low, line.high)
+    first, last = line.encode(inside).tolist()
+    if last > first and abs(line.low + last * line.width - inside[1]) < 1e-6 * line.width:
+        last -= 1
+    return first, last
+
+
+def edges(line: Line, cells: tuple[int, int]) -> tuple[float, float]:
+    """Where a run of cells starts and ends, in the data's unit."""
+    first, last = cells
+    return float(f"{line.low + first * line.width:.9g}"), float(f"{line.low + (last + 1) * line.width:.9g}")
+
+
+def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
+    """What is to happen to a range or rectangle that was drawn: it is typed."""
+    lines = [domain] if isinstance(domain, Line) else [domain.first, domain.second] if isinstance(domain, Grid) else []
+
+    def type_it(brush: Mapping[str, Sequence[float]]) -> None:
+        for line, (axis, keys) in zip(lines, SIDES, strict=False):
+            ends: Sequence[float] | Sequence[None] = brush.get(axis) or (None, None)
+            cells = cells_between(line, *ends)
+            for key, end in zip(keys, edges(line, cells) if cells else (None, None), strict=True):
+                st.session_state[key] = end
+
+    return type_it
+
+
+def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, frames: Floats, *, n: int) -> None:
+    """The true answer, those of the releases that can be shown, and how far releases stray.
+
+    Args:
+        query: what is asked.
+        recipe: of the page.
+        dataset: the true data.
+        state: the mechanism's.
+        frames: releases in the picture as rows per cell (F, size).
+        n: rows.
+    """
+    if query is None:
+        st.caption(
+            "Draw on the true map, or type both ranges, to ask about a rectangle."
+            if isinstance(dataset.domain, Grid)
+            else "Draw on the bars, or type a range, to ask about it."
+            if isinstance(dataset.domain, Line)
+            else "Choose a bar to ask about it."
+        )
+        return
+    asked = np.array([query.index])
+    truth = float(query.queries.answer(dataset.histogram[None, :], asked)[0, 0])
+    release = recipe.mechanism().run(state, Preview(recipe.seed), trials=TRIALS)
+    if not isinstance(release, DataRelease):
+        return
+    error = np.abs(query.queries.answer(release.histogram()[~release.refused], asked)[:, 0] - truth)
+    off = (
+        f"half of {len(error)} releases err by at most {np.median(error):,.0f} rows "
+        f"({percent(float(np.median(error)) / n)}), 95% by at most {np.quantile(error, 0.95):,.0f}"
+        if len(error)
+        else f"all of {TRIALS} releases refused to answer"
+    )
+    seen = " :orange-badge[not protected]" if dataset.provenance.is_private else ""
+    st.markdown(
+        f"**{query.words}**: true {truth:,.0f} of {n:,} rows{_shown(query, frames)}; {off}. "
+        f":gray-badge[true] :blue-badge[simulated]{seen}"
+    )
+
+
+def _shown(query: Query, frames: Floats) -> str:
+    """What the releases in the picture answer: which one is shown, only the browser knows."""
+    answered = frames[~np.isnan(frames).any(axis=1)]
+    if not len(answered):
+        return ""
+    answers = query.queries.answer(answered, np.array([query.index]))[:, 0]
+    low, high = f"{answers.min():,.0f}", f"{answers.max():,.0f}"
+    reach = low if low == high else f"{low} to {high}"
+    return (
+        f", {f'the {len(answered)} releases in the picture say' if len(answered) > 1 else 'the release says'} {reach}"
+    )

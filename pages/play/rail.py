@@ -1,0 +1,140 @@
+"""The rail: data, question, mechanism and its parameters, and the bar of ε, made into a recipe."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Entry, Mechanism, Neighbours, Parameter, Problem, Queries
+from dpcore.data.sources import Source, Uploaded
+from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
+from dpcore.mechanisms import serving
+from dpcore.mechanisms.net.choice import NetMechanism
+from dpcore.mechanisms.net.linear import LinearNet
+from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import classes_for
+from pages.charts.live import live_slider
+from pages.data.picker import OWN_FILE, pick_source
+from pages.play.weights import ask_weights
+from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
+from pages.shell.session import in_link
+
+
+def rail(bar: DeltaGenerator) -> Recipe | None:
+    """Everything that is asked, from the link and the controls. None: not yet enough.
+
+    Args:
+        bar: where ε is asked.
+    """
+    source = pick_source(pairs=True)
+    domain = source.domain
+    classes = {kind.key: kind for kind in classes_for(domain)}
+    questions = {key: kind.title for key, kind in classes.items()}
+    if isinstance(domain, LinearQueries.domains):
+        questions[LinearQueries.key] = LinearQueries.title
+    queries = choice(
+        "Question", {key: title.partition(":")[0] for key, title in questions.items()}, key="queries",
+        default=OPENING.queries, help_text="\n\n".join(questions.values()),
+    )  # fmt: skip
+    weights = ask_weights(domain) if queries == LinearQueries.key else None
+    if queries == LinearQueries.key and weights is None:
+        return None
+    asked = weights or classes[queries](domain=domain)
+    entries = {entry.key: entry for entry in serving(asked)}
+    machines = {key: entry.title for key, entry in entries.items()}
+    chosen = choice("Mechanism", machines, key="mechanism", default=OPENING.entry_key)
+    entry = entries[chosen]
+    st.caption(entry.story)
+    values = _parameters(entry, asked, bar)
+    relation, nominal, trials, beta, drawn = _more(source)
+    return Recipe(
+        source=source,
+        queries=queries,
+        entry_key=chosen,
+        values=tuple(values.items()),
+        neighbours=relation,
+        trials=trials,
+        beta=beta,
+        seed=drawn,
+        weights=weights,
+        nominal=nominal,
+    )
+
+
+def _parameters(entry: Entry, asked: Queries, bar: DeltaGenerator) -> dict[str, Value]:
+    """The controls that a mechanism declares; ε stands in its bar."""
+    values: dict[str, Value] = {}
+    for name, parameter in entry.controls().items():
+        if name == "epsilon":
+            with bar:
+                values[name] = _epsilon(parameter, default=float(dict(OPENING.values)[name]))
+            continue
+        values[name] = control(entry, name, parameter)
+        if name == "points":
+            _fewer_points(entry.make(points=values[name]), asked)
+    return values
+
+
+def _epsilon(parameter: Parameter, *, default: float) -> float:
+    """ε: a number that stands in the link, and the slider that pictures follow."""
+    check_link("epsilon", parameter=parameter, default=default)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        slider = st.container(width="stretch")
+        with st.container(width=110):
+            value = float(
+                st.number_input(
+                    "Exact ε",
+                    value=default,
+                    min_value=float(parameter.low),
+                    max_value=float(parameter.high),
+                    step=None,
+                    format="%g",
+                    key=in_link("epsilon"),
+                    bind="query-params",
+                    help=parameter.help,
+                )
+            )
+        with slider:
+            live_slider(
+                key="epsilon_slider",
+                label="Privacy loss ε",
+                symbol="ε",
+                value=value,
+                stops=log_stops(parameter),
+                ends=("← more private", "more accurate →"),
+                on_rest=lambda stop: st.session_state.update(epsilon=stop),
+            )
+    return value
+
+
+def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
+    """What few change: the relation, the public n, how many releases are previewed, their failure chance and seed."""
+    with st.popover("More settings", width="stretch"):
+        relation = neighbours()
+        nominal = None
+        if relation is Neighbours.ADD_REMOVE_ONE:
+            # The browser is told the key, and an uploaded source's holds the digest of its file.
+            about = OWN_FILE if isinstance(source.origin, Uploaded) else source.key
+            nominal = int(
+                st.number_input(
+                    "Public n", 1, 10**9, source.public_rows, key=f"nominal-{about}",
+                    help="Here the number of rows is itself private, so shares are of a number you name: a round "
+                    "figure that was public before.",
+                )
+            )  # fmt: skip
+        trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MOST_TRIALS), OPENING.trials, key="trials")
+        beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
+        drawn = seed()
+    return relation, nominal, int(trials), beta, drawn
+
+
+def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:
+    """Say so where a net that is listed makes do with fewer points than its slider asks for."""
+    if not isinstance(mechanism, NetMechanism | LinearNet):
+        return
+    used = mechanism.size(Problem(domain=queries.domain, queries=queries, n=1))  # n has no part in it
+    if used < mechanism.points:
+        st.caption(
+            f"Uses {used} of {mechanism.points} points: every database is listed, and there are too many of "
+            f"{used + 1} points on {queries.domain.size:,} cells."
+        )

@@ -1,0 +1,124 @@
+"""Below the pictures: error against ε for every mechanism, or the ε that each needs for a target error."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dpcore.core import Dataset, Entry, ParameterError, Problem, rounded_up
+from dpcore.experiments.measure import ErrorReport
+from dpcore.experiments.recipe import Recipe
+from dpcore.experiments.sweep import Sweep, sweep
+from dpcore.limits.bounds.applicable import lower_curve
+from dpcore.mechanisms import serving
+from pages.charts.component import draw
+from pages.charts.picture import Picture
+from pages.play.figures.tradeoff import tradeoff
+from pages.play.kept import kept
+from pages.play.pictures import LOWER_HEIGHT
+from pages.shell.controls import SHARED, Value
+
+MOST_CELLS = 1 << 21
+"""Trials x cells of every mechanism at every privacy loss of the trade-off."""
+EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
+"""Where the edge of the impossible is worked out: twelve places in every factor of ten, 0.01 to 10."""
+
+
+def asked(recipe: Recipe, problem: Problem) -> str:
+    """What tells one public problem about the same data from another, for the keys of remembered things."""
+    return f"{recipe.question}|{recipe.neighbours}|{problem.n}"
+
+
+def private_parameters(recipe: Recipe) -> str:
+    """Parameters that prepare() may depend on: all but the privacy loss."""
+    return ",".join(f"{name}={value!r}" for name, value in recipe.values if name != "epsilon")
+
+
+def shared_values(recipe: Recipe) -> dict[str, float]:
+    """Parameters that every mechanism with a control of that name is given."""
+    return {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
+
+
+def proved(problem: Problem) -> tuple[list[Entry], list[Entry]]:
+    """Mechanisms that serve the question: those that say something of privacy for these neighbours, and the others."""
+    serve = serving(problem.queries)
+    kept = [entry for entry in serve if _is_proved(entry, problem)]
+    return kept, [entry for entry in serve if entry not in kept]
+
+
+def _is_proved(entry: Entry, problem: Problem) -> bool:
+    try:
+        entry.make().guarantee(problem)
+    except ParameterError:
+        return False
+    return True
+
+
+def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> dict[str, Picture]:
+    """Error against ε for this mechanism and every other that serves the question; the picture by its key."""
+    problem = recipe.problem(dataset)
+    entries, unproved = proved(problem)
+    shared = shared_values(recipe)
+    trials = max(20, min(60, MOST_CELLS // problem.domain.size))
+    own = {recipe.entry_key: dict(recipe.values)}
+    key = f"sweep|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}"
+    curve = kept(
+        recipe,
+        f"{key}|{shared!r}|{private_parameters(recipe)}",
+        lambda: sweep(
+            entries, dataset, problem, shared=shared, own=own, trials=trials, beta=recipe.beta, seed=recipe.seed
+        ),
+        label="Measuring every mechanism at every ε.",
+    )
+    epsilon = float(dict(recipe.values).get("epsilon", 1.0))
+    picture = tradeoff(
+        sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
+        titles={entry.key: entry.title for entry in entries},
+        weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
+        chosen=recipe.entry_key,
+        epsilon=epsilon,
+        alpha=shared.get("alpha"),
+        impossible=lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
+    )
+    powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 3)))
+    picture = dataclasses.replace(picture, y=powers, height=LOWER_HEIGHT, beside=True)
+    download = not dataset.provenance.is_private
+    draw(
+        picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
+        download=download, on_pick=choose_point,
+    )  # fmt: skip
+    _left_out(curve, entries, unproved)
+    return {"tradeoff_chart": picture}
+
+
+def _left_out(curve: Sweep, entries: list[Entry], unproved: list[Entry]) -> None:
+    """Which mechanisms the picture lacks, and why."""
+    told = []
+    if curve.left_out:
+        slow = ", ".join(entry.title for entry in entries if entry.key in curve.left_out)
+        told.append(f"takes more than a second at each ε: {slow}")
+    if unproved:
+        told.append(f"not proved for these neighbours: {', '.join(entry.title for entry in unproved)}")
+    if told:
+        st.caption(f"Left out: {'; '.join(told)}.")
+
+
+def choose_point(point: Mapping[str, Any]) -> None:
+    """Set the controls to a mechanism and an ε that were clicked, and to the error it was made to aim at."""
+    st.session_state["mechanism"] = point["key"]
+    st.session_state["epsilon"] = float(point["epsilon"])
+    if "alpha" in point:
+        st.session_state["alpha"] = float(point["alpha"])
+
+
+def besides_epsilon(entry: Entry, problem: Problem, values: Mapping[str, Value]) -> str:
+    """What a mechanism's guarantee has besides epsilon, in words; nothing for pure differential privacy."""
+    mechanism = entry.make(**{name: value for name, value in values.items() if name in entry.controls()})
+    guarantee = mechanism.guarantee(problem)
+    if not guarantee.releasable:
+        return "no guarantee"
+    words = f"δ = {rounded_up(guarantee.delta)}" if guarantee.delta else ""
+    return f"random privacy, γ = {rounded_up(guarantee.gamma)}" if guarantee.gamma else words

@@ -1,0 +1,96 @@
+"""A target error, typed: every mechanism ranked by the ε it needs."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from dpcore.core import Dataset, exactly
+from dpcore.experiments.recipe import Recipe
+from dpcore.experiments.solve import impossible_below, made, needs
+from pages.charts.component import draw
+from pages.charts.picture import Picture
+from pages.play.figures.needed import needed
+from pages.play.kept import kept
+from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
+from pages.shell.session import in_link
+
+NUMBER = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
+
+
+def ask_target(n: int) -> float | None:
+    """The control, and the error as a fraction of n; None without one."""
+    typed = st.text_input(
+        "Target error", key=in_link("target"), bind="query-params", placeholder="1% or 50 rows", max_chars=20,
+        help="The worst error that all but a share β of releases should keep to. Every mechanism is then ranked by the "
+        "ε it needs, instead of the trade-off.",
+    )  # fmt: skip
+    if not typed:
+        return None
+    target = read_target(typed, n=n)
+    if target is None:
+        st.error("A target error is a share of the rows, such as 1% or 0.01, or a number of rows, such as 50 rows.")
+    return target
+
+
+def read_target(text: str, *, n: int) -> float | None:
+    """What was typed as a fraction of n, above 0 and below 1; None where it is no such thing.
+
+    >>> read_target("1%", n=1000), read_target("0.2", n=1000), read_target("50 rows", n=1000), read_target("2", n=1000)
+    (0.01, 0.2, 0.05, None)
+    """
+    found = NUMBER.fullmatch(text)
+    if not found:
+        return None
+    number = float(found[1].replace(",", "."))
+    share = number / 100 if found[2] == "%" else number / n if found[2] else number
+    return share if 0 < share < 1 else None
+
+
+def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
+    """The ranking; the picture by its key."""
+    problem = recipe.problem(dataset)
+    entries, _ = proved(problem)
+    shared = shared_values(recipe)
+    values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
+    key = f"needs|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}|{target!r}"
+    cancel = st.empty()
+    cancel.button("Cancel", key="target_cancel", on_click=lambda: st.session_state.update(target=""))
+    found = kept(
+        recipe,
+        f"{key}|{shared!r}|{private_parameters(recipe)}",
+        lambda: needs(entries, dataset, problem, target=target, beta=recipe.beta, values=values, seed=recipe.seed),
+        label="Searching every mechanism's ε.",
+    )
+    cancel.empty()
+    # The wall of the weakest guarantee among them forbids it to all.
+    delta = max(
+        (
+            made(entry, target=target, values=values[entry.key], epsilon=1.0).guarantee(problem).delta
+            for entry in entries
+        ),
+        default=0.0,
+    )
+    picture = needed(
+        found,
+        titles={
+            entry.key: f"{entry.title} ({weaker})"
+            if (weaker := besides_epsilon(entry, problem, {**values[entry.key], "epsilon": 1.0}))
+            else entry.title
+            for entry in entries
+        },
+        target=target,
+        beta=recipe.beta,
+        impossible=impossible_below(problem, target=target, beta=recipe.beta, delta=delta),
+        aims={entry.key for entry in entries if "alpha" in entry.controls()},
+    )
+    best = found[0] if found else None
+    caption = "Click a dot to go to its mechanism and ε."
+    if best is not None and best.least < float("inf"):
+        caption = f"Least: ε = {exactly(best.least)}, rounded up. {caption}"
+    draw(
+        picture, key="needed_chart", badge=badge, caption=caption, download=not dataset.provenance.is_private,
+        on_pick=choose_point,
+    )  # fmt: skip
+    return {"needed_chart": picture}
