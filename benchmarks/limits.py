@@ -12,13 +12,14 @@ from collections.abc import Callable
 import numpy as np
 
 from dpcore import Categories, Cells, Dataset, Grid, Line, Preview, Problem, Provenance, ProvenanceKind, Secure
+from dpcore.experiments.sparse import grid_example, simulate
 from dpcore.limits.attacks import curator, halves, subset_sum, vc
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.histograms.projection import project_counts
-from dpcore.mechanisms.histograms.sparse import grid_example, loss_figure
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
 from dpcore.queries.counting import counted, pack
 from dpcore.queries.ranges import Rectangles
+from dpcore.randomness import PublicCoins
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="limits")
 Work = Callable[[], object]
@@ -32,7 +33,7 @@ def attacks() -> dict[str, tuple[Work, float]]:
     mechanism = IdentityHistogram(epsilon=8.0)
     release = mechanism.run(mechanism.prepare(Dataset(cells, half, MADE), problem), Preview(2))
     sampler = Preview(3)
-    bits = sampler.integers(2, columns=500, trials=1)[0] == 1
+    bits = sampler.draw(PublicCoins(2, columns=500), 1)[0] == 1
     masks = subset_sum.random_groups(sampler, people=500, groups=2_000)
     answers = curator.BoundedNoise(bits=bits, error=8, sampler=sampler)(masks)
     return {
@@ -63,14 +64,13 @@ def counting() -> dict[str, tuple[Work, float]]:
     packed = pack(random.integers(0, 4, (1_000_000, 64), dtype=np.uint8) == 0)
     rectangles = Rectangles(domain=Grid(first=Line(bits=5), second=Line(bits=5)))
     differences = random.integers(-99, 99, (1000, 1024)).astype(np.float64)
-    figure = {"epsilon": 1.0, "gamma": 0.1}
     return {
         "1,000 trials of 400 whole counts projected": (lambda: project_counts(whole, total=total), 0.2),
         "1,000 trials of 400 counts projected": (lambda: project_counts(noisy, total=total), 0.2),
         "a million rows, sets of up to 3 of 64 attributes": (lambda: counted(packed, size=3), 10.0),
         "worst rectangles of 1,000 releases": (lambda: rectangles.max_error(differences), 0.5),
         "a figure of 8,000 cells": (
-            lambda: loss_figure(grid_example(8000), condition="sharper", sampler=Preview(1), **figure), 3.0,
+            lambda: simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", seed=1), 3.0,
         ),
     }  # fmt: skip
 
