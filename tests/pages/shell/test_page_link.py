@@ -99,4 +99,4 @@ def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
     assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))
-    assert "“grid d” is not a number between 2 and 14" in told_of_grid
+    assert "“Grid: 2ᵈ cells, d” is not a number between 2 and 14" in told_of_grid
