@@ -89,23 +89,23 @@ function describe(chart) {
 }
 
 // A legend of many names takes lines of its own, so that the picture keeps its height; or stands beside, where there is room.
-function sized(chart, { layout, data } = chart.figure) {
+function sized(chart, { layout, data, beside: aside } = chart.figure) {
   const width = chart.plot.clientWidth || 600;
   const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
-  const beside = names.length && layout.legendbeside && width > 2.5 * ASIDE;
+  const beside = names.length && aside && width > 2.5 * ASIDE;
   const lines = Math.ceil(names.length / Math.max(1, Math.floor((width - 24) / longest)));
   const legend = names.length && !beside ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
   const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
-  const aside = {
+  const upright = {
     orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / layout.height, yref: "container",
     yanchor: "top", font: { size: 10.5 }, maxheight: layout.height - 24, tracegroupgap: 0,
   };
   return {
     ...structuredClone(layout), ...(scene && { scene }), width, height: layout.height + legend,
     margin: { ...layout.margin, b: layout.margin.b + legend, r: layout.margin.r + (beside ? ASIDE : 0) },
-    ...(beside && { legend: { ...layout.legend, ...aside } }), dragmode: coarse ? false : layout.dragmode,
+    ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
 }
 

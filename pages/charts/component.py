@@ -90,6 +90,7 @@ def draw(
             "frames": drawn.frames,
             "playing": picture.playing,
             "download": download,
+            "beside": picture.beside,
             "handle": handle_of(picture.handle, drawn),
         },
         on_brushed_change=brushed,

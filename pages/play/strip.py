@@ -83,7 +83,8 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         alpha=shared.get("alpha"),
         impossible=lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
     )
-    picture = dataclasses.replace(picture, height=LOWER_HEIGHT, beside=True)
+    powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 3)))
+    picture = dataclasses.replace(picture, y=powers, height=LOWER_HEIGHT, beside=True)
     download = not dataset.provenance.is_private
     draw(
         picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",

@@ -134,7 +134,7 @@ def _pictures(
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
         answer(view.query, recipe, dataset, state, now.frames, n=report.problem.n)
-    left, right = st.columns([1, 2])
+    left, right = st.columns([3, 5])
     with left:
         place("worst_chart")
     with right:

@@ -1,0 +1,36 @@
+"""The ε that mechanisms need: where dots stand, in which role, where a click goes, and what is said of the rest."""
+
+from __future__ import annotations
+
+from dpcore.experiments.solve import Confirmed, Need
+from pages.charts.picture import Dots, Region, numbers
+from pages.play.figures.needed import needed
+from tests.pages.reports import check
+
+NEEDS = [
+    Need(key="one", promised=2.0, simulated=Confirmed(epsilon=0.5, failures=30, releases=1200)),
+    Need(key="two", promised=0.9, simulated=None, slow=True),
+    Need(key="three", promised=None, simulated=None),
+]
+TITLES = {"one": "First", "two": "Second", "three": "Third"}
+
+
+def test_promised_and_simulated_stand_in_their_roles_on_their_mechanism_s_line() -> None:
+    picture = needed(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims={"two"})
+    check(picture)
+    promised, simulated = picture.one(Dots, role="theory"), picture.one(Dots, role="released")
+    assert (numbers(promised.x).tolist(), numbers(promised.y).tolist()) == ([2.0, 0.9], [0, 1])
+    assert (numbers(simulated.x).tolist(), numbers(simulated.y).tolist()) == ([0.5], [0])
+    assert picture.y.labels == ("First", "Second", "Third")
+    assert promised.pick == [{"key": "one", "epsilon": 2.0}, {"key": "two", "epsilon": 0.9, "alpha": 0.01}]
+    wall = picture.one(Region)
+    assert wall.role == "impossible" and wall.x == (0.001, 0.1)
+
+
+def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:
+    said = needed(NEEDS, titles=TITLES, target=0.01, beta=0.05, impossible=0.1, aims=set()).sentence
+    assert "worst error of 1%, except in 5% of releases, First needs least: ε = 0.5, rounded up" in said
+    assert "to reach it: Third." in said and "below ε = 0.1 nobody can promise it" in said
+    nobody = needed(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
+    check(nobody)
+    assert nobody.sentence.startswith("No mechanism reaches") and not nobody.find(Region)
