@@ -69,10 +69,11 @@ def counting() -> dict[str, tuple[Work, float]]:
         "1,000 trials of 400 counts projected": (lambda: project_counts(noisy, total=total), 0.2),
         "a million rows, sets of up to 3 of 64 attributes": (lambda: counted(packed, size=3), 10.0),
         "worst rectangles of 1,000 releases": (lambda: rectangles.max_error(differences), 0.5),
-        "a figure of 8,000 cells": (
-            lambda: simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", seed=1), 3.0,
+        "a figure of 8,000 rows": (
+            lambda: simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", seed=1),
+            3.0,
         ),
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

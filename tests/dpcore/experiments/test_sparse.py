@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -154,9 +153,3 @@ def test_figure_shapes() -> None:
     assert line_example().sum() == 500
     assert (grid_example(8003) > 0).sum() == 16
     assert grid_example(8003).sum() == 8003
-
-
-def test_a_figure_is_fast() -> None:
-    start = time.process_time()
-    simulate(grid_example(8000), epsilon=1.0, gamma=0.1, condition="sharper", seed=1)
-    assert time.process_time() - start < 3  # of the processor; 3 ms
