@@ -93,7 +93,7 @@ function sized(chart, { layout, data } = chart.figure) {
   const width = chart.plot.clientWidth || 600;
   const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
-  const beside = names.length && layout.legendbeside && width > 2.5 * ASIDE;
+  const beside = names.length && layout.meta.legendbeside && width > 2.5 * ASIDE;
   const lines = Math.ceil(names.length / Math.max(1, Math.floor((width - 24) / longest)));
   const legend = names.length && !beside ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page

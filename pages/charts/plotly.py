@@ -117,7 +117,7 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         "bargap": 0,
         "uirevision": f"{picture.title}|{picture.about}",
         "showlegend": legend,
-        "legendbeside": picture.beside,
+        "meta": {"legendbeside": picture.beside},
         "legend": {
             "orientation": "h",
             "x": 0,
