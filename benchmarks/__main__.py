@@ -1,4 +1,4 @@
-"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [promises] [marginals] [upload] …`."""
+"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [limits] …`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ ALL = (
     "net",
     "promises",
     "marginals",
+    "limits",
     "random_dp_figures",
     "upload",
     "repaint",

@@ -18,8 +18,8 @@ from pages.shell.downloads import synthetic_table
 from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
-    f"**Two histograms.** The grey one is the truth; at first, about {OPENING.source.public_rows:,} made-up people. The "
-    "blue line may be published: noise in every bar hides what any one of them said.",
+    f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
+    "line may be published: noise in every bar hides what any one of them said.",
     "**One slider.** ε is what privacy is paid in. Move it left: everybody is better hidden, and the blue line strays "
     "from the grey. At ε = 1, what one person said changes the chance of any outcome by at most a factor of "
     f"{math.e:.3g}.",

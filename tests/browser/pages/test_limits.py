@@ -64,7 +64,7 @@ def test_a_lesson_is_sound_and_accessible(page: Page, server: Server, lesson: st
     sound(page)
 
 
-@pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
+@pytest.mark.parametrize("mechanism", ["identity", pytest.param("subset-sums", marks=pytest.mark.full)])
 def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism: str) -> None:
     page.goto(f"{server.url}/limits?lesson=vc&vc-shown=true&vc-points=10000&vc-epsilon=10&vc-mechanism={mechanism}")
     settled(page)

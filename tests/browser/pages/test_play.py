@@ -145,7 +145,7 @@ def test_zoom_and_brush_survive_a_slider_move(page: Page, server: Server) -> Non
     open_play(page, server)
     drag(page, chart(page, "data_chart").locator(PLOT), (0.25, 0.3), (0.5, 0.7))
     answer = page.get_by_text(
-        re.compile(r"true [\d,]+ of 10,000 rows, the 20 releases in the picture say [\d,]+ to [\d,]+")
+        re.compile(r"true [\d,]+ of [\d,]+ rows, the 20 releases in the picture say [\d,]+ to [\d,]+")
     )
     before = answer.inner_text()
     asked = [float(number) for number in re.findall(r"[\d.]+", before)[:2]]
@@ -308,11 +308,11 @@ def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Serve
 @pytest.mark.parametrize(
     "link",
     [
-        "?epsilon=1e9",
-        "?epsilon=nan",
-        "?epsilon=%00abc",
-        "?mechanism=%3Cscript%3Ealert(1)%3C/script%3E",
-        "?data=..%2F..%2Fetc",
+        "epsilon=1e9",
+        "epsilon=nan",
+        "epsilon=%00abc",
+        "mechanism=%3Cscript%3Ealert(1)%3C/script%3E",
+        "data=..%2F..%2Fetc",
     ],
 )
 def test_a_hostile_link_gets_a_sentence(page: Page, server: Server, link: str) -> None:

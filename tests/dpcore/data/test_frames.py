@@ -68,6 +68,7 @@ CASES: list[tuple[Sequence[str], Domain, Any]] = [
 SECRET = "4817263"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "domain", "records"), CASES)
 def test_upload_file_and_frame_make_the_same_records(
     tmp_path: Path, columns: Sequence[str], domain: Domain, records: Any
@@ -282,6 +283,7 @@ ARRIVALS: dict[str, tuple[bytes, bool | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARRIVALS)
 def test_an_upload_s_snippet_reads_the_reader_s_own_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ by_key = pytest.mark.parametrize("one", SAMPLES, ids=[one.key for one in SAMPLES
 @by_key
 def test_every_suggested_column_fits(one: Sample) -> None:
     load_sample.cache_clear()
-    start = time.monotonic()
     table = load_sample(one.key)
     assert table.row_count > 300
     for suggestion in one.columns:
@@ -36,8 +33,6 @@ def test_every_suggested_column_fits(one: Sample) -> None:
             assert len(np.unique(codes[fitting])) > 1
     if one.person:
         assert table.codes(one.person).max() < table.row_count - 1
-    # Well under a second on an idle machine.
-    assert time.monotonic() - start < 60
 
 
 @by_key

@@ -58,7 +58,7 @@ def test_runs_spend_within_the_guarantee_and_trials_are_an_axis(
     entry: Entry, neighbours: Neighbours, seed: int
 ) -> None:
     for mechanism in problems.variants(entry):
-        for problem in problems.ordinary_problems(entry, neighbours):
+        for problem in problems.ordinary_problems(entry, neighbours, n=60):
             contract.check_spending(mechanism, problem, seed=seed)
             contract.check_trials(mechanism, problem, seed=seed)
 

@@ -169,6 +169,7 @@ class Values(Asks):
         return Said(problem=problem, guarantee=self.guarantee(problem), sampler="", refused=refused, said=columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("updates", "sensitivity"), [(1, 1), (2, 1), (1, 2)])
 def test_any_values_that_move_by_the_sensitivity_are_protected(updates: int, sensitivity: int) -> None:
     def opens(sampler: Sampler, trials: int) -> Gate:
@@ -235,6 +236,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @relations
 @pytest.mark.parametrize("name", list(WRONG))
 def test_wrong_variants_are_caught(name: str, neighbours: Neighbours) -> None:
@@ -244,12 +246,12 @@ def test_wrong_variants_are_caught(name: str, neighbours: Neighbours) -> None:
     assert found > 1e-3, f"exact delta {found:.3g}"
 
 
-@relations
-def test_noise_shown_twice_is_caught(neighbours: Neighbours) -> None:
+@pytest.mark.slow
+def test_noise_shown_twice_is_caught() -> None:
     def opens(sampler: Enumerate, trials: int) -> Gate:
         return ReusedNoise(sampler.independent, (-14, 18), RIGHT, sensitivity=1, trials=trials)
 
-    found = worst(opens, neighbours, questions=4, answers=True)
+    found = worst(opens, Neighbours.REPLACE_ONE, questions=4, answers=True)
     assert found > 1e-3, f"exact delta {found:.3g}"
 
 
@@ -289,6 +291,7 @@ def test_a_gate_is_one_charge(answers: float, seed: int) -> None:
     assert gate_budget(epsilon=1.0, updates=2, answers=answers).total == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["preview", "secure"])
 def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
     problem = problem_under(Neighbours.REPLACE_ONE)

@@ -159,6 +159,7 @@ def test_groups_are_asked_of_two_columns() -> None:
 
 def test_data_nobody_picked_are_each_page_s_own() -> None:
     app = AppTest.from_file(MAIN, default_timeout=600).run()
+    app.query_params["bits"] = "3"
     sound(app.switch_page("play/page.py").run())
     assert app.selectbox(key="data").value == "bimodal"
     sound(app.switch_page("robust/page.py").run())

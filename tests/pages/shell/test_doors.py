@@ -99,6 +99,7 @@ from streamlit.error_util import handle_uncaught_app_exception
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way",
     [

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.data.test_page import elements, opened, sound
 
-POPOVERS = ("explore", "ask", "robust", "sparse", "halfspaces", "marginals")
+POPOVERS = ("play", "ask", "robust", "sparse", "halfspaces", "marginals")
 """Pages with settings in a closed popover, one of them the preview seed."""
 
 
@@ -16,12 +16,18 @@ def warnings(app: AppTest) -> list[str]:
 
 
 FILES = {
-    "explore": "play/page.py",
+    "play": "play/page.py",
     "data": "data/page.py",
     "limits": "learn/page.py",
     **{name: f"{name}/page.py" for name in ("ask", "robust", "sparse", "halfspaces", "marginals")},
 }
 """The script of each page, by its address."""
+
+
+def at(page: str, **asked: str) -> AppTest:
+    """A page, opened by a link; Play on a small problem, for a bad link's sentence does not depend on it."""
+    small = {"n": "1000", "bits": "5"} if page == "play" else {}
+    return opened(FILES[page], **{**small, **asked})
 
 
 def link(app: AppTest, name: str) -> str | None:
@@ -32,7 +38,7 @@ def link(app: AppTest, name: str) -> str | None:
 
 @pytest.mark.parametrize("page", POPOVERS)
 def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -> None:
-    app = opened(FILES[page], seed="abc")
+    app = at(page, seed="abc")
     [told] = warnings(app)
     assert "“seed”" in told and "abc" not in told and told.endswith("showing 1 instead.")
     assert app.session_state["seed"] == 1 and link(app, "seed") is None
@@ -45,30 +51,30 @@ def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -
 @pytest.mark.parametrize(
     ("page", "name", "text", "shown"),
     [
-        ("explore", "trials", "3", "the usual one"),
-        ("explore", "beta", "often", "the usual one"),
-        ("explore", "neighbours", "none", "the usual one"),
+        ("play", "trials", "3", "the usual one"),
+        ("play", "beta", "often", "the usual one"),
+        ("play", "neighbours", "none", "the usual one"),
         ("sparse", "sparse-projected", "maybe", "the usual one"),
         ("limits", "limits-seed", "-1", "1"),
         ("data", "sample-adult", "soul", "the usual one"),
     ],
 )
 def test_what_streamlit_drops_or_sets_right_silently_is_said(page: str, name: str, text: str, shown: str) -> None:
-    [told] = warnings(opened(FILES[page], **{name: text}))
+    [told] = warnings(at(page, **{name: text}))
     assert f"“{name}”" in told and f"showing {shown}" in told
 
 
 @pytest.mark.parametrize(
     ("page", "asked"),
     [
-        ("explore", {"seed": "7", "trials": "1000", "beta": "0.05", "neighbours": "add or remove one row"}),
-        ("explore", {"seed": "1", "unknown": "3", "memory": "x", "gate": "x"}),
+        ("play", {"seed": "7", "trials": "1000", "beta": "0.05", "neighbours": "add or remove one row"}),
+        ("play", {"seed": "1", "unknown": "3", "memory": "x", "gate": "x"}),
         ("sparse", {"sparse-projected": "FALSE", "planned": "2", "sparse_histogram-gamma": "0.2"}),
         ("data", {"way": "Generated", "bits": "7", "n": "300", "shape": "sparse"}),
     ],
 )
 def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> None:
-    assert not warnings(opened(FILES[page], **asked))
+    assert not warnings(at(page, **asked))
 
 
 @pytest.mark.parametrize(
@@ -82,14 +88,14 @@ def test_a_good_link_is_not_complained_of(page: str, asked: dict[str, str]) -> N
     ],
 )
 def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str, label: str) -> None:
-    app = opened(FILES[page], **{name: "zzz"})
+    app = at(page, **{name: "zzz"})
     told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."
     assert warnings(app) == [told]
     assert label in {str(getattr(each, "label", "")) for each in elements(app.main)}
 
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
-    told = warnings(opened("play/page.py", data="my-file", epsilons="2", mechanism="magic"))
+    told = warnings(at("play", data="my-file", epsilons="2", mechanism="magic"))
     assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))

@@ -224,6 +224,7 @@ def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
     app = steward(declared_pay(with_file()), on=True)
     assert TRUE_VALUES in everything(app)
     app.session_state["data"] = "bimodal"
+    app.query_params["bits"] = "3"
     sound(app.switch_page("play/page.py").run())
     assert TRUE_VALUES not in everything(app) and not hides_toolbars(app)
     assert "no value of theirs is shown" in app.markdown[0].value
@@ -274,5 +275,6 @@ def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
     press(app, "Use this column")
     app.session_state["data"] = "my-file"
     app.session_state["queries"] = "linear"
+    app.session_state["weight_queries"] = 3
     sound(app.switch_page("play/page.py").run())
     assert drawn(app)["weights_chart"] and not any(chart["download"] for chart in drawn(app).values())

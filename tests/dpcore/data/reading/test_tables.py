@@ -378,7 +378,7 @@ print(taken, peak / 1024, len(numbers), numbers.sum())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_five_million_rows(tmp_path: Path, seed: int) -> None:
     pay = np.random.Generator(np.random.SFC64(seed)).integers(100_000, size=5_000_000)
     path = tmp_path / "large.csv"

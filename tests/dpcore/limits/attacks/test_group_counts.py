@@ -23,6 +23,7 @@ def asked(*, bits: int, n: int) -> Problem:
     return Problem(domain=domain, queries=Cells(domain=domain), n=n)
 
 
+@pytest.mark.slow
 @BOTH
 def test_it_keeps_the_contract(neighbours: Neighbours, seed: int) -> None:
     for problem in problems.tiny_problems(SUBSET_SUMS, neighbours):

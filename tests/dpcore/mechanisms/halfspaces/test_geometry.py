@@ -88,6 +88,7 @@ def projected_agreements(x: np.ndarray, y: np.ndarray, *, dimensions: int, gauss
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 @pytest.mark.parametrize("gaussian", [True, False], ids=["gaussian", "dense-signs"])
 def test_the_formula_agrees_with_projections(dimensions: int, gaussian: bool, seed: int) -> None:

@@ -152,6 +152,7 @@ def mean_answer(mechanism: HalfspaceCounts, problem: Problem, rows: Floats, y: F
     return float(np.mean([mechanism.run(state, Preview(seed + i), 100).answer(y[None]).mean() for i in range(10)]))
 
 
+@pytest.mark.slow
 def test_the_projection_s_bias_is_what_the_formula_says(seed: int) -> None:
     """Dense rows in 64 dimensions, a fine net in the plane, little noise: the mean over rows of the agreement."""
     from dpcore.mechanisms.halfspaces.agreement import agreement

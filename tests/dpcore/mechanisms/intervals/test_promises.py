@@ -225,6 +225,7 @@ def printed_figure(depth: int) -> int:
     return printed_rows(depth=depth, epsilon=1.0, alpha=0.1, beta=BETA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bits", "tie_bits", "n"),
     [

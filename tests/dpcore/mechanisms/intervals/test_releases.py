@@ -173,6 +173,7 @@ def test_joint_sensitivity_is_reached() -> None:
 # The search itself.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bits", "tie_bits", "cells"), [(2, 1, (0, 2, 2)), (1, 2, (0, 1, 1)), (1, 2, (0, 0, 0))])
 def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int, cells: tuple[int, ...]) -> None:
     """Exactly: the mean, over every way the rows' coins can fall, of the law without tie-breaking on the finer line."""
@@ -194,6 +195,7 @@ def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int,
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(counts=cell_counts, seed=seeds)
 def test_printed_without_noise_closes_each_block_at_its_row(counts: list[int], seed: int) -> None:
     """With coins enough to part all rows, block k ends at row k·(⌊an⌋ + 1) of the sorted data."""

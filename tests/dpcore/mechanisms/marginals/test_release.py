@@ -216,6 +216,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "noise", "signed", "least"), CASES)
 def test_predicted_deviation_and_bias(method: str, noise: str, signed: bool, least: int, seed: int) -> None:
     """25,000 releases: the observed deviation within 2% of the predicted one, the bias within gamma."""

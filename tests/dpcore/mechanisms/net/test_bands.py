@@ -29,6 +29,7 @@ SIZES = [(5, 4, 30, False), (5, 3, 25, True), (8, 3, 17, False), (3, 8, 40, True
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 every_size = pytest.mark.parametrize("size", SIZES, ids=str)
+STRENGTHS = (0.3, 1.0, 3.0)
 
 
 def made(kind: type[Kernel], size: tuple[int, int, int, bool], *, seed: int, surplus: int = 0) -> Kernel:
@@ -124,6 +125,7 @@ def test_doubles_count_like_whole_numbers_where_there_are_very_many(kind: type[K
     assert exact[-1] == math.comb(300 + 100, 100)
 
 
+@pytest.mark.slow
 @every_kind
 @every_size
 @pytest.mark.parametrize("exact", [False, True], ids=["doubles", "whole-numbers"])
@@ -156,8 +158,15 @@ def test_databases_are_drawn_evenly_within_limits(
 
 @pytest.mark.slow
 @every_kind
-@every_size
-@pytest.mark.parametrize("strength", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize(
+    ("size", "strength"),
+    [
+        pytest.param(size, strength, marks=[] if (place + at) % len(STRENGTHS) == 0 else [pytest.mark.full])
+        for place, size in enumerate(SIZES)
+        for at, strength in enumerate(STRENGTHS)
+    ],
+    ids=str,
+)
 def test_layers_have_the_listed_law(
     kind: type[Kernel], size: tuple[int, int, int, bool], strength: float, seed: int
 ) -> None:
@@ -265,7 +274,13 @@ def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
 
 @pytest.mark.slow
 @every_kind
-@pytest.mark.parametrize(("size", "rate"), [(SIZES[0], Fraction(1, 20)), (SIZES[3], Fraction(1, 7))], ids=["5", "3"])
+@pytest.mark.parametrize(
+    ("size", "rate"),
+    [
+        pytest.param(SIZES[0], Fraction(1, 20), id="5", marks=pytest.mark.full),
+        pytest.param(SIZES[3], Fraction(1, 7), id="3"),
+    ],
+)
 def test_exact_layers_have_the_listed_law(
     kind: type[Kernel], size: tuple[int, int, int, bool], rate: Fraction, seed: int
 ) -> None:
@@ -281,6 +296,7 @@ def test_exact_layers_have_the_listed_law(
     assert_other_law(tally_rows(control, known)[order], chances[order])
 
 
+@pytest.mark.slow
 def test_exact_layers_where_nothing_could_be_listed(seed: int) -> None:
     """Errors of 60 exact draws and of 4,000 previews at 10^20 candidates: means within five standard errors."""
     kernel = made(TwoSidedBands, (64, 16, 1000, False), seed=seed)

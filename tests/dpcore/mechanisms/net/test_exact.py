@@ -289,6 +289,7 @@ def test_previews_have_the_law_up_to_rounding_and_are_as_close(
         assert epsilon / 2 < worst < epsilon + ROUNDING, "too little privacy, or half the sensitivity would pass"
 
 
+@pytest.mark.slow
 def test_counts_lose_nothing_where_dead_ends_outnumber_them() -> None:
     """All rows in the last of 65,536 cells: 10^324 ways not to put a point there beside the few databases near."""
     size, m, n = 1 << 16, 100, 50

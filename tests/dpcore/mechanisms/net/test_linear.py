@@ -126,6 +126,7 @@ def loosened(mechanism: LinearNet, problem: Problem, epsilon: float) -> float:
     return exact_delta(Claim(epsilon=mechanism.epsilon, points=mechanism.points), problem).delta
 
 
+@pytest.mark.slow
 def test_the_whole_number_draw_has_the_exact_law_and_one_at_another_rate_does_not(seed: int) -> None:
     """20,000 draws from a seed; the control at 1.3 times the rate."""
     counts = np.array([9, 1, 6, 4])

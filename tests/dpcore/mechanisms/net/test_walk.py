@@ -49,6 +49,7 @@ def test_a_walk_is_never_released(queries: Queries, neighbours: Neighbours) -> N
     assert short.run(short.prepare(dataset_of(problem, np.zeros(20)), problem), Secure()).guarantee.releasable is True
 
 
+@pytest.mark.slow
 def test_the_page_claims_no_privacy_for_a_walk() -> None:
     for points, claimed in (("20", False), ("2", True)):
         app = opened(mechanism="net-walk", **{"net-walk-points": points})
@@ -56,6 +57,7 @@ def test_the_page_claims_no_privacy_for_a_walk() -> None:
         assert any("for each single release" in each.value for each in app.markdown) is claimed
 
 
+@pytest.mark.slow
 @every_class
 def test_a_long_walk_has_nearly_the_listed_law(queries: Queries, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """12,000 walks of 120 moves; controls at 1.3 times epsilon and from a walk among ordered points."""

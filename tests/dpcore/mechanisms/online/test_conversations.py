@@ -68,11 +68,12 @@ def test_whole_conversations_are_private_exactly(entry: Entry, neighbours: Neigh
             contract.check_privacy(tiny_mechanism(entry, **values), problem)
 
 
+@pytest.mark.slow
 @every_entry
 @every_relation
 def test_spending_is_within_the_guarantee(entry: Entry, neighbours: Neighbours, seed: int) -> None:
-    for problem in problems.ordinary_problems(entry, neighbours):
-        contract.check_spending(entry.make(questions=60), problem, seed=seed)
+    for problem in problems.ordinary_problems(entry, neighbours, n=60):
+        contract.check_spending(entry.make(questions=20), problem, seed=seed)
 
 
 @every_entry
@@ -81,16 +82,18 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
     contract.check_law(entry, law_problem(entry, neighbours), Preview(seed), seed=seed + 1)
 
 
+@pytest.mark.slow
 @every_entry
 def test_secure_conversations_have_the_exact_law(entry: Entry, seed: int) -> None:
     problem = next(tiny_problems(entry, Neighbours.REPLACE_ONE))
     contract.check_law(entry, problem, Secure(), seed=seed)
 
 
+@pytest.mark.slow
 @every_entry
 def test_transcripts_hold_everything_said(entry: Entry, seed: int) -> None:
     for problem in problems.ordinary_problems(entry, Neighbours.REPLACE_ONE):
-        contract.check_trials(entry.make(questions=40, updates=3), problem, seed=seed)
+        contract.check_trials(entry.make(questions=12, updates=3), problem, seed=seed)
 
 
 # Faults that must be caught.
@@ -190,6 +193,7 @@ def test_faults_are_caught_by_the_audit(fault: str, neighbours: Neighbours) -> N
 # Promises.
 
 
+@pytest.mark.slow
 @both
 def test_errors_stay_within_the_promise(kind: type[Interactive], seed: int) -> None:
     problem, beta, trials = on_a_line(n=20_000), 0.1, 400

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from math import comb
 
 import numpy as np
@@ -415,38 +414,23 @@ def test_parameters_that_mean_nothing_are_refused() -> None:
 # Cost, and what calibration saves.
 
 
-def run_seconds(mechanism: SubsampleAggregate, sampler: Preview | Secure, trials: int) -> float:
-    domain = categories(8, missing=True)
-    counts: list[int] = [4800, 800, 200, 200, 100, 100, 100, 50, 50]
-    asked = problem(domain, n=6400)
-    state = mechanism.prepare(data_of(domain, counts), asked)
-    start = time.process_time()
-    release = mechanism.run(state, sampler, trials)
-    seconds = time.process_time() - start
-    assert release.trials == trials
-    return seconds
-
-
+@pytest.mark.slow
 def test_the_paper_parameters_can_be_run(seed: int) -> None:
-    """262,144 subsamples of 100 rows: drawn row by row for a release, by their exact law for a thousand previews.
-
-    Limits are ten times what the processor needs: they catch another order of work, not a slow or a busy machine.
-    """
+    """262,144 subsamples of 100 rows: drawn row by row for a release, by their exact law for a thousand previews."""
     mechanism = CommonestCategory(epsilon=1.0, rows=100, accounting="paper")
-    assert mechanism.plan(problem(categories(8, missing=True), n=6400)).subsamples == 262_144
-    assert run_seconds(mechanism, Secure(), 1) < 10
-    assert run_seconds(mechanism, Preview(seed), 1000) < 1
+    domain = categories(8, missing=True)
+    asked = problem(domain, n=6400)
+    assert mechanism.plan(asked).subsamples == 262_144
+    state = mechanism.prepare(data_of(domain, [4800, 800, 200, 200, 100, 100, 100, 50, 50]), asked)
+    assert mechanism.run(state, Secure(), 1).trials == 1
+    assert mechanism.run(state, Preview(seed), 1000).trials == 1000
 
 
-def test_the_calibrated_version_and_its_saving(seed: int) -> None:
+def test_the_calibrated_version_and_its_saving() -> None:
     mechanism = CommonestCategory(epsilon=1.0, delta=1e-6, rows=50, subsamples=3000)
     asked = problem(categories(8, missing=True), n=6400)
     assert mechanism.guarantee(asked).delta <= 1e-6
     assert agreement_needed(mechanism.plan(asked), epsilon=1.0, beta=0.05) <= 0.75
-    run_seconds(mechanism, Secure(), 1)  # loads OpenDP
-    calibrated_plan.cache_clear()
-    assert run_seconds(mechanism, Secure(), 1) < 3
-    assert run_seconds(mechanism, Preview(seed), 1000) < 3
     # With the paper's m, slack and agreement: less than a nine-hundredth of its subsamples.
     paper = paper_plan(epsilon=1.0, n=6400, rows=100)
     same = agreement_needed(paper, epsilon=1.0, beta=0.05)
