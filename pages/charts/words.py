@@ -1,4 +1,4 @@
-"""Words in a picture: numbers with three significant digits, shares of n and rows; labels, every one fit to be drawn."""
+"""Words in a picture: numbers of three significant digits, shares of n and rows; labels, every one fit to be drawn."""
 
 from __future__ import annotations
 
