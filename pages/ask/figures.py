@@ -11,9 +11,8 @@ from dpcore.core import Booleans, Bound, Floats, Guarantee
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.whole import Conversations
-from pages.charts.labels import drawable
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule
-from pages.charts.words import percent, rows, shortened
+from pages.charts.words import drawable, percent, rows, shortened
 from pages.charts.worst import Called, worst_map
 
 FREE, PAID, REFUSED = "free", "paid", "refused"

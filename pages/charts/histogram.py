@@ -12,9 +12,8 @@ from dpcore.core import Booleans, Domain, Floats, Integers
 from dpcore.data.domains import Grid, Line
 from dpcore.experiments.synthetic import clean_counts
 from pages.charts.axes import nice
-from pages.charts.labels import fullest, group_names, grouped
 from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
-from pages.charts.words import percent, rows, shortened, significant
+from pages.charts.words import fullest, group_names, grouped, percent, rows, shortened, significant
 
 MOST_BARS = 64
 MOST_FRAMES = 20

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from dpcore.core import Floats, Integers
 from dpcore.data.domains import Grid, Line
 from pages.charts.histogram import block_names, blocks_of, extent, releases, unit_of
-from pages.charts.labels import drawable
 from pages.charts.picture import Axis, Frame, Heat, Mark, Outline, Picture
-from pages.charts.words import shortened, significant
+from pages.charts.words import drawable, shortened, significant
 
 MOST_SIDE = 32
 """Cells along a side of a map; finer grids are drawn in blocks."""

@@ -14,8 +14,7 @@ from dpcore.experiments.recipe import Recipe
 from dpcore.queries.ranges import Cells, Intervals, Rectangles
 from dpcore.randomness import Preview
 from pages.charts.histogram import extent, unit_of
-from pages.charts.labels import drawable
-from pages.charts.words import percent, verbatim
+from pages.charts.words import drawable, percent, verbatim
 from pages.shell.controls import choice
 from pages.shell.session import in_link
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from tests import ROOT
 from tests.pages.drawn import drawn
@@ -10,11 +13,23 @@ from tests.pages.drawn import drawn
 MAIN = ROOT / "pages" / "main.py"
 
 
+# A page of the router, its file and its address; the first is at no address.
+PAGE = re.compile(
+    r'st\.Page\(HERE / "(?P<file>[^"]+)", title="[^"]+", url_path="(?P<address>[^"]*)"(?P<first>, default)?'
+)
+
+
+def visitor(page: str) -> AppTest:
+    """A new session at a page by its file, before its first run: what another page sets is not there."""
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    found = {each["file"]: each for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}[page]
+    app._page_hash = calc_hash("" if found["first"] else found["address"])
+    return app
+
+
 def opened(page: str, **link: str) -> AppTest:
     """A page by its file, opened by a link; underscores are hyphens."""
-    app = AppTest.from_file(MAIN, default_timeout=600)
-    app.run()  # only then a page is known by its file
-    app.switch_page(page)
+    app = visitor(page)
     for name, value in link.items():
         app.query_params[name.replace("_", "-")] = value
     return app.run()

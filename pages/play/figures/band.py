@@ -13,9 +13,8 @@ from dpcore.experiments.measure import ErrorReport
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
 from pages.charts.histogram import extent, unit_of
-from pages.charts.labels import drawable, fullest
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
-from pages.charts.words import percent, rows, shortened
+from pages.charts.words import drawable, fullest, percent, rows, shortened
 from pages.play.figures.interval_map import interval_map
 
 TITLE = "Error of every query"

@@ -7,9 +7,8 @@ from typing import Any
 
 from dpcore.core import exactly
 from dpcore.experiments.solve import HIGHEST, LOWEST, Need
-from pages.charts.labels import drawable
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region
-from pages.charts.words import percent
+from pages.charts.words import drawable, percent
 
 TITLE = "Privacy loss that a target error needs"
 TICKS = (0.001, 0.01, 0.1, 1.0, 10.0)

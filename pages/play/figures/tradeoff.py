@@ -8,9 +8,8 @@ import numpy as np
 
 from dpcore.core import Floats, exactly
 from dpcore.experiments.sweep import Sweep
-from pages.charts.labels import drawable
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
-from pages.charts.words import percent, rows, shortened
+from pages.charts.words import drawable, percent, rows, shortened
 
 TICKS = (0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
 

@@ -8,10 +8,9 @@ from dpcore.core import Domain, Floats, Integers
 from dpcore.data.domains import Line
 from dpcore.queries.linear import UNITS, LinearQueries
 from pages.charts.histogram import block_names, blocks_of, extent, unit_of
-from pages.charts.labels import drawable
 from pages.charts.picture import Axis, Curve, Heat, Mark, Picture
 from pages.charts.roles import DASHES
-from pages.charts.words import shortened, significant
+from pages.charts.words import drawable, shortened, significant
 
 MOST_LINES = 8
 """Queries that have a line each."""

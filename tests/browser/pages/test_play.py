@@ -187,7 +187,7 @@ def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, 
     open_play(page, server)
     expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
     plot = chart(page, "tradeoff_chart").locator(PLOT)
-    for name, epsilon in (("Interval release, anchored", 0.05), ("Identity histogram", 0.5)):
+    for name, epsilon in (("Interval release, anchored", 0.5), ("Approximate quantiles", 2)):
         plot.scroll_into_view_if_needed()
         places = plot.evaluate(
             "(plot, name) => plot._fullData.find(t => t.name === name && t.mode === 'markers').x", name

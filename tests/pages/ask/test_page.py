@@ -22,7 +22,7 @@ from pages.ask.figures import said
 from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.drawn import drawn
-from tests.pages.opening import MAIN, sound, texts
+from tests.pages.opening import sound, texts, visitor
 
 SAID, WRONG, BELIEF, MAP, REFUSALS = (f"ask_{name}_chart" for name in ("said", "wrong", "belief", "map", "refusals"))
 
@@ -228,11 +228,10 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_private_conversations_are_refused_with_one_sentence() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("ask/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("ask/page.py").run()
     sound(app)
     assert "waits for a ledger" in app.info[0].value
     assert not app.metric and not drawn(app) and "ask_one" not in [each.key for each in app.button]
@@ -241,11 +240,10 @@ def test_private_conversations_are_refused_with_one_sentence() -> None:
 
 
 def test_a_public_stand_in_may_be_asked() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("ask/page.py")
     app.session_state["upload"] = uploaded(private=False)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("ask/page.py").run()
     press(sound(app), "ask_50")
     assert "50 questions" in texts(app)
 

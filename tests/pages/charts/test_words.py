@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from dpcore.data.domains import Categories
-from pages.charts.labels import drawable, grouped
-from pages.charts.words import percent, rows, shortened, significant, verbatim
+from pages.charts.words import drawable, grouped, percent, rows, shortened, significant, verbatim
 from tests.pages.reports import HOSTILE
 
 

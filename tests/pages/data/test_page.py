@@ -25,6 +25,7 @@ from pages.data.sparkline import small_map
 from tests import ROOT
 from tests.kit.hostile import hostile_files
 from tests.pages.drawn import drawn, headline
+from tests.pages.opening import visitor
 
 MAIN = str(ROOT / "pages" / "main.py")
 OWN = "My own file"
@@ -37,15 +38,10 @@ PEOPLE = (
 
 def opened(page: str = "data/page.py", **link: str) -> AppTest:
     """A page of the app, for a person who was not here before."""
-    app = AppTest.from_file(MAIN, default_timeout=600)
-    if page == "play/page.py":  # the first page: it has read its link when it has run
-        for name, value in link.items():
-            app.query_params[name] = value
-        return sound(app.run())
-    app.run()  # only then a page is known by its file
+    app = visitor(page)
     for name, value in link.items():
         app.query_params[name] = value
-    return sound(app.switch_page(page).run())
+    return sound(app.run())
 
 
 def sound(app: AppTest) -> AppTest:

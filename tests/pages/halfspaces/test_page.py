@@ -30,7 +30,7 @@ from pages.shell.controls import Value
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn import drawn
-from tests.pages.opening import MAIN, sound, texts
+from tests.pages.opening import sound, texts, visitor
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
 
@@ -221,11 +221,10 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("halfspaces/page.py")
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
     app.run()
-    app.switch_page("halfspaces/page.py").run()
     app.multiselect(key=f"{held.prefix}vector-columns").set_value(["a", "b"]).run()
     for place, (low, high) in enumerate(((-4.0, 4.0), (-6.0, 6.0))):
         app.number_input(key=f"{held.prefix}vector-{place}-from").set_value(low)

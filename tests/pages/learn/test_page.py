@@ -22,15 +22,14 @@ from pages.charts.words import significant
 from pages.learn.view import LESSONS
 from tests import ROOT
 from tests.pages.drawn import drawn
+from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
 
 
 def opened(**link: str) -> AppTest:
     """Limits, opened by a link whose names may be written with _ for -."""
-    app = AppTest.from_file(MAIN, default_timeout=600)
-    app.run()  # only then a page is known by its file
-    app.switch_page("learn/page.py")
+    app = visitor("learn/page.py")
     for name, value in link.items():
         app.query_params[name.replace("_", "-")] = value
     app.run()

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests import ROOT
 from tests.pages.drawn import drawn
+from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
 CHARTS = {f"marginals_{name}_chart" for name in ("step", "levels", "errors", "map", "worst")}
@@ -15,9 +16,7 @@ CHARTS = {f"marginals_{name}_chart" for name in ("step", "levels", "errors", "ma
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=600)
-    app.run()  # the router must have run before a page can be left for another
-    app.switch_page("marginals/page.py")
+    app = visitor("marginals/page.py")
     for name, value in link.items():
         app.query_params[name.replace("_", "-")] = value
     return app.run()

@@ -30,7 +30,8 @@ from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from pages.marginals.upload import parsed
 from tests.pages.drawn import drawn
-from tests.pages.marginals.opening import CHARTS, MAIN, opened, sentence, sound, texts
+from tests.pages.marginals.opening import CHARTS, opened, sentence, sound, texts
+from tests.pages.opening import visitor
 
 SMALL = {"cube_rows": "3000", "cube_attributes": "12"}
 
@@ -173,10 +174,10 @@ CSV = b"age,sex,smokes\n" + b"".join(b"%d,%s,%d\n" % (i % 80, b"fm"[i % 2 : i % 
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file, three of whose columns were turned into attributes."""
     held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
+    app = visitor("marginals/page.py")
     app.session_state["file"] = held
     app.session_state["cube"] = "my-file"
-    app.switch_page("marginals/page.py").run()
+    app.run()
     app.multiselect(key=f"{held.prefix}cube-columns").set_value(["age", "sex", "smokes"]).run()
     app.text_input(key=f"{held.prefix}cube-0").set_value(">= 40, < 18")
     app.text_input(key=f"{held.prefix}cube-1").set_value("f")

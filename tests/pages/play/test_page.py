@@ -30,6 +30,7 @@ from pages.shell.theorem import promise
 from tests import ROOT
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline
+from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
 
@@ -142,11 +143,10 @@ def test_pairs_have_two_maps_and_their_own_questions() -> None:
 
 
 def test_a_page_about_one_column_does_not_offer_pairs() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("play/page.py")
     app.session_state["upload"] = uploaded_pairs(private=False)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/page.py").run()
     assert set(drawn(sound(app))) == ON_A_PLANE and "Your file: income × age" in app.selectbox(key="data").options
     app.switch_page("robust/page.py").run()
     sound(app)
@@ -154,11 +154,10 @@ def test_a_page_about_one_column_does_not_offer_pairs() -> None:
 
 
 def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("play/page.py")
     app.session_state["upload"] = uploaded_pairs(private=True)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/page.py").run()
     sound(app)
     assert not drawn(app) and "private" in app.info[0].value
     sound(app.toggle(key="steward_choice").set_value(True).run())
@@ -187,11 +186,10 @@ def uploaded(*, private: bool) -> Source:
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("play/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/page.py").run()
     sound(app)
     assert not drawn(app) and "private" in app.info[0].value
     sound(app.toggle(key="steward_choice").set_value(True).run())
@@ -231,11 +229,10 @@ def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -
 
 
 def test_a_public_stand_in_may_be_downloaded() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("play/page.py")
     app.session_state["upload"] = uploaded(private=False)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("play/page.py").run()
     sound(app)
     app.session_state["code_open"] = True
     assert set(drawn(sound(app.run()))) == ON_A_LINE and app.get("download_button")

@@ -156,6 +156,11 @@ def test_a_sweep_without_answers_or_with_zeros_is_a_picture_too(worst: float, ch
     drawn(curve, chosen=chosen, weaker=weaker, epsilon=0.3, alpha=0.1)
 
 
+def test_the_sentence_names_who_errs_least() -> None:
+    said = "Near ε = 0.1, Gaussian has the smallest worst error of the 2 mechanisms that promise ε and nothing weaker"
+    assert drawn(epsilon=0.1).sentence.startswith(f"{said}: 10% in the median.")
+
+
 def test_titles_are_words_and_those_alike_stay_apart() -> None:
     picture = drawn(titles={"gaussian": HOSTILE[3], "identity": HOSTILE[3]})
     assert len({mark.name for mark in picture.find(Dots)}) == 2

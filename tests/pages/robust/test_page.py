@@ -28,7 +28,7 @@ from pages.robust.controls import questions
 from pages.robust.words import nearly, nearly_percent
 from tests.kit.sources import own
 from tests.pages.drawn import drawn
-from tests.pages.opening import MAIN, sound, texts
+from tests.pages.opening import MAIN, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded
 
@@ -228,11 +228,10 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("robust/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
-    app.switch_page("robust/page.py").run()
     sound(app)
     assert set(drawn(app)) == SALARIES and "private" in app.info[0].value
     assert "runs refuse" not in texts(app) + str([each.value for each in app.header])
@@ -249,11 +248,10 @@ def test_labels_that_one_row_each_has_are_asked_of_subsamples(labels: tuple[str,
     """One person changed leaves an answer without a row: agreement 0 once ended the page in an error."""
     table = read_table("\n".join(("x", *labels, "")).encode(), name="own.csv", header=True)
     declared = Categories(labels=labels, missing=True)
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("robust/page.py")
     app.session_state["upload"] = own(table, "x", on=declared, private=False, digest="one each")
     app.session_state["data"], app.session_state["robust"] = "my-file", question
     app.run()
-    app.switch_page("robust/page.py").run()
     assert set(drawn(sound(app))) == VOTES
     assert "| one person changed, against it |" in texts(app)
 

@@ -98,5 +98,6 @@ def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
     told = warnings(at("play", data="my-file", epsilons="2", mechanism="magic"))
     assert len(told) == 2 and "stays with the person who uploaded it" in told[0]
     assert "“mechanism” is not one of the choices of “" in told[1]
-    [told_of_grid] = warnings(opened("data/page.py", way="Generated", bits="99"))
-    assert "“grid d” is not a number between 2 and 14" in told_of_grid
+    # A control that the first page, which a test passes through, does not have.
+    [told_of_grid] = warnings(opened("data/page.py", way="Generated", shape="clouds", sides="99"))
+    assert "“Grid: 2ᵈ × 2ᵈ cells, d” is not a number between 2 and 6" in told_of_grid

@@ -11,7 +11,7 @@ from dpcore.experiments.sparse import LossFigure, grid_example, line_example, lo
 from pages.charts.words import percent
 from pages.sparse.warning import pet_names
 from tests.pages.drawn import drawn
-from tests.pages.opening import MAIN, sound, texts
+from tests.pages.opening import sound, texts, visitor
 from tests.pages.uploads import uploaded
 
 ALONE = "sparse_alone_chart"
@@ -24,8 +24,7 @@ def simulated(histogram: np.ndarray, *, epsilon: float = 1.0) -> LossFigure:
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = AppTest.from_file(MAIN, default_timeout=600).run()  # only then a page is known by its file
-    app.switch_page("sparse/page.py")
+    app = visitor("sparse/page.py")
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
@@ -126,12 +125,11 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 
 
 def test_private_data_show_nothing_until_their_steward_asks() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600)
+    app = visitor("sparse/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.session_state["sparse"] = "data"
     app.run()
-    app.switch_page("sparse/page.py").run()
     sound(app)
     assert set(drawn(app)) == {ALONE} and "private" in app.info[0].value  # only the pets of the warning
     sound(app.toggle(key="steward_choice").set_value(True).run())
