@@ -62,7 +62,7 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
     download.value.save_as(target)
     with target.open() as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["first number", "second number"] and len(rows) == 1001
+    assert rows[0] == ["first", "second"] and len(rows) == 1001
     assert all(0 <= float(number) <= 1 for row in rows[1:] for number in row)
 
 
