@@ -15,7 +15,7 @@ from pages.charts.words import percent, rows, shortened, significant
 TITLE = "Worst error, promised and observed"
 HEADROOM = 1.7
 """Height of the picture, in tallest stacks."""
-BELOW_WORDS = 0.91
+BELOW_WORDS = 0.85
 """How far up the promise is drawn: above it stands how many releases err, and no word crosses a line."""
 DOTS = 50
 """Each stands for two releases in a hundred (a quantile dot plot, Kay et al. 2016)."""

@@ -55,7 +55,10 @@ def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> No
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
     opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
     expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_visible()
+    page.get_by_role("button", name="Why?").click()
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Code").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download a synthetic table").click()
     target = tmp_path / "table.csv"

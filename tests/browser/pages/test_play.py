@@ -316,7 +316,7 @@ def test_the_code_can_be_opened_and_names_this_setting(page: Page, server: Serve
     ],
 )
 def test_a_hostile_link_gets_a_sentence(page: Page, server: Server, link: str) -> None:
-    open_play(page, server, f"{link}&n=1000&bits=5&trials=100")
+    open_play(page, server, f"?{link}&n=1000&bits=5&trials=100")
     expect(page.locator('[data-testid="stAlert"]')).to_have_count(1)
 
 
