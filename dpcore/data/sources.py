@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.correlated import correlated_domain, correlated_rows
 from dpcore.data.cube import Cube, Predicate
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.generators import GENERATORS, generate, two_clouds
 from dpcore.data.reading.tables import Table
@@ -24,6 +25,8 @@ from dpcore.data.samples import Sample, load_sample, sample
 from dpcore.data.sphere import Sphere
 
 Kind = TypeVar("Kind", bound=Domain)
+NOMINAL_ROWS = 10_000
+"""What n is said to be, until somebody names another figure, where the number of rows is not public."""
 SIDE_BITS = 5
 """Bits of each side of a grid where nobody chose others: 32 by 32 cells."""
 ATTRIBUTES, CLOUDS = "attributes", "two-clouds"
@@ -33,9 +36,11 @@ MODULES = {
     "FOLDER": "dpcore.data.samples",
     **dict.fromkeys(("Categories", "Grid", "Line"), "dpcore"),
     "Attributes": "dpcore.data.attributes",
-    "Grouped": "dpcore.data.domains",
+    "Calendar": "dpcore.data.dates",
+    **dict.fromkeys(("Binned", "Grouped", "Truth"), "dpcore.data.domains"),
     "Predicate": "dpcore.data.cube",
-    **dict.fromkeys(("Coded", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
+    "Capped": "dpcore.data.declared",
+    **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
     **dict.fromkeys(("generated_rows", "generated_attributes", "generated_vectors"), "dpcore.data.sources"),
     **dict.fromkeys(("survey_of", "vectors_of", "yes_no_of"), "dpcore.data.bundled"),
 }
@@ -249,9 +254,14 @@ class Source:
         return " × ".join(self.columns)
 
     @property
+    def person_rows(self) -> int:
+        """Rows that are read of a person at most, where whoever has several is protected; 0 where a row is."""
+        return self.reading.rows if isinstance(self.reading, Capped) else 0
+
+    @property
     def public_rows(self) -> int:
-        """A public figure for n: its own where the data are public, a round one where they are not."""
-        return 10_000 if self.provenance.is_private else self.origin.rows
+        """A public figure for n: its own where the data are public, a round one where they or who has rows are not."""
+        return NOMINAL_ROWS if self.provenance.is_private or self.person_rows else self.origin.rows
 
     def dataset(self) -> Dataset:
         """The encoded rows; raises DataError where a column is missing or they take too much memory."""
