@@ -19,8 +19,7 @@ from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Account, Enumerate, Preview, Secure
 
 __all__ = [
-    "Account", "Categories", "Cells", "Columns", "DataError", "Dataset", "Entry", "Enumerate", "Grid", "Guarantee", "Intervals",
-    "Line", "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind", "Rectangles",
-    "Secure", "Thresholds", "catalogue", "entry",
-    "from_frame", "serving", "twin",
+    "Account", "Categories", "Cells", "Columns", "DataError", "Dataset", "Entry", "Enumerate", "Grid", "Guarantee",
+    "Intervals", "Line", "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind",
+    "Rectangles", "Secure", "Thresholds", "catalogue", "entry", "from_frame", "serving", "twin",
 ]  # fmt: skip

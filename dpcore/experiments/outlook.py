@@ -62,10 +62,9 @@ class Outlook:
 
 
 def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> float:
-    """The worst error that is promised for all data, a share of n; infinity where nothing is, or what is depends on them.
+    """The worst error that is promised for all data, a share of n; infinity where nothing is.
 
-    A promise on a condition that nobody can check before is counted where the condition is that n is what it is said
-    to be.
+    That a public n is the number of rows is taken for granted; any other condition that is not met leaves nothing.
     """
     bound = mechanism.accuracy(problem, beta)
     met = all(each.met for each in bound.assumptions if each not in problem.unchecked_n)
@@ -93,6 +92,7 @@ def outlook(
     beta: float,
     epsilons: Sequence[float] = EPSILON_GRID,
     seed: int = 0,
+    questions: int | None = None,
 ) -> Generator[float, None, Outlook]:
     """Work it out for every mechanism at every loss; yields the fraction done.
 
@@ -105,6 +105,7 @@ def outlook(
         beta: failure chance of promises and wall.
         epsilons: the grid.
         seed: of what is simulated to predict.
+        questions: of how many, each after the last answer, the wall is; None for all.
     """
     shape = len(makers), len(epsilons)
     promised, predicted = np.full(shape, math.inf), np.full(shape, math.nan)
@@ -119,7 +120,7 @@ def outlook(
                 break
             yield (row * shape[1] + column + 1) / promised.size
     try:
-        wall = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta)
+        wall = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
     except ParameterError:
         wall = None
     return Outlook(
