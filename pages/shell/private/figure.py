@@ -120,10 +120,8 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
     return marks
 
 
-def _sentence(
-    found: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, what: str, nobody: str
-) -> str:
-    """The promise, the prediction and the wall at the page's loss."""
+def _sentence(found: Outlook, title: str, *, chosen: str, epsilon: float, promised: float, what: str) -> str:
+    """The promise and the prediction at the page's loss."""
     at = f"At ε = {exactly(epsilon)}"
     if not promised < np.inf:
         text = f"{at}, {title} promises no number that holds on all data"
@@ -135,10 +133,15 @@ def _sentence(
     predicted = found.predicted[found.keys.index(chosen), here]
     if np.isfinite(predicted):
         text += f"; near it, {percent(float(predicted))} is to be expected (hollow)"
-    if found.wall is not None:
-        place = int(np.argmin(np.abs(np.log(found.wall[0] / epsilon))))
-        text += f"; {nobody} can promise less than about {percent(float(found.wall[1][place]))} (hatched)"
-    return text + "."
+    return text
+
+
+def _wall(found: Outlook, *, epsilon: float, nobody: str) -> str:
+    """What is impossible there."""
+    if found.wall is None:
+        return ""
+    place = int(np.argmin(np.abs(np.log(found.wall[0] / epsilon))))
+    return f"; {nobody} can promise less than about {percent(float(found.wall[1][place]))} (hatched)"
 
 
 def _table(found: Outlook, names: Mapping[int, str]) -> dict[str, Sequence[Any]]:

@@ -157,15 +157,13 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     promised = promised_error(mechanism, problem, beta=offer.beta)
     predicted = predicted_error(mechanism, problem)
     lower = lower_bound(problem, guarantee, beta=offer.beta, questions=offer.questions)
-    target = offer.target or USUAL_TARGET
+    target, least = offer.target or USUAL_TARGET, f"{offer.nobody.capitalize()} promises less than"
     needed = rows_needed(mechanism, problem, target=target, beta=offer.beta)
     numbers(
         {
             "Promised worst error": _share(promised),
             "To be expected": "depends on data" if math.isnan(predicted) else percent(predicted),
-            f"{offer.nobody.capitalize()} promises less than": percent(lower.value)
-            if lower is not None
-            else "not known",
+            least: percent(lower.value) if lower is not None else "not known",
             f"Rows for a promise of {percent(target)}": f"{needed:,}" if needed else "no n is enough",
         }
     )
