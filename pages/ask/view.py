@@ -9,6 +9,7 @@ from dpcore.core import Dataset, rounded_up
 from dpcore.data.domains import Line
 from pages.ask.controls import Setting, question, setting, spread_questions
 from pages.ask.figures import belief, said, wrong
+from pages.ask.known import known_before
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
 from pages.ask.talk import Talk, begin, talk_of
@@ -32,10 +33,7 @@ def ask() -> None:
     )
     chosen = setting()
     if chosen.source.provenance.is_private:
-        st.info(
-            "These data are private, and a conversation about them spends their budget: that waits for a ledger that "
-            "records it. Talk about a public stand-in, bundled or generated data instead."
-        )
+        known_before(chosen)
         return
     dataset = remembered(f"dataset|{chosen.source.key}", chosen.source.dataset)
     talk = talk_of(chosen, dataset)

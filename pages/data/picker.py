@@ -15,7 +15,9 @@ from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dpcore.experiments.recipe import OPENING
 from pages.shell.controls import choice, complain, stops, whole
-from pages.shell.session import carried, upload
+from pages.shell.private.chip import chip
+from pages.shell.private.twin import is_twin, own_rows
+from pages.shell.session import carried
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
@@ -83,13 +85,15 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False) -> Source:
     if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
         st.session_state["data"] = default
     st.session_state["usual_data"] = default
-    own = upload()
+    own = own_rows()
     fits = own is not None and (pairs or not isinstance(own.domain, Grid))
     chosen = choose(
         "Data",
         options(pairs=pairs),
         key="data",
-        own=f"Your file: {own.column}" if own is not None and fits else "",
+        own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.column}"
+        if own is not None and fits
+        else "",
         default=default,
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
         why_not=NOT_SENT
@@ -97,7 +101,9 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False) -> Source:
         else "Two columns of your file are in use, and this page is about one: choose it on the Data page.",
     )
     pick_size(chosen)
-    return in_use()
+    source = in_use()
+    chip(source)
+    return source
 
 
 def pick_size(chosen: str) -> None:
@@ -127,7 +133,7 @@ def in_use() -> Source:
     """
     chosen = str(_set("data", SHAPE))
     if chosen == OWN_FILE:
-        own = upload()
+        own = own_rows()
         if own is None:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
         return own

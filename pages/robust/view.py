@@ -15,6 +15,7 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
 from pages.robust.controls import Asked, ask, show
+from pages.robust.known import known_before
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
@@ -34,10 +35,7 @@ def robust() -> None:
     )
     asked = ask()
     if not may_show(asked.source):
-        st.info(
-            "These data are private. Their stability would reveal them, so nothing is computed here. Preview on a "
-            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
-        )
+        known_before(asked)
     else:
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
@@ -105,7 +103,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
     """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
     stable, seen, mine = runs.stable, runs.seen, runs.chance[runs.stable]
     names = {
-        stable: "your data",
+        stable: "these data",
         stable - 1: "one person changed, against it",
         stable + 1: "one person changed, in its favour",
     }
@@ -120,7 +118,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
         f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
         "nobody who never gives a wrong answer can answer so often; on these data the most is "
         f"{nearly(runs.most, certain=runs.most >= 1)}. "
-        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: your data with "
+        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: these data with "
         "one row changed.",
     )
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -134,6 +135,8 @@ class WindowsRelease(DataRelease):
 @dataclass(frozen=True, kw_only=True)
 class Windows(PureMechanism):
     """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
+
+    data_independent: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
     steps: int = param(
