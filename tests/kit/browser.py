@@ -34,12 +34,13 @@ PAGES = {
     "one-number": "one-number",
     "conversation": "conversation",
     "data": "data",
+    "plan": "plan",
     "limits-and-attacks": "learn",
     "directions": "directions",
     "random-privacy": "random-privacy",
 }
 """Where each page is, by its name."""
-MENUS = {"Data": ["data"], "Learn": ["limits-and-attacks", "directions", "random-privacy"]}
+MENUS = {"Data": ["data"], "Plan": ["plan"], "Learn": ["limits-and-attacks", "directions", "random-privacy"]}
 """The menus on top and the pages in each; all others are in Play."""
 
 PATIENCE = 180.0
