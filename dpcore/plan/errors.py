@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.core import Dataset, Floats, Mechanism, Problem
 from dpcore.data.twin import twin
-from dpcore.experiments.measure import finish, measure
+from dpcore.experiments.measure import FRAMES, finish, measure
 from dpcore.experiments.outlook import promised_error
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.plan.questions import Plan, PlannedQuestion
@@ -69,6 +69,27 @@ def predict(plan: Plan, *, seed: int = 1) -> Generator[float, None, list[Predict
         )
         yield (place + 1) / len(plan.questions)
     return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rehearsed:
+    """Releases of made-up rows.
+
+    Attributes:
+        rows: made up.
+        frames: released rows per cell, (at most FRAMES, size).
+    """
+
+    rows: Dataset
+    frames: Floats
+
+
+def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehearsed:
+    """A few releases of the question on its twin; free, and nothing of anybody."""
+    problem, mechanism, rows = plan.problem(question), plan.mechanism(question), twin_of(plan, question, seed=seed)
+    state = mechanism.prepare(rows, problem)
+    report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
+    return Rehearsed(rows=rows, frames=report.frames)
 
 
 def errors(mechanism: Mechanism, rows: Dataset, problem: Problem, *, seed: int) -> tuple[float, float]:

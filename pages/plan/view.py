@@ -11,6 +11,7 @@ from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.plan.shares import Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.plan.figure import missing, planned_errors
+from pages.plan.preview import preview
 from pages.plan.rows import add_question, edited, keep, questions_of, title
 from pages.plan.table import Declared, open_file, pick_table
 from pages.shell.code import show_code
@@ -56,11 +57,15 @@ def planning() -> None:
     many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
     late = missing(plan, predictions)
     with head:
-        st.header(f"{many} of {declared.title}: {plan.cost.sentence()} in all", help=all_digits(plan.cost))
+        st.header(
+            f"{many} of {declared.title} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
+            help=all_digits(plan.cost),
+        )
     if late:
         st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
+    preview(plan)
     st.download_button(
         "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
         help="What is asked, by which mechanism, at which loss; no row of any data.",

@@ -16,6 +16,7 @@ from dpcore.data.domains import Line
 from dpcore.experiments.measure import finish
 from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
+from pages.charts.plotly import render
 from pages.plan.figure import missing, planned_errors
 from pages.plan.view import SNIPPET
 from tests.pages.drawn import drawn
@@ -104,7 +105,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
     sound(app.run())
     assert questions(app, "plan-file") == (asked,)
-    assert "1 question of The opened plan: ε = 0.125" in app.header[0].value
+    assert "1 question of The opened plan costs ε = 0.125" in app.header[0].value
     assert "wage" in drawn(app)["plan_chart"]["sentence"]
 
 
@@ -115,6 +116,14 @@ def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
     sound(app.run())
     assert len(app.error) == 1 and len(app.error[0].value) < 200
     assert "2 questions of Adult" in app.header[0].value, "what was there stays"
+
+
+def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
+    app = opened(PAGE, table="penguins")
+    app.session_state["plan_preview"] = True
+    sound(app.run())
+    chart = drawn(app)["plan_preview_chart"]
+    assert chart["layout"]["title"]["text"].startswith("made-up rows")
 
 
 def test_every_bundled_table_opens_on_a_plan() -> None:
@@ -152,6 +161,8 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
         assert list(mark.x) == errors and list(mark.y) == [0.0, 1.0]  # type: ignore[attr-defined]
     wall = marks["impossible to promise"]
     assert wall.role == "impossible"
+    [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
+    assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
     assert np.array_equal(wall.value, [each.impossible for each in told])  # type: ignore[attr-defined]
     assert missing(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
