@@ -30,7 +30,7 @@ def status_line() -> None:
     """The odometer, the steward switch and the link to copy, always in sight."""
     held = (held_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
-    left, middle, right = st.columns([7, 3, 2] if private else [9, 1, 2], vertical_alignment="center")
+    left, middle, right = st.columns([8, 3, 2] if private else [9, 1, 2], vertical_alignment="center")
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:
@@ -46,9 +46,9 @@ def status_line() -> None:
     _slot.set(bar.empty())
     _line.set(bar.empty())
     if private:
-        say("Your private data are loaded; no value of theirs is shown.")
+        say("No value of your private data is shown.")
     else:
-        say("Previews on generated, bundled or public data cost nothing.")
+        say("Previews on public data cost nothing.")
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
@@ -87,4 +87,4 @@ def slot() -> DeltaGenerator:
 
 def say(text: str) -> None:
     """Write the line on top: what was spent, and what the numbers below are."""
-    _line.get().markdown(SPENT + text)
+    _line.get().markdown(SPENT + text, width="content")

@@ -28,16 +28,16 @@ def chip(source: Source) -> None:
 
 
 def words(source: Source) -> str:
-    """Name, rows and kind; of a private table no number of rows that was not declared."""
+    """Kind, name and rows; of a private table no number of rows that was not declared."""
     provenance = source.provenance
     if is_twin(source):
-        return f"Made-up twin{_of_file()} · n = {source.origin.rows:,} · twin"
+        return f"Made-up twin{_of_file()} · n = {source.origin.rows:,}"
     if not provenance.is_private:
         rows = "" if isinstance(source.origin, Generated) else f" · n = {source.origin.rows:,}"
-        return f"{plain(provenance)}{rows} · public"
+        return f"Public · {plain(provenance)}{rows}"
     if is_public(relation()):
-        return f"{plain(provenance)} · n = {source.origin.rows:,} · private"
-    return f"{plain(provenance)} · n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}, named · private"
+        return f"Private · {plain(provenance)} · n = {source.origin.rows:,}"
+    return f"Private · {plain(provenance)} · n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}, named"
 
 
 def _of_file() -> str:

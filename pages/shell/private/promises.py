@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem
 from dpcore.data.sources import Source
@@ -126,29 +127,32 @@ def picture_at(offer: Offer, found: Outlook, epsilon: float) -> Picture:
     )
 
 
-def promises(offer: Offer, *, key: str) -> None:
-    """Four numbers, the picture, and the theorem beside it.
+def promises(offer: Offer, *, key: str, opened: bool = False) -> None:
+    """Four numbers, the picture, and the theorem.
 
     Args:
         offer: what is asked.
         key: of the picture: ``key``_chart, and of its numbers.
+        opened: whether the theorem is in sight.
     """
     mechanism, problem = offer.mechanism, offer.problem
     try:
         bound, guarantee = mechanism.accuracy(problem, offer.beta), mechanism.guarantee(problem)
-    except ParameterError as why:
-        st.error(str(why))
+    except ParameterError as refusal:
+        st.error(str(refusal))
         return
     found = known(offer)
     _numbers(offer, bound, guarantee)
-    left, right = st.columns([3, 2])
-    with left:
-        draw_with_table(
-            picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions",
-            download=False,
-        )  # fmt: skip
-    with right:
+    draw_with_table(
+        picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions", download=False
+    )
+    with why(opened=opened):
         theorem_card(bound, guarantee, n=problem.n, covers=offer.covers, mechanism=offer.references)
+
+
+def why(*, opened: bool = False) -> DeltaGenerator:
+    """The place of the theorem: on the page where there is room for it, else behind a door."""
+    return st.container() if opened else st.expander("Why? What is promised")
 
 
 def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
@@ -162,7 +166,7 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     numbers(
         {
             "Promised worst error": _share(promised),
-            "To be expected": "depends on data" if math.isnan(predicted) else percent(predicted),
+            "Half of releases keep within": "depends on data" if math.isnan(predicted) else percent(predicted),
             least: percent(lower.value) if lower is not None else "not known",
             f"Rows for a promise of {percent(target)}": f"{needed:,}" if needed else "no n is enough",
         }
