@@ -47,7 +47,7 @@ def known_before(
     if found.wall is not None:
         low = np.maximum(found.wall[1], bottom)
         marks.append(Wall(x=found.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
-    for row, name in reversed(names.items()):  # the chosen one on top
+    for row, name in names.items():  # the chosen one leads the legend
         marks += _mechanism(found, row, name, chosen=found.keys[row] == chosen)
     side: Anchor = "left" if epsilon > 0.3 else "right"
     marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5, side=side))
