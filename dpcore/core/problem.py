@@ -97,7 +97,7 @@ class ProvenanceKind(enum.StrEnum):
     GENERATED = "generated"
     BUNDLED = "bundled sample"
     STAND_IN = "public stand-in"
-    TWIN = "simulated twin"
+    TWIN = "simulated"
     PRIVATE = "private"
 
 

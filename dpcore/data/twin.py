@@ -83,7 +83,7 @@ def twin(declared: Reading | Source, *, n: int, seed: int = 1) -> Source:
     >>> import dpcore
     >>> ages = dpcore.Columns(names=("age",), on=dpcore.Line(high=128, bits=6, missing=True))
     >>> dpcore.twin(ages, n=1000).dataset()
-    <Dataset: simulated twin, Line>
+    <Dataset: simulated, Line>
     """
     if isinstance(declared, Source):
         if declared.bounds_from_data:

@@ -2,9 +2,9 @@
 
 Everything here is worked out from the public problem: cells, queries, n, neighbours. No data set goes in.
 
-The predicted error of a mechanism that says its noise has one law on all data is the median of its worst error over
-TRIALS releases of a single public row: in rows it is the same on all data, so as a share it is divided by n. Of
-marginals it is their plan's own prediction.
+The predicted error is one that half of all releases keep to. Of a mechanism that says its errors have one law on all
+data it is the median of its worst error over TRIALS releases of a single public row: in rows it is the same on all
+data, so as a share it is divided by n. Of marginals it is their own bound, with failure chance one half.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Outlook:
         keys: of the mechanisms, (K,).
         epsilons: the grid, (E,).
         promised: the promised worst error, (K, E); inf where nothing is promised.
-        predicted: the error that is expected, (K, E); NaN where it depends on the data.
+        predicted: a worst error that half of all releases keep to, (K, E); NaN where it depends on the data.
         wall: losses (I,) and the worst errors (I,) below which nobody can promise to stay; None where nothing is known.
     """
 
@@ -72,9 +72,9 @@ def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> fl
 
 
 def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) -> float:
-    """The error that is to be expected, a share of n; NaN where it depends on the data, or takes long to be known."""
+    """A worst error that half of all releases keep to, a share of n; NaN where it depends on data, or takes long."""
     if isinstance(mechanism, PolynomialMarginals):
-        return mechanism.plan(problem).predicted
+        return mechanism.accuracy(problem, 0.5).value
     before, each = mechanism.preview_seconds(problem)
     if not mechanism.data_independent or before + TRIALS * each > BLOCK_SECONDS:
         return math.nan

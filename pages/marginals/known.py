@@ -12,7 +12,8 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
-from pages.charts.component import draw_with_table
+from pages.charts.component import draw, table
+from pages.charts.picture import Picture
 from pages.marginals.controls import Asked
 from pages.marginals.figures import level_bars
 from pages.marginals.map import row_grid, winners_map
@@ -57,10 +58,16 @@ def known_before(asked: Asked) -> None:
     with left:
         colour = DIRECT if plan.polynomial is None else asked.entry.key
         picture = level_bars(plan=plan, counts=released_counts(plan, queries), key=colour)
-        draw_with_table(picture, key="known_levels", badge=BADGE, title="noise of each level")
+        _draw(picture, name="levels", title="noise of each level")
     with right:
         widths = list(range(1, min(MOST_WIDTH, asked.domain.attributes) + 1))
         places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=mechanism.degree)
         here, _ = best_along(problem, budget, rows=np.array([n]), degree=mechanism.degree)
         picture = winners_map(places=places, n=n, width=asked.width, here=here[0], key=asked.entry.key)
-        draw_with_table(picture, key="known_map", badge=BADGE, title="who wins where")
+        _draw(picture, name="map", title="who wins where")
+
+
+def _draw(picture: Picture, *, name: str, title: str) -> None:
+    """A picture with few words, and its numbers."""
+    draw(picture, key=f"known_{name}_chart", badge=BADGE, caption="")
+    table(picture, title=title, key=f"known_{name}_numbers")

@@ -46,9 +46,9 @@ def status_line() -> None:
     _slot.set(bar.empty())
     _line.set(bar.empty())
     if private:
-        say("Your private data are loaded; no value of theirs is shown.")
+        say("No value of your private data is shown.")
     else:
-        say("Previews on generated, bundled or public data cost nothing.")
+        say("Previews on public data cost nothing.")
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
@@ -87,4 +87,4 @@ def slot() -> DeltaGenerator:
 
 def say(text: str) -> None:
     """Write the line on top: what was spent, and what the numbers below are."""
-    _line.get().markdown(SPENT + text)
+    _line.get().markdown(SPENT + text, width="content")

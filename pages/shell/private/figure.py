@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core import exactly
 from dpcore.experiments.outlook import Outlook
-from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
+from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import drawable, percent, rows, shortened
 
 TICKS = (0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
@@ -47,9 +47,10 @@ def known_before(
     if found.wall is not None:
         low = np.maximum(found.wall[1], bottom)
         marks.append(Wall(x=found.wall[0], y=low, end=bottom, label="impossible to promise", corner="bottom left"))
-    for row, name in reversed(names.items()):  # the chosen one on top
+    for row, name in names.items():  # the chosen one leads the legend
         marks += _mechanism(found, row, name, chosen=found.keys[row] == chosen)
-    marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5))
+    side: Anchor = "left" if epsilon > 0.3 else "right"
+    marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5, side=side))
     # Always there, so that the picture has the same marks at every ε.
     here = promised if bottom <= promised <= TOP else np.nan
     marks.append(
@@ -76,6 +77,7 @@ def known_before(
         sentence=f"{said}{_wall(found, epsilon=epsilon, nobody=nobody)}.",
         table=_table(found, names),
         height=330,
+        beside=True,
     )  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
         marks.append(
             Curve(
                 role="theory" if chosen else role,
-                name=f"{name}, promised",
+                name=name,
                 x=at[shown],
                 y=promise[shown],
                 dash="solid" if chosen else "longdash",
@@ -113,7 +115,7 @@ def _mechanism(found: Outlook, row: int, name: str, *, chosen: bool) -> list[Mar
         ]
         marks.append(
             Dots(
-                role=role, name=f"{name}, predicted", x=at[shown], y=predicted[shown], hollow=[True] * int(shown.sum()),
+                role=role, name=name, legend=False, x=at[shown], y=predicted[shown], hollow=[True] * int(shown.sum()),
                 size=10 if chosen else 7, hover=hover,
             )
         )  # fmt: skip
@@ -132,7 +134,7 @@ def _sentence(found: Outlook, title: str, *, chosen: str, epsilon: float, promis
     here = int(np.argmin(np.abs(np.log(found.epsilons / epsilon))))
     predicted = found.predicted[found.keys.index(chosen), here]
     if np.isfinite(predicted):
-        text += f"; near it, {percent(float(predicted))} is to be expected (hollow)"
+        text += f"; near it, half of its releases keep within {percent(float(predicted))} (hollow)"
     return text
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem
 from dpcore.data.sources import Source
@@ -45,7 +46,7 @@ class Offer:
         references: whom the chosen one is from.
         target: an error that somebody named, a share of n.
         questions: of a conversation; None where all are answered at once.
-        nobody: whom the wall is for, in words.
+        nobody: whom the wall is for, in words; and what its number is called.
     """
 
     about: str
@@ -60,7 +61,7 @@ class Offer:
     references: Sequence[str] = ()
     target: float | None = None
     questions: int | None = None
-    nobody: str = "nobody"
+    nobody: tuple[str, str] = ("nobody", "Nobody promises less than")
 
     @property
     def mechanism(self) -> Mechanism:
@@ -122,33 +123,36 @@ def picture_at(offer: Offer, found: Outlook, epsilon: float) -> Picture:
     """The picture at an epsilon."""
     promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
     return known_before(
-        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, nobody=offer.nobody
+        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, nobody=offer.nobody[0]
     )
 
 
-def promises(offer: Offer, *, key: str) -> None:
-    """Four numbers, the picture, and the theorem beside it.
+def promises(offer: Offer, *, key: str, opened: bool = False) -> None:
+    """Four numbers, the picture, and the theorem.
 
     Args:
         offer: what is asked.
         key: of the picture: ``key``_chart, and of its numbers.
+        opened: whether the theorem is in sight.
     """
     mechanism, problem = offer.mechanism, offer.problem
     try:
         bound, guarantee = mechanism.accuracy(problem, offer.beta), mechanism.guarantee(problem)
-    except ParameterError as why:
-        st.error(str(why))
+    except ParameterError as refusal:
+        st.error(str(refusal))
         return
     found = known(offer)
     _numbers(offer, bound, guarantee)
-    left, right = st.columns([3, 2])
-    with left:
-        draw_with_table(
-            picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions",
-            download=False,
-        )  # fmt: skip
-    with right:
+    draw_with_table(
+        picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions", download=False
+    )
+    with why(opened=opened):
         theorem_card(bound, guarantee, n=problem.n, covers=offer.covers, mechanism=offer.references)
+
+
+def why(*, opened: bool = False) -> DeltaGenerator:
+    """The place of the theorem: on the page where there is room for it, else behind a door."""
+    return st.container() if opened else st.expander("Why? What is promised")
 
 
 def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
@@ -157,16 +161,15 @@ def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
     promised = promised_error(mechanism, problem, beta=offer.beta)
     predicted = predicted_error(mechanism, problem)
     lower = lower_bound(problem, guarantee, beta=offer.beta, questions=offer.questions)
-    target, least = offer.target or USUAL_TARGET, f"{offer.nobody.capitalize()} promises less than"
+    target = offer.target or USUAL_TARGET
     needed = rows_needed(mechanism, problem, target=target, beta=offer.beta)
-    numbers(
-        {
-            "Promised worst error": _share(promised),
-            "To be expected": "depends on data" if math.isnan(predicted) else percent(predicted),
-            least: percent(lower.value) if lower is not None else "not known",
-            f"Rows for a promise of {percent(target)}": f"{needed:,}" if needed else "no n is enough",
-        }
-    )
+    told = {
+        "Promised worst error": _share(promised),
+        "Half of releases keep within": "" if math.isnan(predicted) else percent(predicted),
+        offer.nobody[1]: percent(lower.value) if lower is not None else "",
+        f"Rows for a promise of {percent(target)}": f"{needed:,}" if needed else "no n is enough",
+    }
+    numbers({label: value for label, value in told.items() if value})
 
 
 def _share(promised: float) -> str:

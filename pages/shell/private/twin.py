@@ -52,3 +52,6 @@ def is_twin(source: Source) -> bool:
 def use_twin(use: bool) -> None:
     """Have pages draw the twin, or no longer."""
     st.session_state[TWIN] = use
+    for key in ("data", "cube"):
+        if key in st.session_state:  # set again, so that the browser shows the choice by its other name
+            st.session_state[key] = st.session_state[key]
