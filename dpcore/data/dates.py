@@ -25,7 +25,7 @@ SINCE = {"day": "days since 1970-01-01", "week": "weeks since 1970-W01", "month"
 class Calendar(Line):
     """Dates between declared bounds; a cell is a calendar unit, and is called as ISO 8601 writes it.
 
-    As numbers, dates are units since 1970 (years: the year). What ``Table.periods`` reads is encoded so.
+    Along the line, a unit reaches from its number (see ``period_of``) to the next one's.
 
     Attributes:
         step: "day", "week", "month" or "year".

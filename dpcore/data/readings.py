@@ -173,8 +173,8 @@ class Columns(Reading):
 
 
 def _numbers(table: Table, name: str, line: Line) -> Floats:
-    """What a line encodes: a column's numbers, or the calendar units of its dates."""
-    return table.periods(name, line.step) if isinstance(line, Calendar) else table.numbers(name)
+    """What a line encodes: a column's numbers, or the middles of its dates' units (the end of one starts the next)."""
+    return table.periods(name, line.step) + 0.5 if isinstance(line, Calendar) else table.numbers(name)
 
 
 def _codes(table: Table, name: str, kind: Categories) -> Integers:
