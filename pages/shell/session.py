@@ -81,7 +81,7 @@ def carry_link(page: str) -> None:
 
 
 def _drop_received() -> None:
-    """Let go of files that the last page received and did not read to the end: Streamlit keeps them with the session."""
+    """Let go of files that the last page received and did not read to the end, which Streamlit would keep."""
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
