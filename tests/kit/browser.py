@@ -89,9 +89,9 @@ KNOWN_VIOLATIONS = {
 IS_WITHIN = "([target, known]) => Boolean(document.querySelector(target)?.closest(known))"
 
 # Remembers when the app last sent something that the server has not answered yet: from there until the server says that
-# it runs, the app looks idle, for as long as the machine is busy.
+# it runs, the app looks idle, for as long as the machine is busy. So it does while a file is on its way.
 UNANSWERED = """
-const send = WebSocket.prototype.send;
+const send = WebSocket.prototype.send, upload = XMLHttpRequest.prototype.send;
 WebSocket.prototype.send = function (data) {
     if (!this.watched) {
         this.watched = true;
@@ -100,22 +100,30 @@ WebSocket.prototype.send = function (data) {
     window.unanswered = performance.now();
     return send.call(this, data);
 };
+window.transfers = 0;
+XMLHttpRequest.prototype.send = function (data) {
+    window.transfers += 1;
+    this.addEventListener('loadend', () => { setTimeout(() => { window.transfers -= 1; }); });
+    return upload.call(this, data);
+};
 """
 LONGEST_ANSWER = 60  # seconds; what takes longer is a message that gets none
 
 # True once the app has been idle for the given time without a break: connected, nothing unanswered, no run, nothing
-# stale, no placeholder, and no chart without its picture.
-IDLE = """([milliseconds, longest]) => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    if (!app || app.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED'
-        || performance.now() - window.unanswered < longest
-        || document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
-        || document.querySelector('.dpscope-plot:not([data-drawn]), .dpscope-plot[data-waiting]')) {
-        window.idleSince = undefined;
-        return false;
-    }
-    window.idleSince ??= performance.now();
-    return performance.now() - window.idleSince >= milliseconds;
+# stale, no placeholder, and no chart without its picture. The page's own clock measures it, in steps: what the app has
+# put off for as long (a debounce, or what it sends after this task) comes before, on the busiest machine.
+IDLE = """([milliseconds, longest, anew]) => {
+    const idle = () => {
+        const app = document.querySelector('[data-testid="stApp"]');
+        return app && app.dataset.testScriptState === 'notRunning' && app.dataset.testConnectionState === 'CONNECTED'
+            && !(performance.now() - window.unanswered < longest) && !window.transfers
+            && !document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
+            && !document.querySelector('.dpscope-plot:not([data-drawn]), .dpscope-plot[data-waiting]');
+    };
+    const STEP = 25;
+    window.idleClock ??= setInterval(() => { window.idleFor = idle() ? window.idleFor + STEP : 0; }, STEP);
+    if (anew || window.idleFor === undefined) window.idleFor = 0;
+    return window.idleFor >= milliseconds && Boolean(idle());
 }"""
 
 
@@ -264,10 +272,11 @@ def settled(page: Page, *, idle: float = 0.5) -> Page:
     Raises:
         playwright.sync_api.TimeoutError: if it does not come to rest in time.
     """
-    page.evaluate("window.idleSince = undefined")
     end = time.monotonic() + PATIENCE
+    asked = [idle * 1000, LONGEST_ANSWER * 1000]
+    page.evaluate(IDLE, [*asked, True])
     # The page's content policy forbids `wait_for_function`, which makes code from text; the debugger may look.
-    while not page.evaluate(IDLE, [idle * 1000, LONGEST_ANSWER * 1000]):
+    while not page.evaluate(IDLE, [*asked, False]):
         if time.monotonic() > end:
             raise TimeoutError(f"the app did not come to rest within {PATIENCE:g} seconds")
         page.wait_for_timeout(20)

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import session
@@ -96,6 +98,21 @@ def test_a_link_carries_controls_and_nothing_else() -> None:
     assert carried["way"] == OWN, "controls are carried"
     assert not set(carried) & set(PRIVATE_KEYS)
     assert not app.warning
+
+
+def test_a_file_whose_reading_was_left_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving a page ends its run wherever it is: here, while the file is read."""
+    kept = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr("streamlit.testing.v1.local_script_runner.MemoryUploadedFileManager", lambda _: kept)
+    app = opened(way=OWN)
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.data.upload.read_table", lambda *_, **__: st.stop())
+        app.file_uploader[0].upload("people.csv", b"age\n41\n")
+        sound(app.run())
+    assert [each.data for files in kept.file_storage.values() for each in files.values()] == [b"age\n41\n"]
+    sound(app.switch_page("learn/page.py").run())
+    assert not any(kept.file_storage.values())
+    assert "file" not in app.session_state and "file_waiting" not in app.session_state
 
 
 def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
