@@ -64,6 +64,8 @@ CACHES = {
     "dpcore.mechanisms.tables.direct_and_fourier:direct_sigma": NOISE,
     "dpcore.mechanisms.online.slack:gate_slack": NOISE,
     "dpcore.privacy.composition:gaussian_sigma": NOISE,
+    "dpcore.randomness.answers:answer_table": NOISE,
+    "dpcore.randomness.answers:every_chance": NOISE,
     "dpcore.randomness.laws:gaussian_masses": NOISE,
     "dpcore.randomness.preview:_laplace_offset": NOISE,
     "dpcore.mechanisms.tables.agreeing:_kept_levels": SIZES,

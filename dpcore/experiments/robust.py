@@ -13,7 +13,7 @@ from dpcore.data.domains import Line
 from dpcore.limits.bounds.refusal import most_answers, most_right
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
-from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, rank, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate, VotesState
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
@@ -92,15 +92,15 @@ def places(*, stable: int, threshold: int) -> Floats:
 
 def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) -> Chances:
     """Exact chances and walls over stabilities, to beyond the threshold and a given one; of no data."""
-    epsilon, threshold, delta = mechanism.epsilon, mechanism.threshold, mechanism.guarantee(problem).delta
+    epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
     # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
     place = rank(problem.n, quantile=mechanism.quantile)
     reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
-    x = places(stable=stable, threshold=threshold)
+    x = places(stable=stable, threshold=mechanism.threshold)
     anybody = [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
     return Chances(
         x=x,
-        answer=answer_chance(x.astype(np.int64), epsilon=epsilon, threshold=threshold),
+        answer=mechanism.chance(x.astype(np.int64)),
         silent=most_answers(x, epsilon=epsilon, delta=delta),
         anybody=np.array(anybody),
     )
@@ -111,13 +111,13 @@ def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, 
     cell, stable = stability(
         dataset.histogram, domain=problem.domain, quantile=mechanism.quantile, neighbours=problem.neighbours
     )
-    epsilon, threshold, delta = mechanism.epsilon, mechanism.threshold, mechanism.guarantee(problem).delta
+    epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
     answered = int((~release.refused).sum())
     low, high = (float(end) for end in binomial_interval(answered, TRIALS))
 
     def chance(rows: int) -> float:
-        return float(answer_chance(rows, epsilon=epsilon, threshold=threshold))
+        return float(mechanism.chance(rows))
 
     return StableRuns(
         cell=cell,

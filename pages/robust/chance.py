@@ -54,7 +54,7 @@ def chance_curve(
         data: data sets on the first curve, the reader's first; none where they may not be seen.
         x: how robust data are: in whole rows, or as a share.
         sentence: what the picture says.
-        threshold: where to draw a vertical line, if anywhere.
+        threshold: where to draw a vertical line, if anywhere: about half of the runs answer there.
         seen: what previews of the reader's data did, if there were any.
     """
     first = next(iter(curves.values()))
@@ -83,7 +83,7 @@ def chance_curve(
         table["most for whoever is never wrong"] = shortened(first.silent)
         table["most for whoever may be wrong"] = shortened(first.anybody)
     if threshold is not None:
-        marks.append(Rule(role="quiet", x=threshold, label="threshold", dash="dash", line=2))
+        marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
     if seen is not None and data:
         told = f"{seen.answered:,} of {seen.trials:,} previews got an answer"
         interval = f"{percent(seen.low)} to {percent(seen.high)} with 95% confidence"

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, ParameterError
 
 SPACING = {False: (16, 16), True: (64 / 3, 24)}
 """For ranges and for prefixes: cells to a spacing of the narrowest windows, and spacings of one level to the next's."""
@@ -122,11 +122,22 @@ class Strategy:
         own: weight of each cell's own count, at least 1.
         windows: weights of the windows.
         steps: the sum of every column.
+
+    Raises:
+        ParameterError: a cell that is not measured, a weight below 0, or a column of another sum: the noise would not
+            hide a row.
     """
 
     own: Integers
     windows: Integers
     steps: int
+
+    def __post_init__(self) -> None:
+        whole = np.issubdtype(self.own.dtype, np.integer) and np.issubdtype(self.windows.dtype, np.integer)
+        if not whole or self.own.min() < 1 or self.windows.min(initial=0) < 0:
+            raise ParameterError("Weights are whole numbers of at least 0, and at least 1 of a cell's own.")
+        if (self.own + self.windows.sum(axis=0) != self.steps).any():
+            raise ParameterError(f"The weights of every cell must add up to {self.steps}.")
 
 
 @lru_cache(maxsize=64)

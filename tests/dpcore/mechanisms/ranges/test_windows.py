@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds, entry
-from dpcore.core import Floats, ParameterError, Queries
+from dpcore.core import Floats, Integers, ParameterError, Queries
 from dpcore.mechanisms.ranges.strategy import Strategy, diagonal, mean_square, mean_variance, strategy
 from dpcore.mechanisms.ranges.windows import Estimate, Windows, worst_query
+from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
 
 BOTH = pytest.mark.parametrize("prefixes", [True, False])
@@ -40,6 +41,47 @@ def covariance(plan: Strategy, *, known: bool, spare: int = 1) -> Floats:
 def problem_of(cells: int, kind: type[Queries], neighbours: Neighbours, *, n: int = 1000) -> Problem:
     domain = Line(low=0, high=1, bits=int(math.log2(cells)))
     return Problem(domain=domain, queries=kind(domain=domain), n=n, neighbours=neighbours)
+
+
+class Given(Windows):
+    """Windows with a strategy of the test's own: on tiny lines the best one has no windows."""
+
+    def solver(self, problem: Problem) -> Estimate:
+        return Estimate(self._plan(problem), spare=problem.domain.size - problem.domain.ordered, known=False)
+
+    def _plan(self, problem: Problem) -> Strategy:
+        return Strategy(own=self.steps - SHAPES.sum(axis=0), windows=SHAPES.copy(), steps=self.steps)
+
+
+class Unsound(Given):
+    """A column that adds up to more than the steps, past the check that strategies have."""
+
+    def _plan(self, problem: Problem) -> Strategy:
+        plan = super()._plan(problem)
+        plan.windows[0, 0] += 4
+        return plan
+
+
+SHAPES: Integers = np.array([[1, 1], [1, 0]])
+"""Windows on two cells; steps are 3."""
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_exact_law_keeps_the_guarantee_where_there_are_windows(neighbours: Neighbours, missing: bool) -> None:
+    domain = Line(bits=1, missing=missing)
+    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=2, neighbours=neighbours)
+    check_privacy(Given(epsilon=1.0, steps=3), problem)
+    with pytest.raises(AssertionError, match="exact delta"):
+        check_privacy(Unsound(epsilon=1.0, steps=3), problem)
+
+
+@pytest.mark.parametrize(
+    ("own", "windows"), [([2, 2], [[1, 0]]), ([3, 1], [[-1, 1]]), ([0, 1], [[2, 1]]), ([1.5, 1.5], [[0.5, 0.5]])]
+)
+def test_an_unsound_strategy_is_refused(own: list[float], windows: list[list[float]]) -> None:
+    with pytest.raises(ParameterError):
+        Strategy(own=np.array(own), windows=np.array(windows), steps=2)
 
 
 @BOTH
