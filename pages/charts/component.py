@@ -42,7 +42,7 @@ def draw(
     *,
     key: str,
     badge: str,
-    caption: str | None = None,
+    caption: str = "",
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
@@ -54,7 +54,7 @@ def draw(
         picture: what to draw.
         key: of the chart on the page.
         badge: provenance, drawn into the picture.
-        caption: words below it, instead of its sentence, which is still there for whoever does not see the picture.
+        caption: words below it, if not the picture's own; its sentence opens beside them.
         download: whether it may be kept as a file: never where private values are in it.
         on_pick: called with what a clicked dot stands for, or with [x, y] of a click elsewhere, before the next run.
         on_move: called with where the handle was let go, before the next run.
@@ -83,7 +83,7 @@ def draw(
         data={
             "key": key,
             "title": picture.title,
-            "caption": caption,
+            "caption": caption or picture.caption,
             "sentence": picture.sentence,
             "data": drawn.data,
             "layout": drawn.layout,

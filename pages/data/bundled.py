@@ -22,8 +22,7 @@ def sample_cards() -> None:
 def _card(sample: Sample, *, opened: bool) -> None:
     """A sample; its chosen column opens inside the card."""
     st.header(sample.title)
-    st.markdown(sample.story)
-    st.caption(f"Source: {sample.attribution}. Licence: {sample.licence}.")
+    st.markdown(sample.story, help=f"Source: {sample.attribution}. Licence: {sample.licence}.")
     columns = {suggestion.column: suggestion.title for suggestion in sample.columns} | pair_titles(sample.key)
     chosen = st.pills(
         f"Columns of {sample.title}",

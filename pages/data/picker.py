@@ -153,4 +153,4 @@ def credit(source: Source, *, story: str = "") -> None:
     """What a bundled sample is, and whom to credit."""
     assert isinstance(source.origin, Bundled)
     told = source.origin.sample
-    st.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")
+    st.caption(story or told.story, help=f"Source: {told.attribution}. Licence: {told.licence}.")

@@ -21,7 +21,7 @@ from pages.marginals.promise import Promised, beside
 from pages.marginals.query import one_query
 from pages.shell.code import show_code
 from pages.shell.status import may_show
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
 
 PUBLIC = "theory: depends on public numbers only"
 MAP_WIDTHS = range(1, 13)
@@ -35,10 +35,11 @@ ANSWERS_ONLY = (
 
 def marginals() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "What share of rows has **any**, **all** or **some** of these attributes? There are too many such questions to "
-        "answer each with noise of its own. But a row's answer depends only on *how many* of the attributes it has, "
-        "and a polynomial in that number needs only marginals of few attributes (Thaler, Ullman and Vadhan 2012)."
+    lead(
+        "What share of rows has **any**, **all** or **some** of these attributes?",
+        "There are too many such questions to answer each with noise of its own. But a row's answer depends only on "
+        "*how many* of the attributes it has, and a polynomial in that number needs only marginals of few attributes "
+        "(Thaler, Ullman and Vadhan 2012).",
     )
     asked = ask()
     if asked is None:
@@ -86,12 +87,16 @@ def _headline(shown: Shown) -> None:
     guarantee = answers.mechanism.guarantee(answers.problem)
     st.header(f"95 in 100 answers are off by at most {error}")
     st.markdown(
-        f"{answers.queries.count:,} queries about {shown.asked.words}, answered from **{answers.plan.words}**. "
-        f":blue-badge[simulated] :gray-badge[true]\n\n{'By the polynomial' if direct else 'Directly'} it would be "
-        f"{compared}; saying ½ to all, {constant}. The polynomial's release also bounds each answer, for free; "
-        f"halfway between the bounds it is **{between}**. Privacy: {guarantee.sentence()}, for all queries together.",
+        f"{answers.queries.count:,} queries about {shown.asked.words}. Privacy: {guarantee.sentence()}, for all "
+        "queries together. :blue-badge[simulated] :gray-badge[true]",
         help=all_digits(guarantee),
     )
+    with st.expander("Answered from what, and what else one could do"):
+        st.markdown(
+            f"Answered from **{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} it would be "
+            f"{compared}; saying ½ to all, {constant}. The polynomial's release also bounds each answer, for free; "
+            f"halfway between the bounds it is **{between}**."
+        )
 
 
 def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:

@@ -62,6 +62,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         needs=needs if bound.applies and not bound.vacuous else "",
         mechanism=recipe.entry.references,
         covers="for each single release",
+        opened=True,
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:

@@ -23,14 +23,15 @@ from pages.robust.words import in_100, nearly
 from pages.shell.code import show_code
 from pages.shell.session import remembered
 from pages.shell.status import may_show
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
 
 
 def robust() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "Some answers no few people could move: those may be given **exactly**. For all other data the mechanism gives "
-        "**no answer at all**. A refusal is an outcome like any other, and what it gives away is bounded too."
+    lead(
+        "An answer that no few people could move may be given **exactly**; any other is refused.",
+        "For all other data the mechanism gives **no answer at all**. A refusal is an outcome like any other, and what "
+        "it gives away is bounded too.",
     )
     asked = ask()
     if not may_show(asked.source):
@@ -56,8 +57,8 @@ def robust() -> None:
 def privacy(guarantee: Guarantee, *, text: str) -> None:
     """The guarantee, rounded up; all its digits on demand."""
     st.markdown(
-        f"Privacy: {guarantee.sentence()}, for each single answer. {text} :orange-badge[theory]",
-        help=all_digits(guarantee),
+        f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+        help=" ".join(part for part in (text, all_digits(guarantee)) if part),
     )
 
 
@@ -70,9 +71,9 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**, noise included. "
-        f":gray-badge[true]\n\nWith a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
-        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer."
+        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**. :gray-badge[true]",
+        help=f"Noise included. With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
+        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )
     left, right = st.columns(2)
     with left:
@@ -91,8 +92,10 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
             "smaller number would do.",
         )
     with right:
-        st.subheader("Where an answer would have been wrong")
-        st.markdown("An answer of the stable median never is. One that must always answer may err instead:")
+        st.subheader(
+            "One that must always answer",
+            help="An answer of the stable median is never wrong. One that must always answer may err instead.",
+        )
         if isinstance(domain, Line) and runs.cell < domain.ordered:
             values = always_answering(
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed

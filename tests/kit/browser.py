@@ -329,7 +329,7 @@ def reopened(page: Page) -> Page:
 
 def sentences(page: Page) -> str:
     """What the charts say of themselves."""
-    return "\n".join(page.locator(".dpscope-sentence").all_inner_texts())
+    return "\n".join(page.locator(".dpscope-sentence").all_text_contents())
 
 
 def press(page: Page, slider: str, key: str, times: int = 1) -> None:

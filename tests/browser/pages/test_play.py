@@ -29,7 +29,7 @@ LINE = "plot => JSON.stringify(plot._fullData.find(each => each.name === 'releas
 
 
 def captions(page: Page) -> str:
-    return "\n".join(page.locator(SENTENCE).all_inner_texts())
+    return "\n".join(page.locator(SENTENCE).all_text_contents())
 
 
 def chart(page: Page, key: str) -> Locator:
