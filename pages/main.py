@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shell.controls import with_complaints
+from pages.shell.present import curtain
 from pages.shell.reconnect import come_back
 from pages.shell.session import carry_link, keep_link, open_gate, take_back
 from pages.shell.status import frame_style, status_line
@@ -38,7 +39,8 @@ st.set_page_config(
 )
 come_back()
 frame_style()
-status_line()
-carry_link(page.url_path)
-with_complaints(page.run)
+with curtain(page.title):
+    status_line()
+    carry_link(page.url_path)
+    with_complaints(page.run)
 keep_link()

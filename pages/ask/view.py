@@ -52,7 +52,7 @@ def ask() -> None:
     with right:
         promised(chosen, dataset)
     both(chosen, dataset)
-    show_code("The code that asks like this", key="ask_code_open", write=lambda: code(chosen))
+    show_code("Code", key="ask_code_open", write=lambda: code(chosen))
     with left:  # last, because it may take a while
         whole(chosen, dataset)
 

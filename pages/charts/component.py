@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import streamlit as st
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
+from pages.shell.present import place_of, presenting
 
 HERE = Path(__file__).resolve().parent
+STAGE_HEIGHT = 250
+"""Pixels of a chart that is presented, before it is drawn twice as large."""
 
 # The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
 _START = f"""
@@ -61,6 +65,12 @@ def draw(
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
     """
+    place: AbstractContextManager[object] = nullcontext()
+    if presenting():
+        stage = place_of(key)
+        if stage is None:
+            return
+        place, picture = stage, dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT))
     drawn = render(picture, badge=badge, dark=is_dark())
 
     def picked() -> None:
@@ -78,25 +88,21 @@ def draw(
         if on_brush is not None and value is not None:
             on_brush(value)
 
-    _chart(
-        key=key,
-        data={
-            "key": key,
-            "title": picture.title,
-            "caption": caption or picture.caption,
-            "sentence": picture.sentence,
-            "data": drawn.data,
-            "layout": drawn.layout,
-            "frames": drawn.frames,
-            "playing": picture.playing,
-            "download": download,
-            "beside": picture.beside,
-            "handle": handle_of(picture.handle, drawn),
-        },
-        on_brushed_change=brushed,
-        on_picked_change=picked,
-        on_moved_change=moved,
-    )
+    data = {
+        "key": key,
+        "title": picture.title,
+        "caption": caption or picture.caption,
+        "sentence": picture.sentence,
+        "data": drawn.data,
+        "layout": drawn.layout,
+        "frames": drawn.frames,
+        "playing": picture.playing,
+        "download": download,
+        "beside": picture.beside,
+        "handle": handle_of(picture.handle, drawn),
+    }
+    with place:
+        _chart(key=key, data=data, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
 
 
 def draw_with_table(

@@ -65,7 +65,7 @@ def halfspaces() -> None:
         if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
-        title, trials = "The code that reproduces these releases", found.release.trials
+        title, trials = "Code", found.release.trials
         show_code(title, key="halfspaces_code_open", write=lambda: code(asked, trials=trials))
     paper(asked)
 

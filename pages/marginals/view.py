@@ -70,7 +70,7 @@ def marginals() -> None:
     place = st.container()
     private = asked.source.provenance.is_private
     college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
-    show_code("The code that reproduces this release", key="marginals_code_open", write=lambda: _code(asked))
+    show_code("Code", key="marginals_code_open", write=lambda: _code(asked))
     with place:  # last, because many releases take longer than one
         _promise(shown)
 
@@ -91,7 +91,7 @@ def _headline(shown: Shown) -> None:
         "queries together. :blue-badge[simulated] :gray-badge[true]",
         help=all_digits(guarantee),
     )
-    with st.expander("Answered from what, and what else one could do"):
+    with st.expander("Compared"):
         st.markdown(
             f"Answered from **{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} it would be "
             f"{compared}; saying ½ to all, {constant}. The polynomial's release also bounds each answer, for free; "

@@ -26,6 +26,7 @@ from pages.play.rail import rail
 from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
+from pages.shell.present import on_stage
 from pages.shell.session import in_link, remembered, with_progress
 from pages.shell.status import badge, may_show
 
@@ -38,7 +39,8 @@ def play() -> None:
     """Read the controls, then show what they do."""
     st.set_page_config(initial_sidebar_state=280)
     st.html(f"<style>:root {{ --paper: {palette(dark=is_dark()).paper}; }}\n{STYLE}</style>")
-    bar = st.container(key="epsilon_bar")
+    with on_stage("slider"):
+        bar = st.container(key="epsilon_bar")
     head = bar.container()
     with st.sidebar:
         recipe = rail(bar)

@@ -49,7 +49,7 @@ def robust() -> None:
             trials = subsamples(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, UnboundedMean):
             mean_without_bounds(asked, mechanism, dataset, problem)
-        title = "The code that reproduces these runs"
+        title = "Code"
         show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
 

@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.core import Bound, BoundKind, Guarantee
 from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent, rows
+from pages.shell.present import on_stage, presenting
 
 
 def promise(bound: Bound, *, n: int) -> str:
@@ -83,6 +84,12 @@ def theorem_card(
         mechanism: whom the mechanism is from.
         opened: whether the reader has asked for all of it already.
     """
+    if presenting():
+        with on_stage("theorem"):
+            st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+            if bound.formula:
+                st.latex(bound.formula)
+        return
     st.header("What is promised")
     st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
     with st.container() if opened else st.expander("Why?"):

@@ -179,8 +179,8 @@ def _histograms(
     private = Guarantee(epsilon=epsilon, neighbours=Neighbours.REPLACE_ONE)
     guarantee = replace(private, gamma=gamma if found.spared else 0.0)
     st.markdown(
-        f"Privacy: {guarantee.sentence()} for the random-private histogram, ε = {rounded_up(private.epsilon)} for the "
-        "private one, for each single release. :orange-badge[theory]",
+        f"Privacy: {guarantee.sentence()} for random privacy, ε = {rounded_up(private.epsilon)} for the private one. "
+        ":orange-badge[theory]",
         help=all_digits(guarantee),
     )
     return found

@@ -39,13 +39,13 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             f"Of Seattle's {dataset.n:,} licensed pets one alone is in zip code **{place}**. Whoever knows all the "
             "others, and sees a count there, learns of its owner for certain. :gray-badge[true]"
         )
-        told = st.expander("The paper's warning")
-        told.markdown(
+        more = st.expander("The paper's warning")
+        more.markdown(
             "The paper says it: whoever **knows all rows but one**, and finds that one alone in its cell, learns "
             "it for certain. Random privacy promises nothing for such data; it only says that data drawn at random are "
             "rarely such. Yours may be."
         )
-        told.markdown(
+        more.markdown(
             f"Real data often are. Of the {names:,} names of Seattle's {dataset.n:,} licensed pets, **{unique:,}** "
             f"belong to one pet alone. The picture is about the owner of the one licence in zip code {place}. "
             ":gray-badge[true]"

@@ -53,7 +53,7 @@ def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tabl
         f"{drawn:,} rows miss the released tables by **{percent(close.mean)}** on average. :blue-badge[simulated]"
     )
     _pairs(asked, dataset, rows, tree)
-    with st.expander("How close rows come, and how they are drawn"):
+    with st.expander("How rows are drawn"):
         st.info(warned)
         st.markdown(_how_close(domain, close))
         st.markdown(_order(domain, tree))

@@ -51,7 +51,7 @@ def all_tables() -> None:
     _one_table(shown)
     rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
     place = st.container()
-    show_code("The code that reproduces this release", key="tables_code_open", write=lambda: _code(shown))
+    show_code("Code", key="tables_code_open", write=lambda: _code(shown))
     with place:  # last, because many releases take longer than a few
         _promise(shown)
 
@@ -83,11 +83,8 @@ def _headline(shown: Shown) -> None:
     st.markdown(
         f"{shown.named(asked.entry.key)}; at the same privacy, {others}. Privacy: {guarantee.sentence()}, for all "
         "tables together. :blue-badge[simulated] :gray-badge[true]",
-        help=all_digits(guarantee),
-    )
-    st.caption(
-        f"{len(shown.truth):,} tables of {asked.ways} of {len(shown.domain.names)} attributes, "
-        f"{shown.problem.queries.count:,} cells, {shown.problem.n:,} rows."
+        help=f"{len(shown.truth):,} tables of {asked.ways} of {len(shown.domain.names)} attributes, "
+        f"{shown.problem.queries.count:,} cells, {shown.problem.n:,} rows. {all_digits(guarantee) or ''}",
     )
 
 

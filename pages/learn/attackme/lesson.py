@@ -9,7 +9,7 @@ from dpcore.core import exactly
 from dpcore.experiments.limits import typed_bits
 from pages.charts.words import percent
 from pages.learn.attackme import figure
-from pages.learn.kit import SIMULATED, draws_seed, guess_number, picture, reference
+from pages.learn.kit import SIMULATED, draws_seed, guess_number, picture, why
 from pages.shell.controls import choice, stops
 from pages.shell.session import with_progress
 
@@ -83,4 +83,8 @@ def lesson() -> None:
         )
     else:
         st.markdown("**Break it:** make the counts private, and move ε.")
-    reference("Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.")
+    why(
+        r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
+        "Whoever knows all the others still faces odds of e^ε at most, for each answer on its own.",
+        proved="Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.",
+    )

@@ -10,7 +10,7 @@ from dpcore.experiments.limits.reconstruction import BETA
 from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.learn.fat import figure
-from pages.learn.kit import THEORY, draws_seed, epsilon, guess_answer, picture, reference, relation
+from pages.learn.kit import THEORY, draws_seed, epsilon, guess_answer, picture, relation, why
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
 from pages.shell.session import remembered
@@ -85,5 +85,10 @@ def lesson() -> None:
     bound = fat_shattering.error_bound(
         points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
     )
-    st.markdown(f"{bound.statement} {bound.note} {THEORY}")
-    reference(f"{bound.reference}; Lemmas 1 and 2.")
+    why(
+        r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
+        "An attacker who reads answers within α finds a half T' that misses few of the true half T; s is how far the "
+        "levels lie apart.",
+        f"{bound.statement} {bound.note} {THEORY}",
+        proved=f"{bound.reference}; Lemmas 1 and 2.",
+    )
