@@ -13,11 +13,13 @@ import streamlit as st
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
-from pages.shell.present import place_of, presenting
+from pages.shell.present import place_of, presenting, reserve
 
 HERE = Path(__file__).resolve().parent
-STAGE_HEIGHT = 250
-"""Pixels of a chart that is presented, before it is drawn twice as large."""
+STAGE_HEIGHT, STAGE_WIDTH = 215, 500
+"""Pixels of a chart that is presented, and of a line of its legend, before it is drawn twice as large."""
+LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
+"""Pixels, as in chart.js."""
 
 # The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
 _START = f"""
@@ -101,8 +103,18 @@ def draw(
         "beside": picture.beside,
         "handle": handle_of(picture.handle, drawn),
     }
+    if presenting():
+        reserve(picture.height + _legend_height(drawn))
     with place:
         _chart(key=key, data=data, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+
+
+def _legend_height(drawn: Drawn) -> int:
+    """About what the legend of a presented chart takes: the names as far as they fit into a line."""
+    names = [len(str(trace["name"])) for trace in drawn.data if trace.get("showlegend")]
+    if not names:
+        return 0
+    return LEGEND_LINE * -(-len(names) // max(1, int(STAGE_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
 
 
 def draw_with_table(

@@ -68,10 +68,9 @@ def curtain(title: str) -> Iterator[None]:
         yield
         return
     with st.container(key="stage"):
-        parts: dict[Part, DeltaGenerator] = {"title": st.empty()}
-        chart, aside = st.columns([4, 1])
-        parts["chart"] = chart.container(key="stage_chart")
-        parts |= {"slider": st.container(key="stage_slider"), "theorem": st.container(key="stage_theorem")}
+        parts: dict[Part, DeltaGenerator] = {"title": st.empty(), "chart": st.container(key="stage_chart")}
+        below, aside = st.columns([4, 1])
+        parts |= {"slider": below.container(), "theorem": below.container()}
     stage = Stage(parts=parts)
     _stage.set(stage)
     headline(title)
@@ -104,6 +103,11 @@ def place_of(chart: str) -> DeltaGenerator | None:
         return None
     stage.chart = chart
     return stage.parts["chart"]
+
+
+def reserve(pixels: int) -> None:
+    """How high the chart is, with its legend: drawn twice as large it takes twice the room, which no layout sees."""
+    st.html(f"<style>:root {{ --stage-chart: {2 * pixels}px; }}</style>")
 
 
 def link() -> str:
