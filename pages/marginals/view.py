@@ -54,17 +54,17 @@ def marginals() -> None:
     _headline(shown)
     left, right = st.columns(2)
     with left:
-        st.subheader("A polynomial bent toward a step")
+        st.subheader("The polynomial")
         _polynomial(shown)
     with right:
-        st.subheader("Where the privacy budget goes")
+        st.subheader("Privacy budget")
         _levels(shown)
     left, right = st.columns(2)
     with left:
         st.subheader("Errors over many queries")
         _errors(shown)
     with right:
-        st.subheader("Which method wins where")
+        st.subheader("Who wins where")
         _map(shown)
     one_query(asked.domain.names, shown.answers, shown.packed)
     place = st.container()
@@ -116,7 +116,7 @@ def _polynomial(shown: Shown) -> None:
 def _levels(shown: Shown) -> None:
     plan = shown.answers.plan
     picture = level_bars(plan=plan, counts=released_counts(plan, shown.answers.queries), key=_colour(shown))
-    _draw(shown, picture, name="levels", badge=PUBLIC, title="noise of each level")
+    _draw(shown, picture, name="levels", badge=PUBLIC, title="noise")
 
 
 def _colour(shown: Shown) -> str:

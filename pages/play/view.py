@@ -32,6 +32,8 @@ from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
 """Time for the previewed releases."""
+DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
+"""Lessons that need no word before them: two attacks, one click from here."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
@@ -136,6 +138,9 @@ def _pictures(
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
         answer(view.query, recipe, dataset, state, now.frames, n=report.problem.n)
+    with middle:
+        for lesson, name in DEMOS.items():
+            st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Problem, rounded_up
+from dpcore.core import Bound, Dataset, Guarantee, Problem, rounded_up
 from dpcore.data.domains import Line
 from dpcore.experiments.recipe import snippet
 from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
@@ -21,9 +21,13 @@ from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
 from pages.shell.code import show_code
+from pages.shell.present import on_stage, presenting
 from pages.shell.session import remembered
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
+
+BETA = 0.05
+"""Failure chance of the promise shown."""
 
 
 def robust() -> None:
@@ -43,6 +47,7 @@ def robust() -> None:
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
         mechanism, trials = asked.entry.make(**asked.values), TRIALS
+        _theorem(mechanism.accuracy(problem, BETA))
         if isinstance(mechanism, StableMedian):
             _stable(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, SubsampleAggregate):
@@ -52,6 +57,14 @@ def robust() -> None:
         title = "Code"
         show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
+
+
+def _theorem(bound: Bound) -> None:
+    """What the mechanism promises of itself: on the stage, or on demand."""
+    with on_stage("theorem") if presenting() else st.expander("What is promised"):
+        st.markdown(f"{bound.statement} :orange-badge[theory]")
+        if bound.formula:
+            st.latex(bound.formula)
 
 
 def privacy(guarantee: Guarantee, *, text: str) -> None:

@@ -52,7 +52,7 @@ def status_line() -> None:
     if private:
         _tell("Your private data are loaded; no value of theirs is shown.")
     else:
-        _tell("Previews on generated, bundled or public data cost nothing.")
+        _tell("Previews on public data cost nothing.")
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:

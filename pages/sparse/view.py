@@ -23,6 +23,7 @@ from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
 from pages.shell.controls import choice, control, seed, stops
+from pages.shell.present import on_stage, presenting
 from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
@@ -124,7 +125,10 @@ def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
             f"{significant(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
         )
     st.header(f"Empty cells may {'stay empty' if met else 'not stay empty'}")
-    with st.expander("Why?"):
+    why = st.expander("Why?")
+    with on_stage("theorem") if presenting() else why:
+        st.latex(r"\Pr[\text{alone in a cell}]\le\frac{2k}{n}\le\gamma")
+    with why:
         st.markdown("\n".join(lines))
         st.markdown(
             f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the "
@@ -151,12 +155,12 @@ def _histograms(
             picture = panel(counts=counts, name=name, top=top, grid=chosen.grid)
             chosen.show(picture, name=name.split()[0], title=name, badge=truth if name == "true" else drawn)
     projected = st.toggle(
-        "After the projection (free: post-processing)",
+        "After the projection",
         value=True,
         key=in_link("sparse-projected"),
         bind="query-params",
-        help="Both are projected to the nearest histogram of n rows. That alone empties most cells again; how "
-        "much it helps depends on how ties are settled, which the paper leaves open.",
+        help="Free: post-processing. Both are projected to the nearest histogram of n rows. That alone "
+        "empties most cells again; how much it helps depends on how ties are settled, which the paper leaves open.",
     )
     left, right = st.columns(2)
     with left:

@@ -28,7 +28,7 @@ def pet_names() -> tuple[int, int]:
 
 def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     """Tell it, then show it."""
-    st.header("The warning: someone alone in a cell")
+    st.header("The warning: someone alone")
     names, unique = pet_names()
     dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
     cell, _ = lone_row(dataset.histogram)
@@ -36,8 +36,8 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown(
-            f"Of Seattle's {dataset.n:,} licensed pets one alone is in zip code **{place}**. Whoever knows all the "
-            "others, and sees a count there, learns of its owner for certain. :gray-badge[true]"
+            f"Of Seattle's {dataset.n:,} licensed pets one alone is in zip code **{place}**: a count there "
+            "tells of its owner for certain. :gray-badge[true]"
         )
         more = st.expander("The paper's warning")
         more.markdown(

@@ -105,10 +105,10 @@ def ask() -> Asked | None:
         # Tables with noise of their own each are not made to agree.
         fits = {name: title for name, title in FITS.items() if method != "direct-tables" or name != "consistent"}
         fit = choice(
-            "What is done to the tables",
+            "Afterwards",
             fits,
             key=f"tables-fit-{method}",
-            help_text="Post-processing: it costs no privacy.",
+            help_text="What is done to the tables. Post-processing: it costs no privacy.",
         )
     chosen = entry(method)
     parameters = chosen.controls()

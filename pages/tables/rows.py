@@ -113,7 +113,7 @@ def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
         picture,
         key="tables_rows",
         badge=f"{asked.badge()}, {len(rows):,} rows",
-        title="pairs of attributes",
+        title="pairs",
         download=True,
     )
 

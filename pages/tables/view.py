@@ -30,10 +30,10 @@ BETA = 0.05
 def all_tables() -> None:
     """Read the controls, then show what they do."""
     lead(
-        "Release **every table of k attributes at once**, as a statistical office does.",
-        "The classics add noise to each table, or to each Fourier coefficient; the residual planner counts once what "
-        "each set of attributes adds to smaller ones and gives every part the noise it deserves (Xiao, He, Zhang and "
-        "Kifer 2023).",
+        "Release **every table of k attributes at once**.",
+        "A statistical office does so. The classics add noise to each table, or to each Fourier coefficient; the "
+        "residual planner counts once what each set of attributes adds to smaller ones and gives every part the noise "
+        "it deserves (Xiao, He, Zhang and Kifer 2023).",
     )
     asked = ask()
     if asked is None:
@@ -90,7 +90,7 @@ def _headline(shown: Shown) -> None:
 
 def _one_table(shown: Shown) -> None:
     """A table of the reader's: its cells, true and released, and their errors."""
-    st.subheader("One of the tables")
+    st.subheader("One table")
     asked, domain = shown.asked, shown.domain
     key = f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}"
     kept = [name for name in st.session_state.get(key, []) if name in domain.names][: asked.ways]

@@ -54,7 +54,7 @@ def lesson() -> None:
         return
     st.markdown(
         f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. The share stays the same: the "
-        "attacker knows the weights and scales them away. What shrinks with γ is only the error that gives protection."
+        "attacker knows the weights and scales them away."
     )
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     seen = attack(
@@ -89,6 +89,7 @@ def lesson() -> None:
         r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
         "An attacker who reads answers within α finds a half T' that misses few of the true half T; s is how far the "
         "levels lie apart.",
+        "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",
     )

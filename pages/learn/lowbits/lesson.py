@@ -16,9 +16,9 @@ from pages.shell.session import with_progress
 def lesson() -> None:
     """Controls, the question, the two verdicts, some releases taken apart."""
     st.markdown(
-        "Is there one person more in the table, or not? A count is released with Laplace noise, drawn as the textbook "
-        "says: `scale * log(uniform)`. On paper this is private. In a computer the noise is one of finitely many "
-        "numbers, and **adding it to another count rounds it differently**. So the attacker looks at the last bits."
+        "A count is released with Laplace noise as the textbook says, `scale * log(uniform)`: on paper this is "
+        "private. In a computer the noise is one of finitely many numbers, and **adding it to another count rounds it "
+        "differently**. So the attacker looks at the last bits: is there one person more in the table, or not?"
     )
     left, right = st.columns(2)
     with left:
