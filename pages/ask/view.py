@@ -20,6 +20,7 @@ from pages.charts.words import percent, verbatim
 from pages.data.picker import OWN_FILE
 from pages.shell.code import show_code
 from pages.shell.session import remembered
+from pages.shell.theorem import lead
 
 SPREAD = 60
 """Questions whose guesses show what is believed."""
@@ -27,11 +28,11 @@ SPREAD = 60
 
 def ask() -> None:
     """Read the controls, let the reader ask, then show what was said."""
-    st.markdown(
-        "Ask one question after another; each may depend on the answers so far. The mechanism **guesses** from what it "
-        "has said before, and checks privately whether the guess is near enough. If it is, the answer is **free**. If "
-        "not, the answer comes from the data and is **paid for** with one of a fixed number of updates. All of it, "
-        "however many questions, costs one ε."
+    lead(
+        "Ask one question after another. All of it, however many questions, costs one ε.",
+        "Each question may depend on the answers so far. The mechanism **guesses** from what it has said before, and "
+        "checks privately whether the guess is near enough. If it is, the answer is **free**. If not, the answer comes "
+        "from the data and is **paid for** with one of a fixed number of updates.",
     )
     chosen = setting()
     if chosen.source.provenance.is_private:
@@ -45,13 +46,13 @@ def ask() -> None:
     if talk.asked:
         _pictures(chosen, talk, dataset)
     else:
-        st.markdown("Nothing was asked yet. Choose a question and press *Ask*, or let an analyst ask.")
+        st.caption("Nothing was asked yet.")
     _believed(chosen, talk, dataset)
     left, right = st.columns(2)
     with right:
         promised(chosen, dataset)
     both(chosen, dataset)
-    show_code("The code that asks like this", key="ask_code_open", write=lambda: code(chosen))
+    show_code("Code", key="ask_code_open", write=lambda: code(chosen))
     with left:  # last, because it may take a while
         whole(chosen, dataset)
 
@@ -90,6 +91,10 @@ def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     epsilon, updates = float(chosen.values["epsilon"]), int(chosen.values["updates"])
     paid = int(talk.conversation.transcript().paid.sum()) if talk.asked else 0
     declined = int(talk.conversation.transcript().declined.sum()) if talk.asked else 0
+    told = (
+        f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
+        "updates. Simulated on public data: nobody's privacy is spent."
+    )
     places = st.columns(4)
     for place, (label, value) in zip(
         places,
@@ -101,11 +106,7 @@ def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         ),
         strict=True,
     ):
-        place.metric(label, value)
-    st.caption(
-        f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
-        "updates. Simulated on public data: nobody's privacy is spent."
-    )
+        place.metric(label, value, help=told if label == "Price of it all" else None)
     if talk.asked > int(chosen.values["questions"]):
         st.warning(
             f"{talk.asked:,} questions were asked, and the promise of accuracy below is for the first "

@@ -159,4 +159,5 @@ def credit(source: Source, *, story: str = "") -> None:
     """What a bundled sample is, and whom to credit."""
     assert isinstance(source.origin, Bundled)
     told = source.origin.sample
-    st.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")
+    about = st.popover("About these rows", type="tertiary")
+    about.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")

@@ -27,11 +27,14 @@ from pages.play.rail import rail
 from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
+from pages.shell.present import on_stage
 from pages.shell.session import in_link, remembered, with_progress
 from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
 """Time for the previewed releases."""
+DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
+"""Lessons that need no word before them: two attacks, one click from here."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
@@ -39,7 +42,8 @@ def play() -> None:
     """Read the controls, then show what they do."""
     st.set_page_config(initial_sidebar_state=280)
     st.html(f"<style>:root {{ --paper: {palette(dark=is_dark()).paper}; }}\n{STYLE}</style>")
-    bar = st.container(key="epsilon_bar")
+    with on_stage("slider"):
+        bar = st.container(key="epsilon_bar")
     head = bar.container()
     with st.sidebar:
         recipe = rail(bar)
@@ -132,6 +136,9 @@ def _pictures(
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
         answer(view.query, recipe, dataset, state, now.frames, n=report.problem.n)
+    with middle:
+        for lesson, name in DEMOS.items():
+            st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")

@@ -67,9 +67,9 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
         )
         guarantee = mechanism.guarantee(problem)
         st.markdown(
-            f"Privacy: {guarantee.sentence()}, for each single answer. Few subsamples hold any one "
-            f"person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. :orange-badge[theory]",
-            help=all_digits(guarantee),
+            f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+            help=f"Few subsamples hold any one person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. "
+            f"{all_digits(guarantee) or ''}",
         )
     accounts(mechanism, plan, n=problem.n)
     return trials

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Problem, rounded_up
+from dpcore.core import Bound, Dataset, Guarantee, Problem, rounded_up
 from dpcore.data.domains import Line
 from dpcore.experiments.recipe import snippet
 from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
@@ -22,40 +22,54 @@ from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
 from pages.shell.code import show_code
+from pages.shell.present import on_stage, presenting
 from pages.shell.session import remembered
 from pages.shell.status import may_show
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
+
+BETA = 0.05
+"""Failure chance of the promise shown."""
 
 
 def robust() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "Some answers no few people could move: those may be given **exactly**. For all other data the mechanism gives "
-        "**no answer at all**. A refusal is an outcome like any other, and what it gives away is bounded too."
+    lead(
+        "An answer that no few people could move may be given **exactly**; any other is refused.",
+        "For all other data the mechanism gives **no answer at all**. A refusal is an outcome like any other, and what "
+        "it gives away is bounded too.",
     )
     asked = ask()
     if not may_show(asked.source):
         known_before(asked)
-        return
-    dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
-    problem = asked.problem(dataset.n)
-    mechanism, trials = asked.entry.make(**asked.values), TRIALS
-    if isinstance(mechanism, StableMedian):
-        _stable(asked, mechanism, dataset, problem)
-    elif isinstance(mechanism, SubsampleAggregate):
-        trials = subsamples(asked, mechanism, dataset, problem)
-    elif isinstance(mechanism, UnboundedMean):
-        mean_without_bounds(asked, mechanism, dataset, problem)
-    title = "The code that reproduces these runs"
-    show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
+    else:
+        dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
+        problem = asked.problem(dataset.n)
+        mechanism, trials = asked.entry.make(**asked.values), TRIALS
+        _theorem(mechanism.accuracy(problem, BETA))
+        if isinstance(mechanism, StableMedian):
+            _stable(asked, mechanism, dataset, problem)
+        elif isinstance(mechanism, SubsampleAggregate):
+            trials = subsamples(asked, mechanism, dataset, problem)
+        elif isinstance(mechanism, UnboundedMean):
+            mean_without_bounds(asked, mechanism, dataset, problem)
+        title = "Code"
+        show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
+
+
+def _theorem(bound: Bound) -> None:
+    """What the mechanism promises of itself: on the stage, or on demand."""
+    with on_stage("theorem") if presenting() else st.expander("What is promised"):
+        st.markdown(f"{bound.statement} :orange-badge[theory]")
+        if bound.formula:
+            st.latex(bound.formula)
 
 
 def privacy(guarantee: Guarantee, *, text: str) -> None:
     """The guarantee, rounded up; all its digits on demand."""
     st.markdown(
-        f"Privacy: {guarantee.sentence()}, for each single answer. {text} :orange-badge[theory]",
-        help=all_digits(guarantee),
+        f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+        help=" ".join(part for part in (text, all_digits(guarantee)) if part),
     )
 
 
@@ -68,9 +82,9 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. "
-        f":gray-badge[true]\n\nWith a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
-        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer."
+        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. :gray-badge[true]",
+        help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
+        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )
     left, right = st.columns(2)
     with left:
@@ -89,8 +103,10 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
             "smaller number would do.",
         )
     with right:
-        st.subheader("Where an answer would have been wrong")
-        st.markdown("An answer of the stable median never is. One that must always answer may err instead:")
+        st.subheader(
+            "One that must always answer",
+            help="An answer of the stable median is never wrong. One that must always answer may err instead.",
+        )
         if isinstance(domain, Line) and runs.cell < domain.ordered:
             values = always_answering(
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Parameter, exactly
+from pages.shell.present import on_stage
 from pages.shell.session import in_link, linked
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
@@ -138,10 +140,16 @@ def stops(label: str, options: Sequence[float], default: float, *, key: str, hel
     """One of several numbers, bound to the link, which holds them with all their digits."""
     names = [exactly(option) for option in options]
     check_choice(key, names, label=label)
-    chosen = st.select_slider(
-        label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
-    )
+    with _place(key):
+        chosen = st.select_slider(
+            label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
+        )
     return float(chosen)
+
+
+def _place(key: str) -> AbstractContextManager[object]:
+    """Where a control stands: ε goes on the stage, where there is one."""
+    return on_stage("slider") if key.endswith("epsilon") else nullcontext()
 
 
 def seed(key: str = "seed", *, help_text: str | None = None) -> int:
@@ -182,7 +190,8 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
         st.session_state[key] = st.session_state[slider_key]
 
     check_link(key, parameter=parameter, default=default)
-    slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
+    with _place(key):
+        slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
     label = f"{parameter.label} {parameter.symbol}".strip()
     with entry_place:
         value = float(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Protocol
 
 import streamlit as st
@@ -13,6 +14,7 @@ from pages.data.upload import held_file
 from pages.shell.browser import browser_tools
 from pages.shell.session import is_steward, upload
 
+STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
 SPENT = "Privacy spent: **ε = 0**. "
 _line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
 _slot: ContextVar[DeltaGenerator] = ContextVar("place of the data in use, beside the line, of this run")
@@ -24,6 +26,11 @@ class Data(Protocol):
     @property
     def provenance(self) -> Provenance:
         """What the rows are."""
+
+
+def frame_style() -> None:
+    """How wide and how dense every page is; a page may say otherwise after it."""
+    st.html(f"<style>{STYLE}</style>")
 
 
 def status_line() -> None:

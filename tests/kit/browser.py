@@ -127,6 +127,22 @@ IDLE = """([milliseconds, longest, anew]) => {
 }"""
 
 
+# Words outside pictures and tables that a reader sees before opening anything.
+WORDS = """() => {
+    const walker = document.createTreeWalker(document.querySelector('.stApp'), NodeFilter.SHOW_TEXT), words = [];
+    while (walker.nextNode()) {
+        const { parentElement: element } = walker.currentNode;
+        if (element.closest('.dpscope-plot, table, style, script')) continue;
+        if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+        const box = element.getBoundingClientRect();
+        if (box.width > 1 && box.height > 1) words.push(...walker.currentNode.textContent.split(/\\s+/));
+    }
+    const typed = [...document.querySelectorAll('input')].filter(input => input.checkVisibility());
+    words.push(...typed.flatMap(input => (input.value || input.placeholder).split(/\\s+/)));
+    return words.filter(word => /[a-z0-9]/i.test(word));
+}"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Server:
     """A running app: its address, its log, its process."""
@@ -337,9 +353,15 @@ def reopened(page: Page) -> Page:
     return settled(page)
 
 
+def visible_words(page: Page) -> list[str]:
+    """Words outside pictures and tables that a reader sees before opening anything."""
+    found: list[str] = page.evaluate(WORDS)
+    return found
+
+
 def sentences(page: Page) -> str:
     """What the charts say of themselves."""
-    return "\n".join(page.locator(".dpscope-sentence").all_inner_texts())
+    return "\n".join(page.locator(".dpscope-sentence").all_text_contents())
 
 
 def press(page: Page, slider: str, key: str, times: int = 1) -> None:

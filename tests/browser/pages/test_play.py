@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import PHONE, Server, go_to, reopened, settled, watched_page
+from tests.kit.browser import PHONE, Server, go_to, reopened, settled, visible_words, watched_page
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
@@ -29,7 +29,7 @@ LINE = "plot => JSON.stringify(plot._fullData.find(each => each.name === 'releas
 
 
 def captions(page: Page) -> str:
-    return "\n".join(page.locator(SENTENCE).all_inner_texts())
+    return "\n".join(page.locator(SENTENCE).all_text_contents())
 
 
 def chart(page: Page, key: str) -> Locator:
@@ -375,20 +375,6 @@ def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one(page: Page, ser
     assert float(page.get_by_role("spinbutton", name="Exact ε").input_value()) == picks[place]["epsilon"]
 
 
-# Words outside pictures and tables that a reader sees before opening anything.
-WORDS = """() => {
-    const walker = document.createTreeWalker(document.querySelector('.stApp'), NodeFilter.SHOW_TEXT), words = [];
-    while (walker.nextNode()) {
-        const { parentElement: element } = walker.currentNode;
-        if (element.closest('.dpscope-plot, table, style, script, .dpscope-unseen')) continue;
-        if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-        const box = element.getBoundingClientRect();
-        if (box.width > 1 && box.height > 1) words.push(...walker.currentNode.textContent.split(/\\s+/));
-    }
-    const typed = [...document.querySelectorAll('input')].filter(input => input.checkVisibility());
-    words.push(...typed.flatMap(input => (input.value || input.placeholder).split(/\\s+/)));
-    return words.filter(word => /[a-z0-9]/i.test(word));
-}"""
 ONE_SCREEN = ViewportSize(width=1280, height=900)
 
 
@@ -396,7 +382,7 @@ ONE_SCREEN = ViewportSize(width=1280, height=900)
 @pytest.mark.parametrize("link", ["", "?data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30"])
 def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, link: str) -> None:
     open_play(page, server, link)
-    words = page.evaluate(WORDS)
+    words = visible_words(page)
     assert 60 < len(words) <= 250, f"{len(words)} words: {' '.join(words)}"
     for part in ("stMain", "stSidebarContent"):
         height, seen = page.get_by_test_id(part).evaluate("part => [part.scrollHeight, part.clientHeight]")
