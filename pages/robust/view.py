@@ -82,7 +82,8 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. :gray-badge[true]",
+        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. "
+        ":gray-badge[true]",
         help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
         "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )
