@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpcore.core import Neighbours, Problem, rounded_up
 from dpcore.data.domains import Line
+from dpcore.experiments.limits.outlook import outlook, promised_error
 from dpcore.experiments.measure import finish
-from dpcore.experiments.outlook import outlook, promised_error
 from dpcore.experiments.robust import chances_by_agreement, stable_chances
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms import entry
