@@ -139,7 +139,7 @@ def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() ->
 def test_where_rows_come_and_go_the_named_number_counts() -> None:
     app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE))
     sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
-    assert headline(app).endswith("of 5,000 rows")
+    assert headline(app).endswith("of 5,000 rows") and "If n is as you name it: with" in texts(app)
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
 
