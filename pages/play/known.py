@@ -54,7 +54,7 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
     )
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
-    promises(offer, key="promises", opened=True)
+    promises(offer, key="promises")
     live_states(
         remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer)),
         key="live_states",

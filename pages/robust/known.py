@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpcore.core import Neighbours, Problem, rounded_up
 from dpcore.data.domains import Line
+from dpcore.experiments.limits.outlook import outlook, promised_error
 from dpcore.experiments.measure import finish
-from dpcore.experiments.outlook import outlook, promised_error
 from dpcore.experiments.robust import chances_by_agreement, stable_chances
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms import entry
@@ -26,7 +26,7 @@ from pages.robust.chance import chance_curve, stability_axis
 from pages.robust.controls import Asked
 from pages.robust.words import nearly_percent
 from pages.shell.private.figure import known_before as picture_of
-from pages.shell.private.promises import BADGE, ask_rows, numbers, why
+from pages.shell.private.promises import BADGE, ask_rows, numbers
 from pages.shell.theorem import theorem_card
 
 BETA = 0.05
@@ -48,15 +48,14 @@ def known_before(asked: Asked) -> None:
         assert isinstance(mechanism, UnboundedMean)
         picture = _mean(mechanism, problem)
     draw_with_table(picture, key="promises", badge=BADGE, title="the curve")
-    with why():
-        theorem_card(
-            mechanism.accuracy(problem, BETA),
-            mechanism.guarantee(problem),
-            n=n,
-            covers="for each single answer",
-            said=SAID,
-            mechanism=asked.entry.references,
-        )
+    theorem_card(
+        mechanism.accuracy(problem, BETA),
+        mechanism.guarantee(problem),
+        n=n,
+        covers="for each single answer",
+        said=SAID,
+        mechanism=asked.entry.references,
+    )
 
 
 def _stable(mechanism: StableMedian, problem: Problem) -> Picture:

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem
 from dpcore.data.sources import Source
 from dpcore.data.twin import MOST_ROWS
+from dpcore.experiments.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
 from dpcore.experiments.measure import finish
-from dpcore.experiments.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
@@ -127,13 +126,12 @@ def picture_at(offer: Offer, found: Outlook, epsilon: float) -> Picture:
     )
 
 
-def promises(offer: Offer, *, key: str, opened: bool = False) -> None:
+def promises(offer: Offer, *, key: str) -> None:
     """Four numbers, the picture, and the theorem.
 
     Args:
         offer: what is asked.
         key: of the picture: ``key``_chart, and of its numbers.
-        opened: whether the theorem is in sight.
     """
     mechanism, problem = offer.mechanism, offer.problem
     try:
@@ -146,13 +144,13 @@ def promises(offer: Offer, *, key: str, opened: bool = False) -> None:
     draw_with_table(
         picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions", download=False
     )
-    with why(opened=opened):
-        theorem_card(bound, guarantee, n=problem.n, covers=offer.covers, mechanism=offer.references)
-
-
-def why(*, opened: bool = False) -> DeltaGenerator:
-    """The place of the theorem: on the page where there is room for it, else behind a door."""
-    return st.container() if opened else st.expander("Why? What is promised")
+    promised, said = promised_error(mechanism, problem, beta=offer.beta), ""
+    if not bound.applies and promised < 1:
+        said = (
+            f"If n is as you name it: with probability at least {1 - offer.beta:g}, no query errs by more than "
+            f"**{percent(promised)}** (≈ {rows(promised, problem.n)})."
+        )
+    theorem_card(bound, guarantee, n=problem.n, covers=offer.covers, said=said, mechanism=offer.references)
 
 
 def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:
