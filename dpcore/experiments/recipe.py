@@ -90,12 +90,16 @@ class Recipe:
         else:
             kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
             asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
+        told = "mechanism.guarantee(problem)"
+        if self.source.person_rows:
+            imports.append("from dpcore.privacy.composition import per_person")
+            told = f"per_person({told}, {self.source.person_rows})"
         then = [
             f"sampler = dpcore.Preview(seed={self.seed})",
             f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
             "report = finish(work)",
             "",
-            'print("guarantee:", mechanism.guarantee(problem).sentence())',
+            f'print("guarantee:", {told}.sentence())',
             'print("promised worst error:", report.bound.value)',
             'print("observed failures:", report.failures, "of", report.trials)',
             "",

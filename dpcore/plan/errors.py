@@ -14,8 +14,8 @@ import numpy as np
 
 from dpcore.core import Dataset, Floats, Mechanism, Problem
 from dpcore.data.twin import twin
+from dpcore.experiments.limits.outlook import promised_error
 from dpcore.experiments.measure import FRAMES, finish, measure
-from dpcore.experiments.outlook import promised_error
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.randomness import Preview

@@ -26,6 +26,8 @@ SHAPE, ROWS, BITS = "bimodal", OPENING.source.public_rows, 10
 PAIR = "*"
 """Between the names of two columns in a link."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
+BY_PERSON = "In your file persons are protected, and this page speaks of rows: choose so on the Data page."
 
 
 def pair_titles(sample_key: str) -> dict[str, str]:
@@ -75,30 +77,29 @@ def choose(
     return choice(label, titles, key=key, default=first, help_text=help_text)
 
 
-def pick_source(*, default: str = SHAPE, pairs: bool = False) -> Source:
+def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False) -> Source:
     """The picker of the data set in use and, for generated data, its size; the choice lives in the link.
 
     ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page; ``pairs``
-    says whether the page can draw pairs of numbers.
+    says whether the page can draw pairs of numbers, ``persons`` whether it speaks of persons with several rows.
     """
     last = st.session_state.get("usual_data", default)
     if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
         st.session_state["data"] = default
     st.session_state["usual_data"] = default
     own = own_rows()
-    fits = own is not None and (pairs or not isinstance(own.domain, Grid))
+    alone = own is None or pairs or not isinstance(own.domain, Grid)
+    fits = own is not None and alone and (persons or not own.person_rows)
     chosen = choose(
         "Data",
         options(pairs=pairs),
         key="data",
-        own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.column}"
+        own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.reading.title}"
         if own is not None and fits
         else "",
         default=default,
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
-        why_not=NOT_SENT
-        if own is None
-        else "Two columns of your file are in use, and this page is about one: choose it on the Data page.",
+        why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
     )
     pick_size(chosen)
     source = in_use()

@@ -157,8 +157,11 @@ def seed(key: str = "seed", *, help_text: str | None = None) -> int:
     return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
 
 
-def neighbours() -> Neighbours:
-    """Which data sets are neighbours, the same on every page."""
+def neighbours(person_rows: int = 0) -> Neighbours:
+    """Which data sets are neighbours, the same on every page; those that differ in a person leave no choice."""
+    if person_rows:
+        st.caption(f"Neighbours: add or remove one person, of whom at most {person_rows:,} rows are read.")
+        return Neighbours.ADD_REMOVE_ONE
     return Neighbours(
         st.radio(
             "Neighbours",
