@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -49,16 +50,29 @@ expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
-every_screen = pytest.mark.parametrize(
-    ("viewport", "colour_scheme"),
-    [
-        pytest.param(DESKTOP, "light", id="desktop-light"),
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.full),
-        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.full),
-    ],
-)
-"""Sizes and themes: two of the four in `run.py test`, the others in `run.py test full`."""
+SCREENS = {
+    "desktop-light": (DESKTOP, "light"),
+    "phone-dark": (PHONE, "dark"),
+    "desktop-dark": (DESKTOP, "dark"),
+    "phone-light": (PHONE, "light"),
+}
+"""Sizes and themes."""
+
+
+def on_screens(names: str, *states: tuple[Any, ...]) -> pytest.MarkDecorator:
+    """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
+
+    A test takes the names, and `viewport` and `colour_scheme` where it needs them.
+    """
+    return pytest.mark.parametrize(
+        f"{names},viewport,colour_scheme",
+        [
+            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != turn % 2))
+            for turn, state in enumerate(states)
+            for number, (name, screen) in enumerate(SCREENS.items())
+        ],
+    )
+
 
 # All but the first two keep Chromium from calling home, which a closed network answers with errors.
 CHROMIUM_FLAGS = [
@@ -158,10 +172,14 @@ def running_server() -> Iterator[Server]:
 
     Raises:
         RuntimeError: with the log, if the app ends or does not answer.
+        AssertionError: at the end, if it asked for an address that is not this machine.
     """
-    with tempfile.TemporaryDirectory(prefix="dpscope-test-") as folder:
-        log, port = Path(folder) / "server.log", free_port(preferred=0)
-        with log.open("wb") as output:
+    with tempfile.TemporaryDirectory(prefix="dpscope-test-") as name:
+        folder = Path(name)
+        log, port = folder / "server.log", free_port(preferred=0)
+        with log.open("wb") as output, pytest.MonkeyPatch.context() as patch:
+            for variable, value in watched_by(folder).items():
+                patch.setenv(variable, value)
             process = start_app(python=Path(sys.executable), port=port, output=output)
         try:
             if not wait_for_health(process, port=port):
@@ -169,6 +187,31 @@ def running_server() -> Iterator[Server]:
             yield Server(url=f"http://{LOCALHOST}:{port}", log=log, process=process)
         finally:
             stop(process)
+        assert not (asked := asked_for(folder)), f"the server asked for {asked}"
+
+
+# Writes down every address that the process asks for or connects to.
+WATCH = """
+import os, sys
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        with open(os.environ["WATCHED"], "a") as file:
+            file.write(f"{event} {arguments[1] if event in ('socket.connect', 'socket.sendto') else arguments[0]}\\n")
+sys.addaudithook(watch)
+"""
+
+
+def watched_by(folder: Path) -> dict[str, str]:
+    """Variables with which a Python process keeps a list of the addresses it asks for, in this folder."""
+    (folder / "sitecustomize.py").write_text(WATCH)
+    (folder / "watched").touch()
+    return {"PYTHONPATH": str(folder), "WATCHED": str(folder / "watched")}
+
+
+def asked_for(folder: Path) -> list[str]:
+    """Addresses beyond this machine that the processes watched from this folder asked for."""
+    asked = (folder / "watched").read_text().splitlines()
+    return [line for line in asked if LOCALHOST not in line and "localhost" not in line]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.kit.browser import (
     PHONE,
     Server,
-    every_screen,
+    on_screens,
     plot,
     press,
     reopened,
@@ -139,7 +139,7 @@ class Ring:
 
 def held(page: Page, server: Server) -> Ring:
     """The picture of the rows, in the middle of the window, with the arrow at 90 degrees."""
-    opened(page, server, "halfspaces?angle=90&margin=0&vector-margin=0.9", charts=5)
+    opened(page, server, "halfspaces?angle=90&margin=0&vector-margin=0.9&vector-rows=1000", charts=5)
     rows = plot(page, "halfspaces_rows_chart")
     rows.evaluate(CENTRED)
     return Ring(plot=rows)
@@ -169,13 +169,13 @@ def test_keys_and_clicks_turn_the_arrow_and_the_slider_turns_it_back(page: Page,
     handle = page.locator(".st-key-halfspaces_rows_chart .dpscope-handle")
     for _ in range(2):  # the same turn, again after the slider
         handle.focus()
-        for _ in range(30):
+        for _ in range(15):
             page.keyboard.press("ArrowLeft")
-        assert ring.shows(60), "before the page knows"
-        turned(settled(page), 60, within=0)
-        assert ring.shows(60)
-        expect(handle).to_have_attribute("aria-label", re.compile("^Direction y, 60 degrees"))
-        press(page, "Direction, degrees", "ArrowRight", 30)
+        assert ring.shows(75), "before the page knows"
+        turned(settled(page), 75, within=0)
+        assert ring.shows(75)
+        expect(handle).to_have_attribute("aria-label", re.compile("^Direction y, 75 degrees"))
+        press(page, "Direction, degrees", "ArrowRight", 15)
         turned(page, 90, within=0)
         assert ring.shows(90)
     ring.plot.evaluate(CENTRED)
@@ -244,10 +244,11 @@ def test_the_sphere_is_turned_by_the_mouse_and_stays_so(page: Page, server: Serv
     assert math.dist(sphere.evaluate(EYE), after) < 1e-6
 
 
-@every_screen
-@pytest.mark.parametrize(
-    ("link", "charts"),
-    [("halfspaces?vectors=cities", 5), ("halfspaces?vectors=penguins-raw", 5), ("halfspaces?vectors=digits", 4)],
+@on_screens(
+    "link,charts",
+    ("halfspaces?vectors=digits", 4),
+    ("halfspaces?vectors=cities", 5),
+    ("halfspaces?vectors=penguins-raw", 5),
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: int) -> None:
     sound(opened(page, server, link, charts=charts))

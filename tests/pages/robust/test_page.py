@@ -161,10 +161,9 @@ def test_groups_are_asked_of_two_columns() -> None:
 
 
 def test_data_nobody_picked_are_each_page_s_own() -> None:
-    app = AppTest.from_file(MAIN, default_timeout=600).run()
-    app.query_params["bits"] = "3"
-    sound(app.switch_page("play/page.py").run())
-    assert app.selectbox(key="data").value == "bimodal"
+    app = AppTest.from_file(MAIN, default_timeout=600)
+    app.query_params.update({"bits": "3", "n": "1000", "trials": "100"})
+    assert app.run().selectbox(key="data").value == "bimodal"
     sound(app.switch_page("robust/page.py").run())
     assert app.selectbox(key="data").value == "earnings.earnings"
     sound(app.selectbox(key="data").set_value("census.age").run())
