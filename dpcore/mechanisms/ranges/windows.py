@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
@@ -42,6 +43,14 @@ from dpcore.mechanisms.histograms.concentration import laplace_log_moment
 from dpcore.mechanisms.ranges.strategy import MOST_DENSE, Strategy, solving, strategy
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
+
+
+class Solver(Protocol):
+    """What makes counts of measured values."""
+
+    def counts(self, measured: Floats, *, n: int) -> Floats:
+        """Cells' estimated rows (T, size) from measured values (T, m), in rows."""
+
 
 NEAR = 32
 """Cells on either side of a prefix's end whose shares are worked out one by one."""
@@ -161,7 +170,7 @@ class WindowsRelease(DataRelease):
     """Measured values in steps, cells' and windows', (T, size + K): whole numbers; the data are estimated from them."""
 
     measured: Integers
-    solver: Estimate
+    solver: Solver
     steps: int
 
     def histogram(self) -> Floats:
@@ -196,7 +205,7 @@ class Windows(PureMechanism):
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
-        shares = self.solver(problem).shares(_rows(problem, indices))
+        shares = self.solver(problem).shares(query_rows(problem, indices))
         p = math.exp(-1 / self._scale(problem))
         found: Floats = (shares**2).sum(axis=1) * 2 * p / (1 - p) ** 2 / self.steps**2
         return found
@@ -277,7 +286,7 @@ class Windows(PureMechanism):
         }
 
 
-def _rows(problem: Problem, indices: Integers) -> Floats:
+def query_rows(problem: Problem, indices: Integers) -> Floats:
     """The queries as rows of zeros and ones, (Q, size)."""
     assert isinstance(problem.queries, Thresholds | Intervals)
     first, last = problem.queries.ends(indices)
