@@ -1,4 +1,4 @@
-"""Ranges and prefixes: the windows' error, the time to find them, and releases against their noise.
+"""Ranges and prefixes: the error of windows and root, the time to find them, and releases against their noise.
 
 Errors are roots of the mean variance over all queries at ε = 1, in rows, times what continuous Laplace noise has; on
 more than 1,024 cells over a thousand queries drawn at random. Beside them, on few cells, the best of several searches
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import product
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,7 +17,8 @@ from scipy.optimize import minimize
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Intervals, Line, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Thresholds
 from dpcore.core import Floats
-from dpcore.mechanisms.ranges.strategy import mean_variance, strategy
+from dpcore.mechanisms.ranges.root import Triangle, root
+from dpcore.mechanisms.ranges.strategy import mean_square, mean_variance, strategy
 from dpcore.mechanisms.ranges.windows import Estimate, Windows
 from dpcore.randomness import NoisyCounts
 
@@ -80,6 +82,22 @@ def main() -> None:
                 print(f"{what}: {error:.2f}{other}; {taken:.2f} s", flush=True)
     for kind in (Thresholds, Intervals):
         releases(kind)
+    for cells, prefixes, known in product((64, 256, 1024), (True, False), (False, True)):
+        equalised(cells, prefixes=prefixes, known=known)
+
+
+def equalised(cells: int, *, prefixes: bool, known: bool) -> None:
+    """Print the root's error for noise as wide as a neighbour's move, beside the bound where a row comes or goes."""
+    started = time.perf_counter()
+    found = Triangle(cells, spare=1, prefixes=prefixes, known=known, steps=1024)
+    taken = time.perf_counter() - started
+    move = found.shift(Neighbours.REPLACE_ONE if known else Neighbours.ADD_REMOVE_ONE) / found.steps
+    shares = found.shares(np.eye(cells, cells + 1))
+    error = move * math.sqrt(np.trace(mean_square(shares @ shares.T, prefixes=prefixes)))
+    count = cells if prefixes else cells * (cells + 1) / 2
+    least = np.trace(root(cells, prefixes=prefixes)) / math.sqrt(cells * count)
+    what = f"{cells:6,} {'prefixes' if prefixes else 'ranges':8} {'public' if known else 'private':7}"
+    print(f"root, {what}: {error:.3f} moves{'' if known else f', {error / least:.3f} times the bound'}; {taken:.2f} s")
 
 
 def releases(kind: type[Thresholds | Intervals]) -> None:

@@ -1,7 +1,7 @@
 """Equalised root: Gaussian noise on a triangular transform of the counts, near the best that any transform can do.
 
 For Gaussian noise the root R of the queries' matrix, R^2 = W'W, would be the best thing to measure if all its columns
-had the same length. They nearly have: dividing them makes a strategy whose mean error is within two hundredths of a
+had the same length. They nearly have: dividing them makes a strategy whose mean error is within a few hundredths of a
 bound that no strategy is below (Li and Miklau 2013). Only the products of its columns matter, X_ij = R_ij/√(R_ii R_jj),
 so a triangular factor X = LL' is measured: A = L', in whole steps, and solved backwards.
 
@@ -83,8 +83,9 @@ class Triangle:
         factor = np.linalg.cholesky(products / lengths[:, None] / lengths)
         whole = np.rint(steps * factor.T).astype(np.int64)
         np.fill_diagonal(whole, np.maximum(1, np.diag(whole)))
-        self.whole = np.pad(whole, ((0, spare), (0, spare)))
-        self.whole[cells:, cells:] = steps * np.eye(spare, dtype=np.int64)
+        # Short numbers: on the most cells it takes 32 MB.
+        self.whole = np.pad(whole, ((0, spare), (0, spare))).astype(np.int16)
+        self.whole[cells:, cells:] = steps * np.eye(spare, dtype=np.int16)
         self.steps, self.known = steps, known
         ones = np.ones((1, len(self.whole)))
         self.ones = self._turned(self._turned(ones, transposed=True), transposed=False)[0]  # X^-1 1
@@ -119,7 +120,7 @@ class Triangle:
         return self._turned(queries, transposed=True)
 
 
-@lru_cache(maxsize=8)  # at the most cells an entry takes 128 MB
+@lru_cache(maxsize=4)
 def triangle(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> Triangle:
     """The transform; kept: sizes alone."""
     return Triangle(cells, spare=spare, prefixes=prefixes, known=known, steps=steps)
@@ -206,13 +207,13 @@ class EqualisedRoot(Mechanism):
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: one factor for a size; a release solves one triangle."""
         cells = problem.domain.ordered
-        return 2e-10 * cells**3, 1e-9 * cells**2
+        return 3e-10 * cells**3, 1e-9 * cells**2
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
         """One draw on all measured values."""
         problem = state.problem
         solver = self.solver(problem)
-        values = solver.whole @ state.histogram
+        values = solver.whole @ state.histogram  # counts are long, and so are their sums
         draw = GaussianCounts(values[None, :], sigma=self.sigma(problem), shift=self.shift(problem))
         measured = sampler.draw(draw, trials)
         return self.release(WindowsRelease, state, sampler, trials, measured=measured, solver=solver, steps=self.steps)
