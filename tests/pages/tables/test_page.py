@@ -65,7 +65,7 @@ def test_the_page_tells_the_core_s_distances_and_promise() -> None:
     app = opened()
     sound(app.number_input(key="epsilon").set_value(2.0).run())
     found, problem = average(survey_of("adult"), key="residual-planner", ways=2, fit="consistent", epsilon=2.0)
-    assert app.header[0].value == f"On average {percent(found)} of the rows are in a wrong cell of a table"
+    assert app.header[0].value == f"{percent(found)} of the rows are in a wrong cell, on average"
     text = texts(app)
     assert "28 tables of 2 of 8 attributes, 497 cells, 48,842 rows" in text
     mechanism = entry("residual-planner").make(epsilon=2.0)
