@@ -84,8 +84,9 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**. :gray-badge[true]",
-        help=f"Noise included. With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
+        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**, noise included. "
+        ":gray-badge[true]",
+        help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
         "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )
     left, right = st.columns(2)
