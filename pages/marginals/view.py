@@ -91,9 +91,10 @@ def _headline(shown: Shown) -> None:
     )
     with st.expander("Compared"):
         st.markdown(
-            f"Answered from **{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} it would be "
-            f"{compared}; saying ½ to all, {constant}. The polynomial's release also bounds each answer, for free; "
-            f"halfway between the bounds it is **{between}**."
+            f"{answers.queries.count:,} queries about {shown.asked.words}, answered from **{answers.plan.words}**. "
+            f"{'By the polynomial' if direct else 'Directly'} it would be {compared}; saying ½ to all, {constant}. The "
+            "polynomial's release also bounds each answer, for free; halfway between the bounds it is "
+            f"**{between}**."
         )
 
 

@@ -63,6 +63,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
     show(off, name="rank", title="rows off over ε")
     st.caption(
         f"{TRIALS} runs at each ε on {found.n:,} salaries.",
-        help=f"Median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, in {SALARIES.domain.ordered:,} "
-        f"cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. Source: {SALARIES.provenance.source}.",
+        help=f"{found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, in "
+        f"{SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. Source: "
+        f"{SALARIES.provenance.source}.",
     )

@@ -83,7 +83,7 @@ def _how_close(domain: Attributes, close: Closeness) -> str:
     """How far the rows' tables are from the released ones, as measured."""
     others = "" if close.outside is None else f", the other {close.others:,} by {percent(close.outside)}"
     return (
-        f"A released table is missed by {percent(close.mean)} on average (total variation: the share of rows in "
+        f"They miss the released tables by **{percent(close.mean)}** on average (total variation: the share of rows in "
         f"another cell), at most by {percent(close.most)} ({called(domain, close.furthest)}). Tables of the tree are "
         f"missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
     )

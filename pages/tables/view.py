@@ -73,7 +73,7 @@ def _cells(domain: Attributes, table: Set) -> list[str]:
 def _headline(shown: Shown) -> None:
     """What the chosen method does, beside the others."""
     chosen, asked = shown.chosen, shown.asked
-    st.header(f"On average {percent(float(chosen.distances.mean()))} of the rows are in a wrong cell of a table")
+    st.header(f"{percent(float(chosen.distances.mean()))} of the rows are in a wrong cell, on average")
     others = ", ".join(
         f"{shown.named(key)}: **{percent(float(each.distances.mean()))}**"
         for key, each in shown.methods.items()

@@ -41,7 +41,7 @@ def test_the_sentence_of_a_picture_opens_and_describes_it(page: Page, server: Se
     chart = page.locator(".st-key-marginals_errors_chart")
     sentence = chart.locator(".dpscope-sentence")
     expect(sentence).not_to_be_visible()
-    expect(chart.get_by_role("img")).to_have_accessible_description(sentence.text_content() or "none")
+    expect(chart.locator(".dpscope-plot")).to_have_accessible_description(sentence.text_content() or "none")
     chart.get_by_text("In words").click()
     expect(sentence).to_be_visible()
     assert "95 in 100 of 3,000 queries err by at most" in sentence.inner_text()
