@@ -26,10 +26,10 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, str, Stored]
     ledger, dataset_id = registered(tmp_path_factory.mktemp("ledger"), epsilon=2.0, delta=1e-6)
     for draw in (1, 2, 3):
         stored = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
-        assert isinstance(stored, Stored)
         if draw == 1:
             ledger.publish(dataset_id, 1, STEWARD)
             ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    assert isinstance(stored, Stored)
     return ledger, dataset_id, stored
 
 
@@ -60,9 +60,7 @@ def rebooked(document: Certificate) -> Certificate:
     return sealed(document)
 
 
-def test_a_certificate_holds_with_its_files_and_its_ledger(
-    held: tuple[Ledger, str, Stored], told: Certificate
-) -> None:
+def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, stored = held
     assert verify(canonical(told), stored.files) == [] == verify(told, stored.files)
     assert against(canonical(told), ledger.lines(dataset_id)) == []
@@ -103,7 +101,9 @@ FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
     "another parameter": [change("mechanism", "parameters", "epsilon", to="0.25")],
     "an entry dropped": [lambda document: document["ledger"]["chain"].pop(1)],
     "the first entry dropped": [lambda document: document["ledger"]["chain"].pop(0)],
-    "the chain re-ordered": [lambda document: document["ledger"]["chain"].insert(0, document["ledger"]["chain"].pop(1))],
+    "the chain re-ordered": [
+        lambda document: document["ledger"]["chain"].insert(0, document["ledger"]["chain"].pop(1))
+    ],
     "an earlier charge made smaller": [change("ledger", "chain", 0, "charge", "epsilon", to="0.1")],
     "an earlier outcome changed": [change("ledger", "chain", 0, "outcome", to="machine failed")],
     "no failures of a machine": [change("guarantee", "whole_data_set", "machine_failures_declared", to=2)],
@@ -127,9 +127,7 @@ def test_a_forgery_is_caught_however_well_it_is_sealed(
     assert against(made_up, ledger.lines(dataset_id))
 
 
-def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(
-    held: tuple[Ledger, str, Stored], told: Certificate
-) -> None:
+def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, stored = held
     smaller = request_of(epsilon=0.25, draw=3)
     told["request"], told["mechanism"]["parameters"] = smaller.document, smaller.parameters
@@ -175,15 +173,14 @@ def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
 ) -> None:
     for name in set(told) - {"digest"}:
         assert verify(sealed({k: v for k, v in told.items() if k != name}), held[2].files)
-        for other in (None, [], {}, "", 0, [[]]):
+        others: tuple[Any, ...] = (None, [], {}, "", 0, [[]])
+        for other in others:
             assert verify(sealed(told | {name: other}), held[2].files), (name, other)
     told["ledger"]["chain"] = []
     assert verify(sealed(told), held[2].files)
 
 
-def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(
-    held: tuple[Ledger, str, Stored], told: Certificate
-) -> None:
+def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     ledger, dataset_id, _ = held
     assert against(told, ledger.lines(dataset_id)[:2]) == [
         "The ledger ends at entry 2, and entry 3 was certified: it is an old copy."
