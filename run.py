@@ -27,6 +27,7 @@ import argparse
 import hashlib
 import http.client
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -70,6 +71,9 @@ SUITES = {
 
 
 LEDGER_COMMANDS = ("release", "verify", "ledger")
+LAST_FAILED = HERE / ".pytest_cache" / "v" / "cache" / "lastfailed"
+BROWSER_TESTS, FEW = "tests/browser/", 3
+"""Two browsers, two servers and two tests share the cores: so few that fail there are tried once more alone."""
 
 
 def say(sentence: str) -> None:
@@ -298,6 +302,20 @@ def lint(python: Path) -> list[str]:
     return failed
 
 
+def run_tests(pytest: Sequence[str | Path], variables: Mapping[str, str]) -> int:
+    """Run pytest; a few browser tests that fail beside all others get one more try, alone, and are named.
+
+    A test that waits for something that never comes fails twice. Nothing else gets a second try.
+    """
+    LAST_FAILED.unlink(missing_ok=True)
+    code = run(pytest, variables)
+    failed = list(json.loads(LAST_FAILED.read_text(encoding="utf-8"))) if code == 1 and LAST_FAILED.is_file() else []
+    if not 0 < len(failed) <= FEW or not all(name.startswith(BROWSER_TESTS) for name in failed):
+        return code
+    say(f"== failed beside other tests, and tried once more alone: {', '.join(failed)}")
+    return run([pytest[0], "-m", "pytest", *failed], variables)
+
+
 def test(arguments: list[str]) -> int:
     """Run every check of a suite, even after one fails; types are checked beside the tests."""
     suite = arguments[0] if arguments and arguments[0] in (*SUITES, "mutants") else ""
@@ -311,12 +329,12 @@ def test(arguments: list[str]) -> int:
         return run([python, "-m", "tests.mutants", *asked], variables)
     pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *WORKERS, *asked]
     if suite in {"full", "harness"}:
-        return run(pytest, variables)
+        return run_tests(pytest, variables)
     failed = lint(python)
     with ThreadPoolExecutor(1) as beside:
         types = beside.submit(run_silently, [python, "-m", "mypy", *TYPED])
         say(f"== pytest {' '.join(map(str, pytest[3:]))}")
-        failed += ["pytest"] if run(pytest, variables) != 0 else []
+        failed += ["pytest"] if run_tests(pytest, variables) != 0 else []
     code, told = types.result()
     say(f"== mypy\n{told.strip()}")
     failed += ["mypy"] if code != 0 else []

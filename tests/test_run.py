@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
@@ -256,6 +257,36 @@ def test_every_test_is_in_the_readmes_command_or_in_a_long_one(
     chosen = [command[command.index("-m") + 1] for command in commands if command[0] == "pytest"]
     assert chosen == ["not full and not harness", "full", "harness"]
     assert {"full", "harness"} <= {line.split(":")[0] for line in request.config.getini("markers")}
+
+
+@pytest.mark.parametrize(
+    ("names", "codes", "tries", "ended"),
+    [
+        (["tests/browser/a.py::t"], [1, 0], 2, 0),
+        (["tests/browser/a.py::t"], [1, 1], 2, 1),
+        (["tests/browser/a.py::t", "tests/pages/b.py::t"], [1], 1, 1),
+        ([f"tests/browser/a.py::t{number}" for number in range(4)], [1], 1, 1),
+        (["tests/browser/a.py::t"], [2], 1, 2),  # interrupted
+        ([], [0], 1, 0),
+    ],
+)
+def test_a_few_browser_tests_alone_get_one_more_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], codes: list[int], tries: int, ended: int
+) -> None:
+    cache, commands = tmp_path / "lastfailed", []
+    cache.write_text(json.dumps({"tests/browser/of_an_earlier_run.py::t": True}))
+
+    def record(command: list[str | Path], variables: object) -> int:
+        commands.append(command)
+        if names:
+            cache.write_text(json.dumps(dict.fromkeys(names, True)))
+        return codes[len(commands) - 1]
+
+    monkeypatch.setattr(run, "LAST_FAILED", cache)
+    monkeypatch.setattr(run, "run", record)
+    assert run.run_tests(["python", "-m", "pytest", "-n", "2"], {}) == ended
+    assert len(commands) == tries
+    assert tries == 1 or commands[1] == ["python", "-m", "pytest", *names]
 
 
 def test_what_is_no_suite_goes_to_pytest(commands: list[list[str]]) -> None:

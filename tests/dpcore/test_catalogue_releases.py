@@ -40,7 +40,7 @@ def problem_readings(entry: dpcore.Entry) -> tuple[Any, Any]:
     """A reading and a class of questions that an entry serves."""
     cells = Categories(labels=("a", "b", "c"))
     attributes = (
-        Coded(column="job", name="job", labels=("a", "b", "c")),
+        Coded(column="job", name="job", labels=("a",)),
         Predicate(column="age", kind="at least", value=50),
     )
     readings: list[Any] = [
