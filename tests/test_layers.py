@@ -21,6 +21,7 @@ FLOORS = (
     {"ledger"},
     {"requests"},
     {"plan", "release", "certificate"},
+    {"downloads"},
     {"commands"},
 )
 SAME_FLOOR = {

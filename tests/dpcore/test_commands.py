@@ -51,6 +51,7 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert told(capsys, "release again.json data.csv --out second")[0] == 0
     assert told(capsys, "ledger publish 2")[0] == 0
     assert "Published" in told(capsys, "release again.json data.csv --out second")[1]
+    assert told(capsys, "release again.json data.csv --zip")[0] == 0 and Path("release-2.zip").is_file()
     assert "left ε 0 and δ 0.000001" in told(capsys, "ledger show")[1]
     assert told(capsys, "ledger check")[0] == 0
     assert told(capsys, "ledger check --against second/certificate.json")[0] == 0
