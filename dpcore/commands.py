@@ -17,18 +17,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dpcore.certificate import against, certificate, verify
+from dpcore.certificate import against, verify
 from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.ledger.canonical import canonical
+from dpcore.downloads import downloads_of, zipped
 from dpcore.ledger.checks import backup, check
 from dpcore.ledger.records import Actor, LedgerError, Registration, Role, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import rehearse, release
 from dpcore.requests.single import Request
-
-CERTIFICATE = "certificate.json"
 
 
 def default_folder() -> Path:
@@ -56,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a rehearsal")
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
     each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
+    each.add_argument("--zip", action="store_true", help="all files in one")
     each = commands.add_parser("verify", help="whether a certificate and its files hold together")
     each.add_argument("certificate", type=Path)
     each.add_argument("files", type=Path, nargs="*")
@@ -112,7 +111,9 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
     came = release(ledger, dataset_id, request, _table(options), by)
     if not isinstance(came, Stored):
         raise LedgerError(came.sentence)
-    files = {**came.files, CERTIFICATE: canonical(certificate(came))}
+    files = downloads_of(came)
+    if options.zip:
+        files = {f"release-{came.entry}.zip": zipped(files)}
     if taken := [
         name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
     ]:

@@ -22,6 +22,7 @@ FLOORS = (
     {"requests"},
     {"plan", "certificate"},
     {"release"},
+    {"downloads"},
     {"commands"},
 )
 SAME_FLOOR = {

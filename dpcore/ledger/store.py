@@ -89,6 +89,11 @@ class Ledger:
             LedgerError: this is not the steward, the rows are registered already, or something is out of range.
         """
         by.must_be_steward("register data")
+        if registration.person_column and registration.neighbours is not Neighbours.ADD_REMOVE_ONE:
+            raise LedgerError("Persons with several rows are protected where rows are added or removed.")
+        rows_of_a_row = registration.rows_a_person > 1 and not registration.person_column
+        if registration.public_n < 1 or registration.rows_a_person < 1 or rows_of_a_row:
+            raise LedgerError("A registration names a public n, and rows a person only beside a person column.")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))
         with turn(self.folder / "registering.turn", patience=PATIENCE):
             for dataset_id in self.dataset_ids():
@@ -109,10 +114,6 @@ class Ledger:
             by=_words(by.name, "name of the steward"),
             at=today(),
         )
-        if made.person_column and made.neighbours is not Neighbours.ADD_REMOVE_ONE:
-            raise LedgerError("Persons with several rows are protected where rows are added or removed.")
-        if made.public_n < 1 or made.rows_a_person < 1 or (made.rows_a_person > 1 and not made.person_column):
-            raise LedgerError("A registration names a public n, and rows a person only beside a person column.")
         path = self.path(made.dataset_id)
         unfinished = path.with_suffix(".unfinished")
         with sentences():

@@ -3,8 +3,8 @@
 As a file it is JSON, versioned; what it does not know it refuses in one sentence:
 
     {"format": "dpscope-plan/1",
-     "table": {"kind": "DeclaredTable",
-               "columns": [{"kind": "DeclaredColumn", "name": "age", "on": {"kind": "Line", "bits": 7}}]},
+     "table": {"type": "DeclaredTable",
+               "columns": [{"type": "DeclaredColumn", "name": "age", "on": {"type": "Line", "bits": 7}}]},
      "relation": "add_remove_one", "n": 5000, "beta": "0.05",
      "questions": [{"columns": ["age"], "queries": "intervals", "epsilon": "0.5",
                     "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}

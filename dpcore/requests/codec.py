@@ -1,4 +1,4 @@
-"""Domains, readings and query classes as JSON and back: a mapping with its kind and the fields that are not usual.
+"""Domains, readings and query classes as JSON and back: a mapping with its type and the fields that are not usual.
 
 A field that has its usual value is left out, so that a field added in a later version changes no digest. Numbers that
 may have fractions are written as decimals in text; a reader may write them as JSON numbers.
@@ -53,12 +53,12 @@ def encoded(value: Any) -> dict[str, Any]:
         ParameterError: its kind cannot be written.
 
     >>> encoded(Columns(names=("age",), on=Line(high=128, bits=7)))
-    {'kind': 'Columns', 'names': ['age'], 'on': {'kind': 'Line', 'high': '128', 'bits': 7}}
+    {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Line', 'high': '128', 'bits': 7}}
     """
     if KINDS.get(type(value).__name__) is not type(value):
         raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
     told = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
-    return {"kind": type(value).__name__} | {f.name: _told(v, hint) for f, hint, v in told if v != _usual(f)}
+    return {"type": type(value).__name__} | {f.name: _told(v, hint) for f, hint, v in told if v != _usual(f)}
 
 
 def _usual(field: dataclasses.Field[Any]) -> Any:
@@ -76,9 +76,9 @@ def _told(value: Any, hint: Any) -> Any:
         return value.hex()
     if isinstance(value, bool | str):
         return value
-    if hint is float or isinstance(value, float):
-        return {"number": exactly(value)} if _is_union(hint) else exactly(value)
-    return int(value)
+    if _is_union(hint):  # with texts
+        return {"number": exactly(value)}
+    return exactly(value) if hint is float else int(value)
 
 
 def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
@@ -93,14 +93,14 @@ def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
         ParameterError: in one sentence, what is not known, missing or out of range.
     """
     if not isinstance(document, Mapping):
-        raise ParameterError(f"A {kind.__name__} is written as a mapping with a kind.")
-    named = document.get("kind")
+        raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
+    named = document.get("type")
     found = KINDS.get(named) if isinstance(named, str) else None
     if found is None or not issubclass(found, kind):
         known = ", ".join(name for name, each in KINDS.items() if issubclass(each, kind))
-        raise ParameterError(f"The kind of a {kind.__name__} must be one of {known}.")
+        raise ParameterError(f"The type of a {kind.__name__} must be one of {known}.")
     fields = {f.name: (f, hint) for f, hint in _fields(found)}
-    unknown = set(document) - set(fields) - {"kind"}
+    unknown = set(document) - set(fields) - {"type"}
     if unknown:
         raise ParameterError(f"{named} has no field “{min(unknown)[:40]}”.")
     values = {}
@@ -147,7 +147,7 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
         return number(value, what)
     if str in hints:
         return _read(value, str, what)
-    named = value.get("kind") if isinstance(value, Mapping) else None
+    named = value.get("type") if isinstance(value, Mapping) else None
     found = KINDS.get(named) if isinstance(named, str) else None
     for hint in hints:
         if found is not None and isinstance(hint, type) and issubclass(found, hint):

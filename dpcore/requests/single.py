@@ -3,9 +3,9 @@
 As a file it is JSON:
 
     {"format": "dpscope-request/1",
-     "data": {"reading": {"kind": "Columns", "names": ["age"], "on": {"kind": "Line", "high": 128, "bits": 7}},
+     "data": {"reading": {"type": "Columns", "names": ["age"], "on": {"type": "Line", "high": 128, "bits": 7}},
               "relation": "add_remove_one", "n": 5000},
-     "queries": {"kind": "Intervals"},
+     "queries": {"type": "Intervals"},
      "mechanism": {"key": "identity", "parameters": {"epsilon": 0.5}}}
 """
 

@@ -26,10 +26,10 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, str, Stored]
     ledger, dataset_id = registered(tmp_path_factory.mktemp("ledger"), epsilon=2.0, delta=1e-6)
     for draw in (1, 2, 3):
         stored = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
-        assert isinstance(stored, Stored)
         if draw == 1:
             ledger.publish(dataset_id, 1, STEWARD)
             ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    assert isinstance(stored, Stored)
     return ledger, dataset_id, stored
 
 
@@ -173,7 +173,8 @@ def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
 ) -> None:
     for name in set(told) - {"digest"}:
         assert verify(sealed({k: v for k, v in told.items() if k != name}), held[2].files)
-        for other in (None, [], {}, "", 0, [[]]):
+        others: tuple[Any, ...] = (None, [], {}, "", 0, [[]])
+        for other in others:
             assert verify(sealed(told | {name: other}), held[2].files), (name, other)
     told["ledger"]["chain"] = []
     assert verify(sealed(told), held[2].files)

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -167,11 +168,11 @@ def random_kills(watch: Watch, count: int) -> None:
     coins = random.Random(14)
     start = time.perf_counter()
     for _ in range(10):
-        ended(*child(lambda now=watch.next(): press(*now)))  # type: ignore[misc]
+        ended(*child(partial(press, *watch.next())))
     longest = 1.1 * (time.perf_counter() - start) / 10
     for _ in range(count):
         now = watch.next()
-        number, out = child(lambda now=now: press(*now))  # type: ignore[misc]
+        number, out = child(partial(press, *now))
         time.sleep(coins.random() * longest)
         os.kill(number, signal.SIGKILL)
         watch.look(now[2], ended(number, out))
@@ -181,19 +182,19 @@ def line_kills(watch: Watch, count: int) -> None:
     """At every line of a press, or at so many of them, evenly spread."""
     for _ in range(2):  # the first press of all does more
         now = watch.next()
-        fatal = moments_of(lambda now=now: press(*now))  # type: ignore[misc]
+        fatal = moments_of(partial(press, *now))
     watch.seen["lines"] = len(fatal)
     for moment in fatal[:: -(-len(fatal) // count)]:
         now = watch.next()
-        watch.look(now[2], ended(*child(dying_at(moment, lambda now=now: press(*now)))))  # type: ignore[misc]
+        watch.look(now[2], ended(*child(dying_at(moment, partial(press, *now)))))
 
 
 def double_submits(watch: Watch, count: int) -> None:
     """Two press the same at once; every third time one of them is killed."""
     coins = random.Random(15)
     for place in range(count):
-        ledger, dataset_id, request = now = watch.next()
-        first, second = (child(lambda now=now: press(*now)) for _ in range(2))  # type: ignore[misc]
+        ledger, dataset_id, _ = now = watch.next()
+        first, second = (child(partial(press, *now)) for _ in range(2))
         if place % 3 == 0:
             time.sleep(coins.random() / 20)
             os.kill(first[0], signal.SIGKILL)
@@ -219,7 +220,7 @@ def races(watch: Watch, count: int) -> None:
         else:
             spent = ledger.account(dataset_id).spent
             ledger.set_budget(dataset_id, spent + PRICE, "one more", STEWARD)
-        children = [child(lambda r=r: press(ledger, dataset_id, r)) for r in (first, second)]  # type: ignore[misc]
+        children = [child(partial(press, ledger, dataset_id, each)) for each in (first, second)]
         told = sorted(ended(*each).split()[0] for each in children)
         watch.seen[" ".join(told)] += 1
         watch.wrong += check(ledger, dataset_id)

@@ -68,5 +68,5 @@ def test_a_document_holds_no_float_and_nothing_unknown(document: object) -> None
 
 @pytest.mark.parametrize("text", ["", "[]", '{"a":1,"a":2}', '{"a":NaN}', '{"a":' + "[" * 100_000, b"\xff"])
 def test_what_is_no_document_is_refused_in_a_sentence(text: str | bytes) -> None:
-    with pytest.raises(ParameterError, match="file must be|file is not"):
+    with pytest.raises(ParameterError, match=r"file must be|file is not"):
         parsed(text, what="file")

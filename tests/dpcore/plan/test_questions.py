@@ -101,7 +101,7 @@ def change(document: dict[str, Any], path: str, value: Any) -> None:
         ("questions.0.mechanism.key", "rectangles", "does not serve"),
         ("questions.0.mechanism.key", "stable-median", "No mechanism"),
         ("questions.0.mechanism.parameters", {"sigma": 1}, "no parameter"),
-        ("table.kind", "Grid", "DeclaredTable"),
+        ("table.type", "Grid", "DeclaredTable"),
         ("table.columns", [], "not declared"),
     ],
 )
