@@ -27,9 +27,10 @@ WORDS = """() => {
 
 def typed(page: Page, label: str, text: str) -> None:
     """A number or a text typed into a box, and taken."""
-    kind = "spinbutton" if "bound" in label else "textbox"
-    page.get_by_role(kind, name=label).fill(text)
-    page.get_by_role(kind, name=label).press("Enter")
+    number = "bound" in label
+    box = page.get_by_role("spinbutton", name=label) if number else page.get_by_role("textbox", name=label)
+    box.fill(text)
+    box.press("Enter")
     settled(page)
 
 

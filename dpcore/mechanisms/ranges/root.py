@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -155,6 +156,7 @@ def noise(*, epsilon: float, delta: float, shift: int, numbers: int) -> float:
 class EqualisedRoot(Mechanism):
     """A triangular transform of the counts with discrete Gaussian noise, solved backwards."""
 
+    data_independent: ClassVar[bool] = True
     epsilon: float = epsilon_param()
     delta: float = delta_param()
     steps: int = param(
