@@ -15,7 +15,7 @@ from dpcore.mechanisms import serving
 from dpcore.plan.questions import MOST_QUESTIONS, Plan, PlannedQuestion
 from dpcore.queries.ranges import classes_for
 from pages.plan.table import Declared, kept_questions, version
-from pages.shell.targets import read_target
+from pages.shell.controls import read_target
 
 MOST_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))

@@ -12,8 +12,8 @@ from pages.charts.picture import Picture
 from pages.play.figures.needed import needed
 from pages.play.kept import kept
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
+from pages.shell.controls import read_target
 from pages.shell.session import in_link
-from pages.shell.targets import read_target
 
 
 def ask_target(n: int) -> float | None:
