@@ -16,6 +16,8 @@ from dpcore import Preview, entry
 from dpcore.data.sources import generated_rows
 from dpcore.experiments.measure import finish, measure
 from dpcore.experiments.recipe import Recipe
+from dpcore.mechanisms import serving
+from dpcore.queries.ranges import Intervals
 
 MOVES = 20
 WARM = 3
@@ -51,6 +53,28 @@ PAINTED = """() => new Promise((done) => { let drawn = null; const look = () => 
   const rest = app?.dataset.testScriptState === 'notRunning' && !waiting && document.querySelector('.stMarkdown');
   if (rest) done([drawn, performance.now()]); else setTimeout(look, 10);
 }; look(); })"""
+
+
+# One stop after the other, each until its pictures have been drawn and shown, over all stops and back: milliseconds a
+# stop, and the script's share of it.
+DRAG = """() => new Promise((done) => {
+  const input = document.querySelector('.dpscope-slide input'), { dataset } = document.documentElement;
+  const most = Number(input.max), places = [...Array(most).keys()].concat([...Array(most).keys()].map((k) => most - k));
+  const steps = [], scripts = [];
+  let began;
+  const next = () => {
+    if (began !== undefined) { steps.push(performance.now() - began); scripts.push(Number(dataset.dpscopeStep)); }
+    if (!places.length) { done([steps, scripts]); return; }
+    delete dataset.dpscopeStep;
+    began = performance.now();
+    input.value = places.shift();
+    input.dispatchEvent(new Event('input'));
+    const look = () => (dataset.dpscopeStep === undefined ? requestAnimationFrame(look) : next());
+    requestAnimationFrame(look);
+  };
+  next();
+})"""
+SENT = "() => Number(document.querySelector('.st-key-live_states [data-stops]')?.dataset.stops ?? 0)"
 
 
 def core_share() -> None:
@@ -103,6 +127,26 @@ def first_paints(browser: Browser, address: str, *, name: str) -> None:
     print(f"  first paint, {name}: {first}all {statistics.median(rests):,.0f} ms (load {os.getloadavg()[0]:.1f})")
 
 
+def drags(browser: Browser, address: str) -> None:
+    """Print how the pictures follow the slider, for each mechanism of the first page that they follow for."""
+    domain = generated_rows("bimodal", n=10_000, bits=10, seed=1).domain
+    for mechanism in serving(Intervals(domain=domain)):
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/?mechanism={mechanism.key}")
+        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        page.wait_for_timeout(5000)
+        if page.evaluate(SENT):
+            steps, scripts = page.evaluate(DRAG)
+            print(
+                f"  {mechanism.key}: {1000 / statistics.fmean(steps):.0f} pictures a second, a stop "
+                f"{statistics.median(steps):.0f} ms, of which our script {statistics.median(scripts):.0f} ms "
+                f"(goal 40 ms; load {os.getloadavg()[0]:.1f})"
+            )
+        else:
+            print(f"  {mechanism.key}: drawn at rest only")
+        page.close()
+
+
 def main() -> None:
     """Print medians and 95th percentiles of 20 slider moves beside those of a page without charts; first paints."""
     core_share()
@@ -127,6 +171,7 @@ def main() -> None:
                     f"p95 {taken[int(0.95 * (MOVES - 1))]:.0f} ms (load {os.getloadavg()[0]:.1f})"
                 )
             page.close()
+            drags(browser, address)
             first_paints(browser, empty, name="an empty page")
             for each in PAGES:
                 first_paints(browser, f"{address}/{each}", name=each or "start")

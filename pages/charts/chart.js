@@ -89,8 +89,7 @@ function describe(chart) {
 }
 
 // A legend of many names takes lines of its own, so that the picture keeps its height; or stands beside, where there is room.
-function sized(chart, { layout, data, beside: aside } = chart.figure) {
-  const width = chart.plot.clientWidth || 600;
+function sized(chart, { layout, data, beside: aside } = chart.figure, width = chart.plot.clientWidth || 600) {
   const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
   const beside = names.length && aside && width > 2.5 * ASIDE;
@@ -115,12 +114,14 @@ function shorten(trace) {
 }
 
 // Another state of the figure, shown while a slider moves; the next draw() is the true one again.
-// Its frame stays where it is, which also saves measuring it.
+// Its frame stays where it is; neither that nor any word in it is measured, which is most of the work.
 export async function preview(chart, { data, layout, caption }) {
   const Plotly = await plotly(), { l, r, t, b } = chart.plot._fullLayout._size;
   chart.short.textContent = caption;
-  const wide = sized(chart, { data, layout });
-  for (const name of Object.keys(wide)) if (/^[xy]axis/.test(name)) wide[name].automargin = false;
+  const wide = sized(chart, { data, layout }, chart.plot._fullLayout.width);
+  for (const name of Object.keys(wide)) {
+    if (/^[xy]axis/.test(name)) Object.assign(wide[name], { automargin: false, ticklabeloverflow: "allow" });
+  }
   await Plotly.react(chart.plot, data, { ...wide, margin: { l, r, t, b, autoexpand: false } }, CONFIG);
 }
 

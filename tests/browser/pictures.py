@@ -14,6 +14,11 @@ FOLDER = ROOT / "assets" / "pictures"
 COLOUR_SCHEMES = ("light", "dark")
 WIDTHS = (1280, 390)
 LARGEST = 150_000  # bytes
+MOVING, MOST = FOLDER / "live-slider.webp", 2_000_000
+SMALL, MILLISECONDS, REST = (960, 675), 160, 1200
+"""The moving picture's pixels, and how long a step and a rest at either end are shown."""
+
+STEP = "(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }"
 
 # How tall the page would be without scrolling: Streamlit scrolls inside the window, not the window.
 HEIGHT = """() => {
@@ -45,10 +50,39 @@ def shrunk(picture: bytes) -> bytes:
     return small
 
 
+def moving(browser: Browser, url: str) -> bytes:
+    """An animated WebP of the first page while its slider moves over most of its stops and back.
+
+    Each picture is of a page at rest, so that the numbers beside the slider are those of the pictures.
+    """
+    with watched_page(browser, viewport=ViewportSize(width=1280, height=900)) as page:
+        page.goto(url)
+        settled(page, idle=1)
+        slider = page.get_by_role("slider", name="Privacy loss ε")
+        stops = int(slider.get_attribute("max") or 0)
+        frames = []
+        for place in range(stops // 4, stops - 2):
+            slider.evaluate(
+                "(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", place
+            )
+            settled(page)
+            frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB").resize(SMALL))
+    film = [*frames, *frames[-2:0:-1]]
+    times = [REST if frame in (frames[0], frames[-1]) else MILLISECONDS for frame in film]
+    file = io.BytesIO()
+    frames[0].save(file, format="WEBP", append_images=film[1:], save_all=True, duration=times, loop=0, quality=55)
+    return file.getvalue()
+
+
 def main() -> None:
-    """Take every page in both themes at both widths."""
+    """Take every page in both themes at both widths, and the first page while its slider moves."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with running_server() as server, running_browser() as browser:
+        film = moving(browser, server.url)
+        if len(film) > MOST:
+            raise SystemExit(f"The moving picture has {len(film):,} bytes, more than {MOST:,}.")
+        MOVING.write_bytes(film)
+        print(f"{MOVING.name}: {len(film) // 1000} kB")
         for name, path in PAGES.items():
             for colour_scheme in COLOUR_SCHEMES:
                 for width in WIDTHS:

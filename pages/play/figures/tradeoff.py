@@ -11,7 +11,7 @@ from dpcore.experiments.sweep import Sweep
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
 from pages.charts.words import drawable, percent, rows, shortened
 
-TICKS = (0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
+TICKS = (0.001, 0.01, 0.1, 1, 10)
 
 
 def tradeoff(
