@@ -1,4 +1,4 @@
-"""All benchmarks, or those named: `python -m benchmarks [noise] [trials] [net] [limits] …`."""
+"""All benchmarks, or those named: `python -m benchmarks [trials] [net] [limits] …`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib
 import sys
 
 ALL = (
-    "noise",
     "trials",
     "net",
     "promises",

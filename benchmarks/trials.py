@@ -1,4 +1,4 @@
-"""Trials per second of each mechanism against a loop over a peer's building blocks, in the same run.
+"""Noise; and trials per second of each mechanism against a loop over a peer's building blocks, in the same run.
 
 The peers have no interval release; their equivalent is the same algorithm with their noise: one vector call for a
 histogram (for each level of the recursive variant), and one scalar call for each comparison of a binary search.
@@ -12,11 +12,39 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.timing import interleaved, ratio
-from dpcore import Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, entry
+from dpcore import Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, Secure, entry
 from dpcore.data.generators import generate
 from dpcore.mechanisms.intervals.printed import recommended_tie_bits
+from dpcore.randomness import GaussianCounts, NoisyCounts
 
-TRIALS, BITS, ROWS, ALPHA = 1000, 10, 10_000, 0.1
+CELLS, TRIALS, BITS, ROWS, ALPHA = 1024, 1000, 10, 10_000, 0.1
+
+
+def noise() -> None:
+    """Print the preview's noise against raw exponential draws, and one secure release."""
+    counts = np.zeros((1, CELLS), dtype=np.int64)
+    preview, secure = Preview(1), Secure()
+    raw = np.random.Generator(np.random.SFC64(1))
+    buffer = np.empty(CELLS * TRIALS)
+
+    def two_exponentials() -> None:
+        raw.standard_exponential(out=buffer)
+        raw.standard_exponential(out=buffer)
+
+    taken = interleaved(
+        {
+            "preview": lambda: preview.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=2), TRIALS),
+            "two exponentials": two_exponentials,
+            "gaussian": lambda: preview.draw(GaussianCounts(counts, sigma=7.0, shift=(1, 1)), TRIALS),
+            "secure": lambda: secure.draw(NoisyCounts(counts, epsilon=1.0, sensitivity=2), 1),
+        },
+        repeats=9,
+    )
+    share = 1 / ratio(taken["two exponentials"], taken["preview"])
+    print(f"preview, {CELLS * TRIALS:,} discrete Laplace draws: {taken['preview'].text()}")
+    print(f"  two raw exponential draws each: {taken['two exponentials'].text()}; preview/raw = {share:.2f} (goal 1.3)")
+    print(f"preview, as many discrete Gaussian draws: {taken['gaussian'].text()}")
+    print(f"one secure release of {CELLS:,} cells: {taken['secure'].text()} (goal 50 ms)")
 
 
 def peers() -> dict[str, tuple[Callable[[np.ndarray, float], object], Callable[[float], object]]]:
@@ -60,7 +88,8 @@ def peers() -> dict[str, tuple[Callable[[np.ndarray, float], object], Callable[[
 
 
 def main() -> None:
-    """Print trials per second and ratios."""
+    """Print noise, trials per second and ratios."""
+    noise()
     domain = Line(bits=BITS)
     records = generate("bimodal", n=ROWS, size=2**BITS, seed=1)
     dataset = Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="benchmark"))
@@ -86,12 +115,12 @@ def main() -> None:
         runs: dict[str, Callable[[], object]] = {
             "ours": lambda m=mechanism, s=state: m.run(s, Preview(1), trials=TRIALS)
         }
-        for name, (histogram, noise) in peers().items():
+        for name, (histogram, draw) in peers().items():
             if draws is None:
                 repeats = levels if key == "intervals-recursive" else 1
                 runs[name] = lambda h=histogram, s=scale, r=repeats: [h(dataset.histogram, s) for _ in range(r)]
             else:
-                runs[name] = lambda f=noise, k=draws, s=float(scale): [f(s) for _ in range(k)]
+                runs[name] = lambda f=draw, k=draws, s=float(scale): [f(s) for _ in range(k)]
         taken = interleaved(runs, repeats=3)
         print(
             f"{found.title}: {TRIALS / taken['ours'].median:,.0f} trials a second, {TRIALS:,} in {taken['ours'].text()}"

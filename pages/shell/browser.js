@@ -1,6 +1,6 @@
 // What Streamlit leaves to the browser: history entries that Back can use, a link to copy, a file that a reload lost.
 
-const SOON = 1000; // milliseconds
+const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
 let reloaded = true;
 
@@ -48,6 +48,7 @@ function keepHistory() {
       return;
     }
     if (performance.now() - emptied < SOON) history.replaceState(history.state, "", before);
+    emptied = -SOON;
     push(state, title, url);
   };
 }

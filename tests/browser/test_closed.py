@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -18,7 +16,7 @@ from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
 from pages.shell import session
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import PATIENCE, settled, watched_page
+from tests.kit.browser import comes_true, settled, watched_page
 
 GRACE, LOOK_EVERY = 2.0, 0.2
 IMPATIENT = f"""
@@ -28,13 +26,6 @@ session.GRACE, session.LOOK_EVERY = {GRACE}, {LOOK_EVERY}
 from streamlit.web.cli import main
 main(sys.argv[1:])
 """
-
-
-def comes_true(condition: Callable[[], bool], *, seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
-    return condition()
 
 
 def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -> None:
@@ -62,10 +53,10 @@ def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -
             page.get_by_role("button", name="Names of the columns").click()
             page.get_by_text("people.csv").first.wait_for()
             settled(page)
-            assert comes_true(lambda: len(folders()) == 1, seconds=PATIENCE)  # its name is shown before it has arrived
+            assert comes_true(lambda: len(folders()) == 1)  # its name is shown before it has arrived
             # An open tab keeps its file, however long nothing happens in it.
             assert not comes_true(lambda: not folders(), seconds=GRACE + 5 * LOOK_EVERY)
-        assert comes_true(lambda: not folders(), seconds=PATIENCE)
+        assert comes_true(lambda: not folders())
     finally:
         stop(process)
 

@@ -10,16 +10,13 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
 
 from dpcore.data.reading.scratch import PREFIX
-from tests.browser.test_closed import comes_true
-from tests.kit.browser import PAGES, Server, go_to, no_traceback, running_server, settled, watched_page
+from tests.kit.browser import PAGES, Server, comes_true, go_to, no_traceback, running_server, settled, watched_page
 
 SECRETS = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 ROWS = "".join(f"{each},7\n" * (60 - 20 * place) for place, each in enumerate(SECRETS))
 PEOPLE = FilePayload(name="people.csv", mimeType="text/csv", buffer=f"trade,years\n{ROWS}".encode())
 LINKED = "&".join(f"{key}=x" for key in ("file", "memory", "upload", "talk", "steward_choice", "filled"))
-FORGETS = 20.0
-"""Seconds in which a forgotten file must have left the disk."""
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +108,7 @@ def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(
         assert len(list(folder.glob(f"{PREFIX}*"))) == 1
         page.get_by_role("button", name="Forget this file").click()
         settled(page)
-        assert comes_true(lambda: not list(folder.glob(f"{PREFIX}*")), seconds=FORGETS)
+        assert comes_true(lambda: not list(folder.glob(f"{PREFIX}*")))
         for name in ("ranges-and-cells", "data"):
             visit(page, name)
         page.get_by_text("My own file").first.click()

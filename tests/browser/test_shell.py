@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.addresses import MOVED
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import PATIENCE, Server, asked_for, settled, watched_by, watched_page
+from tests.kit.browser import PATIENCE, Server, asked_for, comes_true, settled, watched_by, watched_page
 
 RECORDS = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
 LONG_NAME = "people" * 800 + ".csv"
@@ -50,13 +50,6 @@ def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator
         yield process
     finally:
         stop(process)
-
-
-def comes_true(condition: Callable[[], bool], page: Page, *, seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        page.wait_for_timeout(100)
-    return condition()
 
 
 def bring(page: Page, file: FilePayload) -> None:
@@ -94,7 +87,7 @@ def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Br
             stalled.sendall(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\nx")
             page.wait_for_timeout(500)
             process.send_signal(signal.SIGTERM)
-            assert comes_true(lambda: not records(), page, seconds=5)
+            assert comes_true(lambda: not records(), page=page), "it waits for a request that never ends"
         assert process.wait(timeout=PATIENCE) is not None
     assert not list(tmp_path.glob(f"{PREFIX}*"))
     context.close()
@@ -125,11 +118,15 @@ def test_foreign_sockets_hold_nobody_up_and_nobody_is_looked_up(tmp_path: Path) 
     own = f"{LOCALHOST}:{port}"
     knocks = [(own, "http://evil.example"), ("evil.example", "http://evil.example"), (own, "null")] * 17
     with process_of(HERE / "app.py", port=port, log=tmp_path / "server.log", **variables):
-        with ThreadPoolExecutor(len(knocks)) as pool:
-            answers = [pool.submit(knock, *each) for each in knocks]
-            seconds = [seconds_to_get("/_stcore/health") for _ in range(20)]
-            assert {answer.result() for answer in answers} == {b"HTTP/1.1 403"}
-        assert max(seconds) < 0.5
+        slowest = []
+        for _ in range(5):  # a busy machine holds an answer up once; who looks up foreign hosts does it every time
+            with ThreadPoolExecutor(len(knocks)) as pool:
+                answers = [pool.submit(knock, *each) for each in knocks]
+                slowest.append(max(seconds_to_get("/_stcore/health") for _ in range(20)))
+                assert {answer.result() for answer in answers} == {b"HTTP/1.1 403"}
+            if slowest[-1] < 0.5:
+                break
+        assert min(slowest) < 0.5
         assert knock(own, f"http://{own}") == knock(name, f"https://{name}") == b"HTTP/1.1 101"
         seconds_to_get(
             "/_stcore/host-config", Host=name, Origin=f"https://{name}"
@@ -194,9 +191,9 @@ def test_the_policy_allows_what_pages_draw_with(browser: Browser, tmp_path: Path
             page.wait_for_timeout(300)
             page.keyboard.type("40", delay=30)
             page.keyboard.press("Enter")
-            return comes_true(lambda: page.get_by_text("Sum 42").count() == 1, page, seconds=5)
+            return comes_true(lambda: page.get_by_text("Sum 42").count() == 1, page=page, seconds=5)
 
-        assert any(edited() for _ in range(5))  # the grid does not hear the first click while it loads its editor
+        assert any(edited() for _ in range(20))  # the grid does not hear the first click while it loads its editor
         with page.expect_download() as download:
             page.get_by_role("button", name="Save").click()
         assert download.value.path().read_text() == "a,b"
@@ -209,8 +206,8 @@ def test_the_policy_allows_what_pages_draw_with(browser: Browser, tmp_path: Path
 def test_no_other_page_frames_the_app(browser: Browser, server: Server) -> None:
     page = browser.new_page()
     page.set_content(f"<iframe src='{server.url}/_stcore/health'></iframe><iframe src='data:text/html,x'></iframe>")
-    page.wait_for_timeout(500)
-    assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/", "data:text/html,x"]
+    shown = ["chrome-error://chromewebdata/", "data:text/html,x"]
+    assert comes_true(lambda: [frame.url for frame in page.frames[1:]] == shown, page=page)
     page.close()
 
 
@@ -225,13 +222,13 @@ def test_no_other_page_frames_the_app(browser: Browser, server: Server) -> None:
 )
 def test_no_code_is_made_from_text(browser: Browser, server: Server, plant: str) -> None:
     page = browser.new_page()
-    ran = []
-    for address in ("about:blank", server.url):  # the first has no policy
-        page.goto(address)
-        page.evaluate(plant)
-        page.wait_for_timeout(200)
-        ran.append(page.evaluate("typeof planted"))
-    assert ran == ["number", "undefined"]
+    page.goto("about:blank")  # has no policy
+    page.evaluate(plant)
+    assert comes_true(lambda: page.evaluate("typeof planted") == "number", page=page)
+    page.goto(server.url)
+    page.evaluate(plant)
+    page.evaluate("new Promise(done => setTimeout(done, 200))")
+    assert page.evaluate("typeof planted") == "undefined"
     page.close()
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -340,6 +340,14 @@ def settled(page: Page, *, idle: float = 0.5) -> Page:
             raise TimeoutError(f"the app did not come to rest within {PATIENCE:g} seconds")
         page.wait_for_timeout(20)
     return page
+
+
+def comes_true(condition: Callable[[], bool], *, page: Page | None = None, seconds: float = PATIENCE) -> bool:
+    """Whether something is so within the time; a page goes on with its work meanwhile."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        page.wait_for_timeout(50) if page else time.sleep(0.05)
+    return condition()
 
 
 def axe(page: Page) -> None:

@@ -23,8 +23,7 @@ def expect_drawn(page: Page, *names: str) -> None:
 
 
 def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
-    page.goto(server.url)
-    settled(page)
+    visit(page, server, "?n=1000&bits=6&trials=100")
     go_to(page, "limits-and-attacks")
     expect(page.get_by_text("Guess first.")).to_be_visible()
     expect(page.locator(CHARTS)).to_have_count(0)

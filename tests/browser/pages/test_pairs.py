@@ -13,7 +13,7 @@ from tests.browser.pages.test_play import drag, move_slider
 from tests.kit.browser import Server, on_screens, plot, sound, visit
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
-LINK = "?data=cities.longitude*latitude"
+LINK = "?data=cities.longitude*latitude&trials=100"
 ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, the 8 releases in the picture say [\d,]+")
 
 
@@ -53,7 +53,7 @@ def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> No
 
 
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000")
+    opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000&trials=100")
     expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_visible()
     page.get_by_role("button", name="Why?").click()
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
@@ -70,6 +70,6 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
 
 
 # Few squares: each is an element that is looked at.
-@on_screens("link", ("?data=clouds&n=1000",), (f"{LINK}&mechanism=rectangles&sides=3",))
+@on_screens("link", ("?data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",))
 def test_pairs_are_accessible_and_fit(page: Page, server: Server, link: str) -> None:
     sound(opened(page, server, link))

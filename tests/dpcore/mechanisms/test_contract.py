@@ -28,10 +28,10 @@ from tests.kit import contract, problems
 ENTRIES = [entry for entry in catalogue() if entry.mechanism.releases in {"data", "value"}]
 
 
-def each(entries: list[Entry], *, served: bool = True) -> pytest.MarkDecorator:
-    """Every entry with every relation it has a guarantee for (or has none for)."""
+def each(entries: list[Entry], *, served: bool = True, slow: tuple[str, ...] = ()) -> pytest.MarkDecorator:
+    """Every entry with every relation it has a guarantee for (or has none for); entries of some keys are slow."""
     cases = [
-        pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}")
+        pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}", marks=[pytest.mark.slow] * (entry.key in slow))
         for entry in entries
         for neighbours in Neighbours
         if (neighbours in problems.relations(entry)) is served
@@ -43,7 +43,7 @@ every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 
-@each(ENTRIES)
+@each(ENTRIES, slow=("intervals-printed",))
 def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
     tiny = list(problems.tiny_problems(entry, neighbours))
     assert tiny

@@ -67,6 +67,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert f"792 queries about any of 5 attributes, answered from **{mechanism.plan(problem).words}**" in text
     assert f"Directly it would be {percent(directly)}" in text
     assert mechanism.guarantee(problem).sentence() in text
+    assert "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time," in text
     said = sentence(app, "marginals_errors_chart")
     assert f"{percent(by_polynomial)} by the polynomial" in said and f"{percent(directly)} directly" in said
     halfway = re.search(r"halfway between the bounds it is \*\*([\d.]+)%", text)
