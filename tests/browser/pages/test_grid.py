@@ -63,5 +63,5 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     expect(page.get_by_role("spinbutton", name="Rows of one person, at most")).to_have_value("1")
     page.get_by_role("button", name="Explore this data").click()
     settled(page)
-    go_to(page, "Data")
+    go_to(page, "data")
     expect(cell(page, 1, 4)).to_have_text("90")
