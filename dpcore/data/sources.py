@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from numpy.typing import NDArray
 
@@ -19,10 +19,12 @@ from dpcore.data.cube import Cube, Predicate
 from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.generators import GENERATORS, generate, two_clouds
-from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Columns, Measure, Reading, Vectors, YesNo
 from dpcore.data.samples import Sample, load_sample, sample
 from dpcore.data.sphere import Sphere
+
+if TYPE_CHECKING:
+    from dpcore.data.reading.tables import Table
 
 Kind = TypeVar("Kind", bound=Domain)
 NOMINAL_ROWS = 10_000
@@ -34,7 +36,7 @@ ATTRIBUTES, CLOUDS = "attributes", "two-clouds"
 TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin"}
 MODULES = {
     "FOLDER": "dpcore.data.samples",
-    **dict.fromkeys(("Categories", "Grid", "Line"), "dpcore"),
+    **dict.fromkeys(("Categories", "Columns", "Grid", "Line"), "dpcore"),
     "Attributes": "dpcore.data.attributes",
     "Calendar": "dpcore.data.dates",
     **dict.fromkeys(("Binned", "Grouped", "Truth"), "dpcore.data.domains"),
@@ -49,6 +51,9 @@ MODULES = {
 
 class Origin(ABC):
     """Where rows come from."""
+
+    framed: ClassVar[bool] = True
+    """Whether ``code`` gives columns of a table, which are still to be read."""
 
     @property
     @abstractmethod
@@ -271,7 +276,9 @@ class Source:
         """Lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
         lines = [f"source = {self.name}"] * bool(self.name) + self.origin.code(self.reading.columns)
         private = self.provenance.is_private
-        if isinstance(self.reading, Columns):
+        if not self.origin.framed:
+            lines += ["domain = dataset.domain"]
+        elif isinstance(self.reading, Columns):
             names = self.reading.names
             lines += [f"domain = {self.reading.on!r}"]
             called = repr(names[0] if len(names) == 1 else list(names))

@@ -17,6 +17,7 @@ from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
+from pages.shell.present import presenting
 from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
@@ -32,6 +33,8 @@ STEPS = (
 
 def on_demand(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
     """The doors to all of it, side by side; what is behind a closed one is not sent."""
+    if presenting():
+        return _why(recipe, report)
     why, numbers, code = (
         st.popover(name, key=f"{key}_open", on_change="rerun")
         for name, key in (("Why?", "why"), ("Numbers", "numbers"), ("Code", "code"))
@@ -64,6 +67,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         needs=needs if bound.applies and not bound.vacuous else "",
         mechanism=recipe.entry.references,
         covers="for each single release",
+        opened=True,
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:

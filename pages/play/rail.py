@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, Neighbours, Parameter, Problem, Queries
 from dpcore.data.sources import Source, Uploaded
+from dpcore.data.twin import MadeUp
 from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
@@ -114,7 +115,7 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
         nominal = None
         if relation is Neighbours.ADD_REMOVE_ONE:
             # The browser is told the key, and an uploaded source's holds the digest of its file.
-            about = OWN_FILE if isinstance(source.origin, Uploaded) else source.key
+            about = OWN_FILE if isinstance(source.origin, Uploaded | MadeUp) else source.key
             nominal = int(
                 st.number_input(
                     "Public n", 1, 10**9, source.public_rows, key=f"nominal-{about}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +58,7 @@ NO_NUMBERS = ("nan", "na", "n/a", "null", "none", "inf", "-inf")
 NARROW = 20
 CELLS_PER_GROUP = 2_000_000
 ROWS_PER_PART = 1_000_000
+CELLS_PER_PART = 1_000_000
 Strings = tuple[str, ...]
 
 
@@ -197,6 +198,14 @@ class Table:
             first[found["row"]] = found["code"]
         is_first = first == np.arange(len(first))
         return (np.cumsum(is_first) - 1)[first]
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+        """Each row's texts in these columns, in order; None where a cell is missing. As private as the rows."""
+        cells = ", ".join(f"{self._text(column)} AS t{place}" for place, column in enumerate(columns))
+        for start in range(0, self.row_count, step := max(1, CELLS_PER_PART // len(columns))):
+            found = self._ask(f"SELECT {cells} FROM records WHERE row >= {start} AND row < {start + step} ORDER BY row")
+            for row in zip(*(np.ma.filled(found[f"t{place}"], None) for place in range(len(columns))), strict=True):
+                yield tuple(None if text is None else str(text) for text in row)
 
     def looks_numeric(self, column: str) -> bool:
         """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import session
@@ -97,6 +99,21 @@ def test_a_link_carries_controls_and_nothing_else() -> None:
     assert carried["way"] == OWN, "controls are carried"
     assert not set(carried) & set(PRIVATE_KEYS)
     assert not app.warning
+
+
+def test_a_file_whose_reading_was_left_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving a page ends its run wherever it is: here, while the file is read."""
+    kept = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr("streamlit.testing.v1.local_script_runner.MemoryUploadedFileManager", lambda _: kept)
+    app = opened(way=OWN)
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.data.upload.read_table", lambda *_, **__: st.stop())
+        app.file_uploader[0].upload("people.csv", b"age\n41\n")
+        sound(app.run())
+    assert [each.data for files in kept.file_storage.values() for each in files.values()] == [b"age\n41\n"]
+    sound(app.switch_page("learn/page.py").run())
+    assert not any(kept.file_storage.values())
+    assert "file" not in app.session_state and "file_waiting" not in app.session_state
 
 
 def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +216,7 @@ def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
     press(app, "Use this column")
     chosen(app, data="my-file", robust="subsample_larger")
     sound(app.switch_page("robust/page.py").run())
-    assert not told(app) and any("private" in each.value for each in app.info)
+    assert not told(app) and "Nothing of your rows is shown" in app.markdown[2].value + app.markdown[1].value
     assert told(steward(app, on=True)) == set(TRADES[:2])
 
 
@@ -228,7 +245,7 @@ def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
     app.query_params["bits"] = "3"
     sound(app.switch_page("play/page.py").run())
     assert TRUE_VALUES not in everything(app) and not hides_toolbars(app)
-    assert "no value of theirs is shown" in app.markdown[0].value
+    assert "No value of your private data is shown" in app.markdown[0].value
     sound(app.selectbox(key="data").set_value("my-file").run())
     assert TRUE_VALUES in app.markdown[0].value
     steward(app, on=False)
