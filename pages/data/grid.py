@@ -19,6 +19,7 @@ from dpcore.data.domains import Categories, Line, Truth
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile
+from pages.shell.session import remembered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,19 +182,27 @@ def _joined(text: str | None) -> str | None:
 
 def show_grid(rows: list[Typed], *, key: str) -> None:
     """The grid of data whose columns are fixed, to be read."""
-    st.data_editor(frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(), alt=ALT)
+    st.data_editor(
+        frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(), alt=ALT, placeholder="–"
+    )
 
 
 ALT = "Every column of the table: whether it is used, its kind, bounds or labels, bins, and what is out of bounds."
 
 
 def edit_grid(held: HeldFile) -> None:
-    """The grid of a file, to be typed in. What is typed is kept; in the next run the grid shows it as its own."""
+    """The grid of a file, to be typed in; what is typed is kept.
+
+    The browser is sent the same rows again while its own edits stand over them: other rows would close the cell that is
+    being typed in.
+    """
     key = grid_key(held)
-    rows = typed(held)
+    if key not in st.session_state:  # new here, or again after another page: its edits are gone, what was typed is not
+        st.session_state.get("memory", {}).pop(f"grid|{key}", None)
+    rows = remembered(f"grid|{key}", lambda: typed(held))
     st.data_editor(
         frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(), alt=ALT,
-        height=min(TALLEST, 36 * (len(rows) + 1) + 2),
+        height=min(TALLEST, 36 * (len(rows) + 1) + 2), placeholder="–",
     )  # fmt: skip
     names = {title: name for name, title in TITLES.items()}
     for place, edits in st.session_state[key]["edited_rows"].items():

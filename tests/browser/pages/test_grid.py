@@ -1,0 +1,67 @@
+"""The grid of a file's columns, typed in with the keyboard in a real browser."""
+
+from __future__ import annotations
+
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from tests.kit.browser import Server, axe, go_to, settled
+
+ROWS = "".join(f"p{place},{place % 90},2024-{place % 12 + 1:02d}-05\n" for place in range(300))
+VISITS = FilePayload(name="visits.csv", mimeType="text/csv", buffer=f"who,age,seen\n{ROWS}".encode())
+HEAD, ROW = 36, 35
+"""Heights of the grid's head and of a row, in pixels."""
+SLOWLY = 40
+"""Milliseconds between keys."""
+
+
+def grid(page: Page) -> Locator:
+    """The canvas that takes clicks and keys."""
+    return page.get_by_test_id("data-grid-canvas")
+
+
+def cell(page: Page, row: int, column: int) -> Locator:
+    """A cell as a screen reader is told it, both from 0."""
+    return page.get_by_test_id(f"glide-cell-{column}-{row}")
+
+
+def type_at(page: Page, row: int, column: int, *texts: str) -> None:
+    """Type into cells beside each other, from one on, with the keyboard alone after a click on the row's name."""
+    grid(page).click(position={"x": 20, "y": HEAD + ROW * row + ROW // 2}, force=True)
+    for _ in range(column):
+        page.keyboard.press("ArrowRight")
+    for text in texts:
+        page.keyboard.press("Enter")
+        editor = page.locator("#portal").locator("textarea, input")
+        editor.wait_for()  # keys that come before it are lost
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(text, delay=SLOWLY)
+        page.keyboard.press("Tab")
+        editor.wait_for(state="detached")
+    settled(page)
+
+
+def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/data?way=My+own+file")
+    settled(page)
+    page.locator('input[type="file"]').set_input_files(VISITS)
+    page.get_by_role("button", name="Names of the columns").click()
+    settled(page)
+    expect(page.get_by_role("button", name="Use this column")).to_have_count(0)
+    type_at(page, 1, 3, "0", "90")
+    expect(page.get_by_text("Still to be typed:")).not_to_contain_text("age")
+    type_at(page, 1, 6, "45")
+    expect(cell(page, 1, 3)).to_have_text("0")
+    expect(cell(page, 1, 4)).to_have_text("90")
+    expect(cell(page, 1, 6)).to_have_text("45")
+    page.get_by_role("button", name="Use this column").click()
+    settled(page)
+    expect(page.get_by_text("45 cells of width 2 from 0 to 90.")).to_be_visible()
+    expect(page.get_by_text("nothing of it is shown")).to_be_visible()
+    page.get_by_text("A person, who may have several rows").click()
+    settled(page)
+    axe(page)
+    expect(page.get_by_role("spinbutton", name="Rows of one person, at most")).to_have_value("1")
+    page.get_by_role("button", name="Explore this data").click()
+    settled(page)
+    go_to(page, "data")
+    expect(cell(page, 1, 4)).to_have_text("90")
