@@ -22,7 +22,7 @@ def opened(page: Page, server: Server, link: str, *, charts: int) -> Page:
 def captions(page: Page) -> str:
     """What stands below pictures and controls."""
     places = page.locator('[data-testid="stCaptionContainer"], .dpscope-sentence')
-    return "\n".join(places.all_inner_texts())
+    return "\n".join(places.all_text_contents())
 
 
 def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Server) -> None:
@@ -37,6 +37,7 @@ def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Serve
 
 def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> None:
     opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=6)
+    page.get_by_text("The paper's parameters, and calibrated ones").click()
     expect(page.get_by_text(re.compile(r"Calibration needs [\d,]+ times fewer"))).to_be_visible()
     expect(page.get_by_text("Paper: k = ε(n/m)³")).to_be_visible()
 
