@@ -9,6 +9,13 @@ python3 run.py test harness        hostile files by real upload and killed serve
 python3 run.py test mutants        plants faults in a copy of the code; a test must catch each
 python3 run.py test -k median      anything else goes to pytest
 python3 run.py bench               the benchmarks
+python3 run.py release request.json data.csv
+                                   charge, draw and store one release; without data, only rehearse it
+python3 run.py verify certificate.json counts.csv
+                                   whether a certificate and its files hold together
+python3 run.py ledger register     begin a ledger for a table; also show, version, budget, publish, machine-failed
+python3 run.py ledger check        whether the ledger adds up, also --against certificate.json
+python3 run.py ledger backup       a checked copy in another folder
 python3 run.py pictures            take the pictures in assets/pictures again
 
 The first start makes a virtual environment beside this file, with the versions in constraints.txt.
@@ -63,6 +70,7 @@ SUITES = {
 """Which tests a named command runs, as pytest's -m has it; pyproject.toml says what the marks mean."""
 
 
+LEDGER_COMMANDS = ("release", "verify", "ledger")
 LAST_FAILED = HERE / ".pytest_cache" / "v" / "cache" / "lastfailed"
 BROWSER_TESTS, FEW = "tests/browser/", 3
 """Two browsers, two servers and two tests share the cores: so few that fail there are tried once more alone."""
@@ -349,12 +357,21 @@ def pictures(arguments: list[str]) -> int:
     return run([python, "-m", "tests.browser.pictures", *arguments], variables)
 
 
+def ledger(arguments: list[str]) -> int:
+    """Register, release, verify, check: dpcore does it, in the folder where the command was given."""
+    python = ensure_environment(HERE / ".venv", groups=set())
+    command = [str(python), "-P", "-m", "dpcore.commands", *arguments]
+    return subprocess.run(command, env=os.environ | {"PYTHONPATH": str(HERE)}, check=False).returncode
+
+
 def main(arguments: list[str]) -> int:
     """Do what the first word says; start the app without one."""
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(f"dpscope needs Python 3.11 or later; this is {sys.version.split()[0]}.")
     commands = {"test": test, "bench": bench, "pictures": pictures}
     try:
+        if arguments and arguments[0] in LEDGER_COMMANDS:
+            return ledger(arguments)
         if arguments and arguments[0] in commands:
             return commands[arguments[0]](arguments[1:])
         return start(arguments)

@@ -25,6 +25,7 @@ page = st.navigation(
             st.Page(HERE / "ask/page.py", title="Conversation", url_path="conversation"),
         ],
         "Data": [st.Page(HERE / "data/page.py", title="Data", url_path="data")],
+        "Plan": [st.Page(HERE / "plan/page.py", title="Plan", url_path="plan")],
         "Learn": [
             st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
             st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),

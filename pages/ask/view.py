@@ -7,14 +7,17 @@ import streamlit as st
 
 from dpcore.core import Dataset, rounded_up
 from dpcore.data.domains import Line
+from dpcore.data.sources import Uploaded
 from pages.ask.controls import Setting, question, setting, spread_questions
 from pages.ask.figures import belief, said, wrong
+from pages.ask.known import known_before
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
 from pages.ask.talk import Talk, begin, talk_of
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
+from pages.data.picker import OWN_FILE
 from pages.shell.code import show_code
 from pages.shell.session import remembered
 from pages.shell.theorem import lead
@@ -33,10 +36,7 @@ def ask() -> None:
     )
     chosen = setting()
     if chosen.source.provenance.is_private:
-        st.info(
-            "These data are private, and a conversation about them spends their budget: that waits for a ledger that "
-            "records it. Talk about a public stand-in, bundled or generated data instead."
-        )
+        known_before(chosen)
         return
     dataset = remembered(f"dataset|{chosen.source.key}", chosen.source.dataset)
     talk = talk_of(chosen, dataset)
@@ -60,8 +60,10 @@ def ask() -> None:
 def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     """The next question, by the reader or by the analyst."""
     st.header("Your question")
+    # The browser is told the key, and an uploaded source's holds the digest of its file.
+    about = OWN_FILE if isinstance(chosen.source.origin, Uploaded) else chosen.source.key
     with st.form("ask_form", border=True):
-        index = question(chosen.queries, key=f"ask_at|{chosen.source.key}|{chosen.queries.key}")
+        index = question(chosen.queries, key=f"ask_at|{about}|{chosen.queries.key}")
         asked = st.form_submit_button("Ask", type="primary", key="ask_one")
     with st.container(horizontal=True):
         few = st.button("Let an analyst ask 50", key="ask_50", help=_analyst_help(chosen))

@@ -130,7 +130,8 @@ function watch(chart, Plotly) {
   chart.watched = true;
   // Plotly takes a swipe that scrolls the page for a click where it began.
   let scrolled = false;
-  plot.addEventListener("pointerdown", () => { scrolled = false; }, true);
+  // Nor does it look where the mouse is more than every 50 ms: without this, a click counts where it looked last.
+  plot.addEventListener("pointerdown", () => { scrolled = false; Plotly.Fx.unhover(plot); }, true);
   plot.addEventListener("pointercancel", () => { scrolled = true; }, true);
   plot.on("plotly_click", ({ points = [], xvals, yvals }) => {
     if (scrolled) return;

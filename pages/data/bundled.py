@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.data.bundled import suggested_domain
 from dpcore.data.samples import SAMPLES, Sample
+from pages.data.grid import fixed, show_grid
 from pages.data.picker import pair_titles, public_source
 from pages.data.summary import explore_button, summary
 from pages.shell.session import in_link
@@ -36,6 +38,8 @@ def _card(sample: Sample, *, opened: bool) -> None:
     )
     if chosen in columns:
         st.markdown(sample.story)
+        rows = [fixed(each.column, suggested_domain(each)) for each in sample.columns]
+        show_grid(rows, key=f"sample-{sample.key}-grid")
         _column(sample, str(chosen))
 
 

@@ -14,6 +14,7 @@ from pages.charts.words import percent, rows
 from pages.charts.worst import Called
 from pages.marginals.controls import Asked, ask
 from pages.marginals.figures import answer_errors, level_bars, step_curve
+from pages.marginals.known import known_before
 from pages.marginals.lists import college_story
 from pages.marginals.map import row_grid, winners_map
 from pages.marginals.previews import Shown, computed
@@ -45,10 +46,7 @@ def marginals() -> None:
     if asked is None:
         return
     if not may_show(asked.source):
-        st.info(
-            "These data are private, so nothing is computed from them here. Preview on a public stand-in or on "
-            "generated rows of the same size, or, if you are their steward, say so above."
-        )
+        known_before(asked)
         return
     shown = computed(asked)
     _headline(shown)

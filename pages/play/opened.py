@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.core import State
+from dpcore.core import Guarantee, ParameterError, State
 from dpcore.experiments.measure import ErrorReport
 from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.privacy.composition import per_person
 from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
@@ -59,7 +61,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
     theorem_card(
         bound,
-        report.guarantee,
+        for_persons(report.guarantee, recipe.source.person_rows),
         n=report.problem.n,
         seen=seen,
         needs=needs if bound.applies and not bound.vacuous else "",
@@ -72,6 +74,14 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         st.markdown(f"Hatched: impossible to promise. {lower.statement}")
     for step in STEPS:
         st.markdown(step)
+
+
+def for_persons(guarantee: Guarantee, rows: int) -> Guarantee:
+    """What the guarantee for rows is for persons with so many at most; where it is nothing, one that says why."""
+    try:
+        return per_person(guarantee, rows)
+    except ParameterError as problem:
+        return dataclasses.replace(guarantee, releasable=False, why_not=str(problem))
 
 
 def _numbers(pictures: Mapping[str, Picture]) -> None:

@@ -18,6 +18,7 @@ from pages.charts.live import live_line, live_states
 from pages.charts.palette import palette
 from pages.data.summary import log_scale
 from pages.play.kept import kept
+from pages.play.known import known_before
 from pages.play.live import reports, states
 from pages.play.opened import on_demand
 from pages.play.pictures import Shown, View, shown
@@ -51,10 +52,7 @@ def play() -> None:
         return
     source = recipe.source
     if not may_show(source):
-        st.info(
-            "These data are private. Errors against them would reveal them, so nothing is computed here. Preview on a "
-            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
-        )
+        known_before(recipe, head=head, more=more)
         return
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)

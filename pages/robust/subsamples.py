@@ -89,7 +89,7 @@ def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, probl
         curves["paper's parameters"] = chances_by_agreement(paper, epsilon=epsilon)
     data = [
         Place(name=name, x=max(0.5, x), chance=answer_chance(plan, epsilon=epsilon, agreement=x))
-        for name, x in (("your data", found.agreement), ("one person changed, against it", found.after))
+        for name, x in (("these data", found.agreement), ("one person changed, against it", found.after))
     ]
     return chance_curve(
         curves=curves,

@@ -15,6 +15,7 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
 from pages.robust.controls import Asked, ask, show
+from pages.robust.known import known_before
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
@@ -39,10 +40,7 @@ def robust() -> None:
     )
     asked = ask()
     if not may_show(asked.source):
-        st.info(
-            "These data are private. Their stability would reveal them, so nothing is computed here. Preview on a "
-            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
-        )
+        known_before(asked)
     else:
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
@@ -84,7 +82,7 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**, noise included. "
+        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. "
         ":gray-badge[true]",
         help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
         "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
@@ -122,7 +120,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
     """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
     stable, seen, mine = runs.stable, runs.seen, runs.chance[runs.stable]
     names = {
-        stable: "your data",
+        stable: "these data",
         stable - 1: "one person changed, against it",
         stable + 1: "one person changed, in its favour",
     }
@@ -137,7 +135,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
         f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
         "nobody who never gives a wrong answer can answer so often; on these data the most is "
         f"{nearly(runs.most, certain=runs.most >= 1)}. "
-        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: your data with "
+        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: these data with "
         "one row changed.",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
@@ -18,6 +19,8 @@ from pages.shell.session import in_link, linked
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
 Value = float | int | str | bool
+TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
+"""An error that is wanted, as people type it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +160,11 @@ def seed(key: str = "seed", *, help_text: str | None = None) -> int:
     return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
 
 
-def neighbours() -> Neighbours:
-    """Which data sets are neighbours, the same on every page."""
+def neighbours(person_rows: int = 0) -> Neighbours:
+    """Which data sets are neighbours, the same on every page; those that differ in a person leave no choice."""
+    if person_rows:
+        st.caption(f"Neighbours: add or remove one person, of whom at most {person_rows:,} rows are read.")
+        return Neighbours.ADD_REMOVE_ONE
     return Neighbours(
         st.radio(
             "Neighbours",
@@ -170,6 +176,20 @@ def neighbours() -> Neighbours:
             "told.",
         )
     )
+
+
+def read_target(text: str, *, n: int) -> float | None:
+    """What was typed as a fraction of n, above 0 and below 1; None where it is no such thing.
+
+    >>> read_target("1%", n=1000), read_target("0.2", n=1000), read_target("50 rows", n=1000), read_target("2", n=1000)
+    (0.01, 0.2, 0.05, None)
+    """
+    found = TARGET.fullmatch(text)
+    if not found:
+        return None
+    number = float(found[1].replace(",", "."))
+    share = number / 100 if found[2] == "%" else number / n if found[2] else number
+    return share if 0 < share < 1 else None
 
 
 def log_stops(parameter: Parameter) -> list[float]:

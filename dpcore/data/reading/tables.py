@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Floats, Integers, ParameterError
+from dpcore.core import Booleans, DataError, Floats, Integers, ParameterError
 from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.intake import (
@@ -33,6 +33,7 @@ from dpcore.data.reading.intake import (
     receive,
 )
 from dpcore.data.reading.scratch import private_folder
+from dpcore.data.reading.spellings import period, truth
 
 __all__ = ["BLANKS", "LIMITS", "FirstRowUnclear", "Limits", "Table", "TooLarge", "read_table"]
 
@@ -57,6 +58,7 @@ NO_NUMBERS = ("nan", "na", "n/a", "null", "none", "inf", "-inf")
 NARROW = 20
 CELLS_PER_GROUP = 2_000_000
 ROWS_PER_PART = 1_000_000
+CELLS_PER_PART = 1_000_000
 Strings = tuple[str, ...]
 
 
@@ -162,6 +164,21 @@ class Table:
         codes[found["row"]] = found["code"]
         return codes
 
+    def truths(self, column: str) -> Integers:
+        """0 for no, 1 for yes, 2 for anything else (missing included), shape (n,); see ``spellings.truth``."""
+        self.reserve(0)
+        return np.asarray(self._ask(f"SELECT {truth(self._text(column))} AS t FROM records")["t"], dtype=np.int64)
+
+    def periods(self, column: str, step: str) -> Floats:
+        """The day, week, month or year of each cell as a number, shape (n,), NaN for none; see ``spellings.period``."""
+        self.reserve(0)
+        number = f"coalesce(CAST({period(self._text(column), step)} AS DOUBLE), 'nan'::DOUBLE)"
+        return np.asarray(self._ask(f"SELECT {number} AS number FROM records")["number"], dtype=np.float64)
+
+    def present(self, column: str) -> Booleans:
+        """Whether each cell holds something, shape (n,)."""
+        return np.asarray(self._ask(f"SELECT {self._text(column)} IS NOT NULL AS t FROM records")["t"], dtype=np.bool_)
+
     def codes(self, column: str) -> Integers:
         """A number for each distinct text of the column, dense and in order of first appearance, shape (n,).
 
@@ -181,6 +198,14 @@ class Table:
             first[found["row"]] = found["code"]
         is_first = first == np.arange(len(first))
         return (np.cumsum(is_first) - 1)[first]
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+        """Each row's texts in these columns, in order; None where a cell is missing. As private as the rows."""
+        cells = ", ".join(f"{self._text(column)} AS t{place}" for place, column in enumerate(columns))
+        for start in range(0, self.row_count, step := max(1, CELLS_PER_PART // len(columns))):
+            found = self._ask(f"SELECT {cells} FROM records WHERE row >= {start} AND row < {start + step} ORDER BY row")
+            for row in zip(*(np.ma.filled(found[f"t{place}"], None) for place in range(len(columns))), strict=True):
+                yield tuple(None if text is None else str(text) for text in row)
 
     def looks_numeric(self, column: str) -> bool:
         """Whether at least 90% of the cells that are not missing, in any of the usual words for it, are numbers.

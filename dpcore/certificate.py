@@ -1,0 +1,235 @@
+"""Certificates: what a stored release claims, as canonical JSON, and whether such a claim holds together.
+
+A certificate is the body of its ledger entry, the salt of that entry, the chain of entries up to it, and a digest of
+all this. ``verify`` needs nothing but the files. Whoever makes up a whole ledger can make up a certificate of it: only
+the ledger itself (``against``) or a signature tells that.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dpcore.core import BoundKind, Neighbours, ParameterError, exactly
+from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
+from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, spent_along
+from dpcore.ledger.records import Registration, Spent, Stored
+from dpcore.ledger.units import Price
+from dpcore.requests.single import Request
+
+FORMAT = "dpscope-certificate/1"
+BETA = 0.05
+RULE = "sums of epsilon and of delta over all entries (sequential composition)"
+SCOPE = "within this ledger only"
+PROVED = "tests/dpcore/mechanisms/test_contract.py"
+PACKAGES = ("numpy", "opendp")
+BODY = {
+    *("format", "release_id", "request", "data", "guarantee", "mechanism", "accuracy", "tuning", "software", "files"),
+    *("by", "at"),
+}
+
+
+def body_of(
+    request: Request,
+    registration: Registration,
+    *,
+    before: Spent,
+    price: Price,
+    files: Mapping[str, bytes],
+    unpublished: int,
+    steward_saw: bool,
+    by: str,
+    at: str,
+) -> dict[str, Any]:
+    """What the entry of a draw says; public, and without a float.
+
+    Args:
+        request: what was asked.
+        registration: of the data.
+        before: the account, in which the attempt's price is held already.
+        price: of this release.
+        files: what was drawn.
+        unpublished: stored releases of these data that nobody published.
+        steward_saw: whether the steward saw true values.
+        by: who asked.
+        at: the day.
+    """
+    return {
+        "format": FORMAT,
+        "release_id": secrets.token_hex(16),
+        "request": request.document,
+        "data": registration.document,
+        "guarantee": {
+            **price.document,
+            "variant": _variant(price),
+            "relation": registration.neighbours.value,
+            "unit": registration.unit,
+            "unprotected": _unprotected(registration),
+            "steward_saw_true_values": steward_saw,
+            "whole_data_set": {
+                "budget": before.budget.document,
+                "spent": before.spent.document,
+                "rule": RULE,
+                "scope": SCOPE,
+                "machine_failures_declared": before.machine_failures,
+            },
+        },
+        "mechanism": _mechanism(request),
+        "accuracy": _accuracy(request),
+        "tuning": {"charged_previews": unpublished},
+        "software": {name: importlib.metadata.version(name) for name in PACKAGES}
+        | {"python": platform.python_version()},
+        "files": {name: digest_of_bytes(contents) for name, contents in files.items()},
+        "by": by,
+        "at": at,
+    }
+
+
+def _variant(price: Price) -> str:
+    return "approximate differential privacy" if price.delta else "pure differential privacy"
+
+
+def _unprotected(registration: Registration) -> list[str]:
+    """What is public by declaration."""
+    replaced = registration.neighbours is Neighbours.REPLACE_ONE
+    return [f"number of rows: {registration.public_n}"] if replaced else []
+
+
+def _mechanism(request: Request) -> dict[str, Any]:
+    return {
+        "key": request.entry_key,
+        "title": request.entry.title,
+        "parameters": request.parameters,
+        "sampler": "secure",
+        "theorems": list(request.entry.references),
+        "test": f"{PROVED}::test_exact_privacy[{request.entry_key}-{request.neighbours.value}]",
+    }
+
+
+def _accuracy(request: Request) -> dict[str, Any]:
+    """The promised worst error over the question's class; a share of n."""
+    bound = request.mechanism.accuracy(request.problem, BETA)
+    promised = bound.kind is BoundKind.GUARANTEE and bound.applies and not bound.vacuous
+    return {
+        "statement": bound.statement,
+        "worst_error": exactly(bound.value) if promised else "nothing is promised",
+        "beta": exactly(BETA),
+        "reference": bound.reference,
+        "assumptions": [each.text for each in bound.assumptions],
+    }
+
+
+def certificate(stored: Stored) -> dict[str, Any]:
+    """The certificate of a stored release; the same each time."""
+    told = dict(stored.body) | {"ledger": {"salt": stored.salt, "chain": [dict(line) for line in stored.chain]}}
+    return told | {"digest": digest(told)}
+
+
+def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
+    """Everything that is wrong with a certificate and the files it names, one sentence each; nothing if it holds.
+
+    Args:
+        certified: the certificate's file, which must be in canonical form, or its contents.
+        files: name to contents of what was released.
+    """
+    try:
+        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else dict(certified)
+        if isinstance(certified, bytes) and canonical(document) != certified:
+            return ["The certificate is not in canonical form: it was written or changed by another program."]
+        return list(_wrong(document, files))
+    except ParameterError as error:
+        return [str(error)]
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError):
+        return ["The certificate lacks what its format asks for."]
+
+
+def _wrong(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
+    if document.get("format") != FORMAT or set(document) != BODY | {"ledger", "digest"}:
+        yield f"The certificate is not of the format {FORMAT}."
+        return
+    told = {name: value for name, value in document.items() if name != "digest"}
+    if digest(told) != document["digest"]:
+        yield "The certificate's digest is another: it was changed."
+    body = {name: value for name, value in told.items() if name != "ledger"}
+    yield from _wrong_in_the_chain(body, document["ledger"])
+    yield from _wrong_in_the_guarantee(body)
+    yield from _wrong_files(body["files"], files)
+
+
+def _wrong_in_the_chain(body: Mapping[str, Any], ledger: Mapping[str, Any]) -> Iterator[str]:
+    lines, last = ledger["chain"], ledger["chain"][-1]
+    for place, why in faults(lines, start=first_digest(body["data"])):
+        yield f"The chain breaks at entry {place}: {why}."
+    if last["details"] != digest({"salt": ledger["salt"], "body": body}) or last["outcome"] != "stored":
+        yield "The ledger's entry is about another release."
+    whole, claimed = body["guarantee"]["whole_data_set"], _claimed(body)
+    if not claimed.within(Price.read(last["charge"])):
+        yield "Less was charged than is claimed."
+    if whole["spent"] != spent_along(lines).document or whole["budget"] != last["budget"]:
+        yield "What the whole data set has spent, or its budget, is not what the chain says."
+    if whole["machine_failures_declared"] != sum(line["outcome"] == MACHINE_FAILED for line in lines):
+        yield "The failures of a machine are not those of the chain."
+    if (whole["rule"], whole["scope"]) != (RULE, SCOPE):
+        yield "The rule by which charges add up is another."
+
+
+def _claimed(body: Mapping[str, Any]) -> Price:
+    return Price.read({name: body["guarantee"][name] for name in ("epsilon", "delta")})
+
+
+def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
+    request, claim, data = Request.of(body["request"]), body["guarantee"], body["data"]
+    relation = request.neighbours.value
+    if request.document != body["request"]:
+        yield "The request is not in canonical form."
+    if not relation == claim["relation"] == data["relation"] or claim["unit"] != data["unit"]:
+        yield "The guarantee is about another relation or unit than the registration."
+    if request.problem.n != data["public_n"]:
+        yield "The request is about another n than the registration."
+    guarantee = request.mechanism.guarantee(request.problem)
+    rows = data["unit"]["rows_a_person"]
+    if type(rows) is not int or rows < 1 or (rows > 1) > (data["unit"]["kind"] == "person"):
+        yield "The unit of privacy is none."
+        return
+    proved, claimed = Price.of(guarantee, rows_a_person=rows), _claimed(body)
+    if not proved.within(claimed):
+        yield f"The mechanism's guarantee is {proved}, not {claimed}."
+    if guarantee.gamma or not guarantee.releasable:
+        yield "The mechanism cannot be released."
+    if claim["variant"] != _variant(claimed):
+        yield "The variant of differential privacy is another."
+    replaced = request.neighbours is Neighbours.REPLACE_ONE
+    if claim["unprotected"] != ([f"number of rows: {data['public_n']}"] if replaced else []):
+        yield "What is not protected is something else."
+    expected = _mechanism(request)
+    if any(body["mechanism"][name] != expected[name] for name in ("key", "parameters", "sampler")):
+        yield "The mechanism, its parameters or its sampler are not those of the request."
+
+
+def _wrong_files(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:
+    for name in sorted(set(named) - set(files)):
+        yield f"The file {name} is missing."
+    if set(files) - set(named):
+        yield "A file is given that the certificate does not name."
+    for name in sorted(set(files) & set(named)):
+        if digest_of_bytes(files[name]) != named[name]:
+            yield f"The file {name} is not the one that was released."
+
+
+def against(certified: bytes | Mapping[str, Any], lines: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with a ledger, by its chain of lines, that a certificate of the same data set tells."""
+    try:
+        document = parsed(certified, what="certificate") if isinstance(certified, bytes) else certified
+        chain = document["ledger"]["chain"]
+        entries = len(chain)
+    except (ParameterError, KeyError, TypeError):
+        return ["The certificate lacks what its format asks for."]
+    for place, (theirs, ours) in enumerate(zip(chain, lines, strict=False), 1):
+        if theirs != ours:
+            return [f"The ledger and the certificate differ from entry {place} on: one of them is not genuine."]
+    if len(lines) < entries:
+        return [f"The ledger ends at entry {len(lines)}, and entry {entries} was certified: it is an old copy."]
+    return []

@@ -1,0 +1,90 @@
+"""One spelling of every document, so that equal documents have equal digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from dpcore.core import ParameterError
+
+Document = Mapping[str, Any]
+MOST_CHARACTERS = 1 << 24
+
+
+def canonical(document: Any) -> bytes:
+    """Texts, whole numbers, truth values, lists and mappings of them as JSON: keys sorted, no blanks, UTF-8.
+
+    Raises:
+        ParameterError: it holds a float, whose spelling differs from program to program.
+
+    >>> canonical({"b": [1, True], "a": "x"})
+    b'{"a":"x","b":[1,true]}'
+    """
+    _refuse_floats(document)
+    try:
+        return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    except (TypeError, ValueError):
+        raise ParameterError("A document holds texts, whole numbers, truth values, lists and mappings.") from None
+
+
+def _refuse_floats(value: Any) -> None:
+    if isinstance(value, float):
+        raise ParameterError("A document holds no floats: write decimals as text.")
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise ParameterError("The keys of a document are texts.")
+        for each in value.values():
+            _refuse_floats(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _refuse_floats(each)
+
+
+def digest(document: Any) -> str:
+    """SHA-256 of the canonical form, in hexadecimal."""
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def digest_of_bytes(contents: bytes) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    return hashlib.sha256(contents).hexdigest()
+
+
+def fresh_salt() -> str:
+    """128 random bits in hexadecimal: beside them a digest tells nothing about what can be guessed."""
+    return secrets.token_hex(16)
+
+
+def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
+    """The mapping that a JSON text holds.
+
+    Args:
+        text: at most MOST_CHARACTERS.
+        what: what the text should be, for the sentence of an error.
+
+    Raises:
+        ParameterError: it is no JSON mapping, names a key twice, or holds NaN or infinity.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise ParameterError(f"The {what} is too long.")
+    try:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise ParameterError(f"The {what} is not JSON with every key once and finite numbers.") from None
+    if not isinstance(found, dict):
+        raise ParameterError(f"The {what} must be a JSON mapping.")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError

@@ -1,0 +1,67 @@
+"""Entries as a chain: each line names the digest of the one before it, the first that of the registration.
+
+A line shows what an entry cost and what became of it. The rest, its body, is in it as a salted digest: whoever holds
+the body and the salt can check it, and nobody else can guess it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dpcore.core import ParameterError
+from dpcore.ledger.canonical import digest
+from dpcore.ledger.units import Price
+
+MACHINE_FAILED = "machine failed"
+OUTCOMES = ("stored", "failed", MACHINE_FAILED)
+FIELDS = {"entry", "outcome", "charge", "budget", "details", "previous"}
+Line = Mapping[str, Any]
+
+
+def line_of(
+    *, entry: int, outcome: str, charge: Price, budget: Price, body: Any, salt: str, previous: str
+) -> dict[str, Any]:
+    """One entry's line; ``budget`` is the one that held when it was booked."""
+    details = digest({"salt": salt, "body": body})
+    return {
+        "entry": entry,
+        "outcome": outcome,
+        "charge": charge.document,
+        "budget": budget.document,
+        "details": details,
+        "previous": previous,
+    }
+
+
+def first_digest(registration: Mapping[str, Any]) -> str:
+    """What the first line names: the registration, with its salt."""
+    return digest(registration)
+
+
+def spent_along(lines: Iterable[Line]) -> Price:
+    """The charges, added up; raises ParameterError where one is not written as a ledger writes it."""
+    return sum((Price.read(line["charge"]) for line in lines), Price(first=0))
+
+
+def faults(lines: Iterable[Line], *, start: str) -> Iterator[tuple[int, str]]:
+    """Place (from 1) and reason of everything wrong with a chain that starts at a digest."""
+    previous, spent = start, Price(first=0)
+    for place, line in enumerate(lines, 1):
+        if not isinstance(line, Mapping) or set(line) != FIELDS or line["outcome"] not in OUTCOMES:
+            yield place, "its line is not one of a ledger"
+            return
+        try:
+            charge, budget = Price.read(line["charge"]), Price.read(line["budget"])
+            followed = digest(line)
+        except (ParameterError, AttributeError, TypeError):
+            yield place, "an amount is not written as a ledger writes it"
+            return
+        spent += charge
+        if line["entry"] != place or line["previous"] != previous:
+            yield place, "it does not follow the entry before it"
+        if line["outcome"] == MACHINE_FAILED and charge != Price(first=0):
+            yield place, "a machine's failure is charged nothing"
+        if not spent.within(budget):
+            yield place, "more is spent than its budget"
+        previous = followed

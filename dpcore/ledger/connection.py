@@ -1,0 +1,106 @@
+"""Connections to the SQLite files of a ledger: one per operation, rollback journal, every commit on the disk.
+
+Not the write-ahead log: SQLite before 3.51.3 can damage a file in that mode.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpcore.ledger.records import DAMAGED, TAKEN, UNWRITABLE, LedgerBusy, LedgerError
+from dpcore.ledger.schema import APPLICATION, VERSION
+
+PATIENCE = 60.0
+"""Seconds that a writer waits for another."""
+LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+PRAGMAS = (
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA synchronous = EXTRA",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA recursive_triggers = ON",
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Every error of SQLite becomes a LedgerError; its own messages are not passed on."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in LOCKED:
+            raise LedgerBusy(TAKEN) from None
+        unwritable = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
+        raise LedgerError(UNWRITABLE if unwritable else DAMAGED) from None
+    except OSError:
+        raise LedgerError(UNWRITABLE) from None
+
+
+def made_private(path: Path) -> None:
+    """Make an empty file that only its user may read, if there is none."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+@contextmanager
+def connected(path: Path, *, patience: float = PATIENCE, fresh: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection in autocommit mode; transactions are begun by ``transaction``.
+
+    Raises:
+        LedgerError: the file is not there, not a ledger, or of another version of its schema.
+    """
+    if not path.is_file():
+        raise LedgerError("This ledger holds no such data set.")
+    with sentences():
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+            if not fresh:
+                _known(connection)
+            yield connection
+        finally:
+            connection.close()
+
+
+def _known(connection: sqlite3.Connection) -> None:
+    [application] = connection.execute("PRAGMA application_id").fetchone()
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise LedgerError(DAMAGED)
+    if version != VERSION:
+        raise LedgerError(f"The ledger has schema {version}; this program knows schema {VERSION}.")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing: a writer's lock from the beginning, so that what was read before stays true."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def turn(path: Path, *, patience: float) -> Iterator[None]:
+    """Hold a lock beside a ledger file; the operating system gives it back when its process ends, however it ends.
+
+    Raises:
+        LedgerBusy: somebody else holds it.
+    """
+    with sentences():
+        made_private(path)
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+            yield
+        finally:
+            connection.close()

@@ -1,0 +1,75 @@
+"""Whether rows are those that were registered: a keyed digest that does not depend on the order of rows or columns.
+
+It stays in the ledger. Whoever has it without the key learns nothing of the rows, however well they can be guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from dpcore.ledger.connection import sentences
+from dpcore.ledger.records import LedgerError
+
+KEY_BYTES = 32
+KEY_FILE = "fingerprint.key"
+
+
+class Rows(Protocol):
+    """A table's rows as texts."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+        """Each row's texts in these columns, None where a cell is missing."""
+
+
+def key_of(folder: Path) -> bytes:
+    """The folder's key; made at random where there is none. It is in no ledger file and no backup.
+
+    Raises:
+        LedgerError: it cannot be read or made.
+    """
+    path = folder / KEY_FILE
+    with sentences():
+        if not path.exists():
+            # Written in full under another name first: nobody ever reads half a key, and the first to link it wins.
+            made = folder / f"{KEY_FILE}.{secrets.token_hex(8)}"
+            with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(secrets.token_bytes(KEY_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(made, path)
+            except FileExistsError:
+                pass
+            finally:
+                made.unlink()
+        key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise LedgerError("The key beside the ledger is damaged. Restore a copy of it.")
+    return key
+
+
+def fingerprint(rows: Rows, *, key: bytes) -> str:
+    """HMAC-SHA-256 of the columns' names and of the sum of each row's own HMAC (Clarke et al. 2003, MSet-Add-Hash)."""
+    columns = sorted(rows.columns)
+    total = 0
+    for row in rows.texts(columns):
+        total += int.from_bytes(hmac.digest(key, b"row" + _packed(row), hashlib.sha256))
+    whole = (total % 2**256).to_bytes(32)
+    return hmac.digest(key, b"rows" + whole + _packed(columns), hashlib.sha256).hex()
+
+
+def _packed(texts: Sequence[str | None]) -> bytes:
+    """Texts so that no two lists of them look alike."""
+    parts = [b"-" if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
+    lengths = [-1 if text is None else len(part) for text, part in zip(texts, parts, strict=True)]
+    return ",".join(map(str, lengths)).encode() + b";" + b"".join(parts)

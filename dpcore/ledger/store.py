@@ -1,0 +1,387 @@
+"""The ledger: what was let out of each data set, charged once, drawn once, stored.
+
+A draw goes: take the data set's turn, commit an attempt, begin a transaction, draw, write charge and result, commit.
+Whoever dies in between leaves an attempt without an outcome. It counts as spent; the next one to hold the turn knows
+that nobody draws, and books it as failed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpcore.core import Neighbours
+from dpcore.ledger.canonical import canonical, digest, fresh_salt
+from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of
+from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
+from dpcore.ledger.fingerprint import Rows, fingerprint, key_of
+from dpcore.ledger.records import (
+    DIED,
+    RAISED,
+    Actor,
+    Attempt,
+    Failed,
+    LedgerError,
+    Registration,
+    Spent,
+    Stored,
+)
+from dpcore.ledger.schema import SCRIPT
+from dpcore.ledger.units import Price
+
+SUFFIX = ".sqlite"
+MOST_WORDS = 200
+
+
+def today() -> str:
+    """The day. Finer times before and after a draw would tell how long it took, which may depend on the rows."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _words(text: str, what: str) -> str:
+    if not 1 <= len(text.strip()) <= MOST_WORDS or not text.isprintable():
+        raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
+    return text.strip()
+
+
+class Ledger:
+    """A folder with one file per data set; safe to use from several threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def open(cls, folder: Path) -> Ledger:
+        """The ledger in a folder, which is made if there is none; only its user may enter.
+
+        Raises:
+            LedgerError: the folder cannot be made.
+        """
+        with sentences():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key_of(folder)
+        return cls(folder)
+
+    def dataset_ids(self) -> list[str]:
+        """Every data set of the folder; one whose registration was cut short is none."""
+        with sentences():
+            return sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
+
+    def path(self, dataset_id: str) -> Path:
+        """Where a data set's file is; raises LedgerError for what is no name of one."""
+        if not re.fullmatch("[0-9a-f]{32}", dataset_id):
+            raise LedgerError("This ledger holds no such data set.")
+        return self.folder / f"{dataset_id}{SUFFIX}"
+
+    # --- what the steward says
+
+    def register(self, registration: Registration, rows: Rows, budget: Price, by: Actor) -> Registration:
+        """Open a file for a data set that none holds yet.
+
+        Raises:
+            LedgerError: this is not the steward, the rows are registered already, or something is out of range.
+        """
+        by.must_be_steward("register data")
+        if registration.person_column and registration.neighbours is not Neighbours.ADD_REMOVE_ONE:
+            raise LedgerError("Persons with several rows are protected where rows are added or removed.")
+        rows_of_a_row = registration.rows_a_person > 1 and not registration.person_column
+        if registration.public_n < 1 or registration.rows_a_person < 1 or rows_of_a_row:
+            raise LedgerError("A registration names a public n, and rows a person only beside a person column.")
+        print_of_rows = fingerprint(rows, key=key_of(self.folder))
+        with turn(self.folder / "registering.turn", patience=PATIENCE):
+            for dataset_id in self.dataset_ids():
+                if print_of_rows in self.fingerprints(dataset_id):
+                    raise LedgerError("These rows are registered already, under the budget they have.")
+            return self._registered(registration, print_of_rows, budget, by)
+
+    def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
+        """A new file, under its name once it is whole."""
+        made = Registration(
+            name=_words(registration.name, "name of the data"),
+            neighbours=registration.neighbours,
+            public_n=registration.public_n,
+            person_column=registration.person_column,
+            rows_a_person=registration.rows_a_person,
+            dataset_id=secrets.token_hex(16),
+            salt=fresh_salt(),
+            by=_words(by.name, "name of the steward"),
+            at=today(),
+        )
+        path = self.path(made.dataset_id)
+        unfinished = path.with_suffix(".unfinished")
+        with sentences():
+            made_private(unfinished)
+        with connected(unfinished, fresh=True) as connection:
+            connection.executescript(SCRIPT)
+            with transaction(connection):
+                connection.execute(
+                    "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
+                     made.rows_a_person, made.salt, made.by, made.at),
+                )  # fmt: skip
+                _insert(connection, "versions", print_of_rows, made.by, made.at)
+                _set_budget(connection, budget, "registered", made.by)
+        with sentences():
+            unfinished.rename(path)
+        return made
+
+    def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
+        """Rows of the same people (one edited, a year added) under the same budget."""
+        by.must_be_steward("register data")
+        print_of_rows = fingerprint(rows, key=key_of(self.folder))
+        if print_of_rows not in self.fingerprints(dataset_id):
+            with self._writing(dataset_id) as connection:
+                _insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
+
+    def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
+        """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""
+        by.must_be_steward("set a budget")
+        if not budget.first > 0 or not self.account(dataset_id).spent.within(budget):
+            raise LedgerError("A budget is above 0 and covers what is spent.")
+        with self._writing(dataset_id) as connection:
+            _set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
+
+    def tell(self, dataset_id: str, what: str, by: Actor) -> None:
+        """Write down that something happened, as that the steward saw true values."""
+        with self._writing(dataset_id) as connection:
+            _insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
+
+    def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
+        """A stored release may be given to others; free, and there is no way back."""
+        by.must_be_steward("publish")
+        with self._writing(dataset_id) as connection:
+            stored = connection.execute("SELECT outcome FROM charges WHERE entry = ?", (entry,)).fetchone()
+            if stored != ("stored",):
+                raise LedgerError("There is no such release to publish.")
+            if not connection.execute("SELECT 1 FROM publications WHERE entry = ?", (entry,)).fetchone():
+                values = (entry, _words(by.name, "name of the steward"), today())
+                connection.execute("INSERT INTO publications VALUES (?, ?, ?)", values)
+
+    def machine_failed(self, dataset_id: str, attempt: int, by: Actor, *, patience: float = PATIENCE) -> None:
+        """The steward says that the machine, not the draw, ended an attempt: its charge is not booked.
+
+        Once for each request: what died twice may have died of its rows. Every later certificate counts these.
+        """
+        by.must_be_steward("say that the machine failed")
+        with self.turn(dataset_id, patience=patience), self._writing(dataset_id) as connection:
+            begun = [each for each in _begun(connection) if each.number == attempt]
+            if not begun:
+                raise LedgerError("There is no such attempt without an outcome.")
+            before = connection.execute(
+                "SELECT 1 FROM charges WHERE request_digest = ? AND outcome = ?",
+                (begun[0].request_digest, MACHINE_FAILED),
+            ).fetchone()
+            if before:
+                raise LedgerError("This request died before. As that may depend on the rows, its charge stands.")
+            body = {"request": json.loads(begun[0].request), "by": _words(by.name, "name"), "at": today()}
+            book(connection, begun[0], MACHINE_FAILED, body)
+
+    # --- what anybody may ask
+
+    def registration(self, dataset_id: str) -> Registration:
+        """What is fixed for a data set."""
+        with connected(self.path(dataset_id)) as connection:
+            return registration_in(connection)
+
+    def fingerprints(self, dataset_id: str) -> set[str]:
+        """Of all versions of the rows."""
+        with connected(self.path(dataset_id)) as connection:
+            return {row[0] for row in connection.execute("SELECT fingerprint FROM versions")}
+
+    def holds(self, dataset_id: str, rows: Rows) -> bool:
+        """Whether these are rows that were registered for the data set."""
+        return fingerprint(rows, key=key_of(self.folder)) in self.fingerprints(dataset_id)
+
+    def account(self, dataset_id: str) -> Spent:
+        """What is spent, and what is left."""
+        with connected(self.path(dataset_id)) as connection:
+            return account_in(connection)
+
+    def find(self, dataset_id: str, request_digest: str) -> Stored | Failed | None:
+        """What became of a request; None if nothing was charged for it yet."""
+        with connected(self.path(dataset_id)) as connection:
+            row = connection.execute(
+                "SELECT entry, outcome FROM charges WHERE request_digest = ? AND outcome <> ?",
+                (request_digest, MACHINE_FAILED),
+            ).fetchone()
+            if row is None:
+                return None
+            return stored_in(connection, row[0]) if row[1] == "stored" else _failed(connection, row[0])
+
+    def stored(self, dataset_id: str) -> list[Stored]:
+        """Every stored release, in order."""
+        with connected(self.path(dataset_id)) as connection:
+            rows = connection.execute("SELECT entry FROM charges WHERE outcome = 'stored' ORDER BY entry").fetchall()
+            return [stored_in(connection, entry) for (entry,) in rows]
+
+    def lines(self, dataset_id: str) -> list[dict[str, Any]]:
+        """The chain."""
+        with connected(self.path(dataset_id)) as connection:
+            return lines_in(connection)
+
+    # --- what a release needs
+
+    @contextmanager
+    def turn(self, dataset_id: str, *, patience: float = PATIENCE) -> Iterator[None]:
+        """Only one at a time draws from a data set; raises LedgerBusy if somebody else does for too long."""
+        path = self.path(dataset_id)
+        if not path.is_file():
+            raise LedgerError("This ledger holds no such data set.")
+        with turn(path.with_suffix(".turn"), patience=patience):
+            yield
+
+    def book_dead(self, dataset_id: str) -> None:
+        """Charge every attempt without an outcome as failed. Only for whoever holds the turn: nobody else draws."""
+        with self._writing(dataset_id) as connection:
+            for attempt in _begun(connection):
+                body = {"request": json.loads(attempt.request), "by": attempt.by, "at": attempt.at, "reason": DIED}
+                book(connection, attempt, "failed", body)
+
+    def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
+        """Commit an attempt: from here on the price is held, whatever happens."""
+        values = (digest(request), canonical(request).decode(), price.first, price.delta, by.name, today())
+        with self._writing(dataset_id) as connection:
+            number = _insert(connection, "attempts", *values)
+        return Attempt(
+            number=number, request_digest=values[0], request=values[1], price=price, by=by.name, at=values[5]
+        )
+
+    @contextmanager
+    def drawing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
+        """The transaction around a draw; ``book`` takes the connection."""
+        with self._writing(dataset_id) as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
+        with connected(self.path(dataset_id)) as connection, transaction(connection):
+            yield connection
+
+
+def book(
+    connection: sqlite3.Connection,
+    attempt: Attempt,
+    outcome: str,
+    body: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+) -> int:
+    """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry."""
+    price = Price(first=0) if outcome == MACHINE_FAILED else attempt.price
+    account, lines = account_in(connection), lines_in(connection)
+    previous = digest(lines[-1]) if lines else first_digest(registration_in(connection).document)
+    entry, salt = len(lines) + 1, fresh_salt()
+    line = line_of(
+        entry=entry, outcome=outcome, charge=price, budget=account.budget, body=body, salt=salt, previous=previous
+    )
+    [budget] = connection.execute("SELECT budget FROM allowed").fetchone()
+    connection.execute(
+        "INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entry, attempt.number, outcome, attempt.request_digest, price.first, price.delta, budget,
+         canonical(body).decode(), salt, previous, digest(line)),
+    )  # fmt: skip
+    for name, contents in (files or {}).items():
+        connection.execute("INSERT INTO draws VALUES (?, ?, ?)", (entry, name, contents))
+    return entry
+
+
+def registration_in(connection: sqlite3.Connection) -> Registration:
+    """What is fixed for the data set of an open file."""
+    row = connection.execute(
+        "SELECT dataset_id, name, relation, public_n, person_column, rows_a_person, salt, by, at FROM datasets"
+    ).fetchone()
+    if row is None:
+        raise LedgerError("This ledger holds no such data set.")
+    names = ("dataset_id", "name", "neighbours", "public_n", "person_column", "rows_a_person", "salt", "by", "at")
+    return Registration(**dict(zip(names, row, strict=True)) | {"neighbours": Neighbours(row[2])})
+
+
+def account_in(connection: sqlite3.Connection) -> Spent:
+    """The budget of an open file."""
+    spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
+    allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
+    [failures] = connection.execute("SELECT count(*) FROM charges WHERE outcome = ?", (MACHINE_FAILED,)).fetchone()
+    return Spent(
+        budget=Price(first=allowed[0], delta=allowed[1]),
+        spent=Price(first=spent[0], delta=spent[1]),
+        begun=tuple(_begun(connection)),
+        machine_failures=failures,
+    )
+
+
+def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The chain of an open file, worked out again from what stands in it."""
+    rows = connection.execute(
+        "SELECT entry, outcome, charges.first_nano, charges.delta_atto, budgets.first_nano, budgets.delta_atto, body,"
+        " salt, previous_digest FROM charges JOIN budgets USING (budget) ORDER BY entry"
+    )
+    return [
+        line_of(
+            entry=entry,
+            outcome=outcome,
+            charge=Price(first=first, delta=delta),
+            budget=Price(first=most, delta=most_delta),
+            body=json.loads(body),
+            salt=salt,
+            previous=previous,
+        )
+        for entry, outcome, first, delta, most, most_delta, body, salt, previous in rows
+    ]
+
+
+def stored_in(connection: sqlite3.Connection, entry: int) -> Stored:
+    """A stored release of an open file."""
+    body, salt = connection.execute("SELECT body, salt FROM charges WHERE entry = ?", (entry,)).fetchone()
+    return Stored(
+        entry=entry,
+        body=json.loads(body),
+        salt=salt,
+        chain=tuple(lines_in(connection)[:entry]),
+        files=dict(connection.execute("SELECT name, contents FROM draws WHERE entry = ? ORDER BY name", (entry,))),
+        published=bool(connection.execute("SELECT 1 FROM publications WHERE entry = ?", (entry,)).fetchone()),
+    )
+
+
+def unpublished_in(connection: sqlite3.Connection) -> int:
+    """Stored releases of an open file that nobody published: what somebody may have chosen among."""
+    query = "SELECT count(*) FROM charges WHERE outcome = 'stored' AND entry NOT IN (SELECT entry FROM publications)"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def told_in(connection: sqlite3.Connection, what: str) -> bool:
+    """Whether something was written down as having happened."""
+    return bool(connection.execute("SELECT 1 FROM events WHERE what = ?", (what,)).fetchone())
+
+
+def _failed(connection: sqlite3.Connection, entry: int) -> Failed:
+    [body] = connection.execute("SELECT body FROM charges WHERE entry = ?", (entry,)).fetchone()
+    return Failed(sentence=DIED if json.loads(body).get("reason") == DIED else RAISED)
+
+
+def _begun(connection: sqlite3.Connection) -> list[Attempt]:
+    rows: Sequence[Any] = connection.execute(
+        "SELECT attempt, request_digest, request, first_nano, delta_atto, by, at FROM begun ORDER BY attempt"
+    ).fetchall()
+    return [
+        Attempt(number=row[0], request_digest=row[1], request=row[2], price=Price(first=row[3], delta=row[4]),
+                by=row[5], at=row[6])
+        for row in rows
+    ]  # fmt: skip
+
+
+def _set_budget(connection: sqlite3.Connection, budget: Price, reason: str, by: str) -> None:
+    _insert(connection, "budgets", "sums", budget.first, budget.delta, reason, by, today())
+
+
+def _insert(connection: sqlite3.Connection, table: str, *values: Any) -> int:
+    """Write the next numbered row of a table; returns its number."""
+    number = int(connection.execute(f"SELECT count(*) + 1 FROM {table}").fetchone()[0])
+    places = ", ".join("?" * (1 + len(values)))
+    connection.execute(f"INSERT INTO {table} VALUES ({places})", (number, *values))
+    return number

@@ -1,0 +1,265 @@
+"""Releases: charged once, drawn once, stored, or not at all. Knows no page; the command line and pages both call it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.certificate import BETA, body_of
+from dpcore.core import (
+    Bound,
+    DataRelease,
+    Dataset,
+    HistogramRelease,
+    Integers,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+    ValueRelease,
+    rounded_up,
+)
+from dpcore.core import Release as Drawn
+from dpcore.data.attributes import Attributes
+from dpcore.data.cube import Cube
+from dpcore.data.generators import two_clouds
+from dpcore.data.reading.tables import Table
+from dpcore.data.sphere import Sphere
+from dpcore.ledger.connection import PATIENCE
+from dpcore.ledger.records import (
+    DIED,
+    RAISED,
+    Actor,
+    Busy,
+    Failed,
+    LedgerBusy,
+    LedgerError,
+    Refused,
+    Registration,
+    Spent,
+    Stored,
+)
+from dpcore.ledger.store import Ledger, account_in, book, told_in, unpublished_in
+from dpcore.ledger.units import Price
+from dpcore.randomness import Account, Secure
+from dpcore.requests.single import Request
+
+SAW_TRUE_VALUES = "the steward saw true values"
+ROUNDING = 1 + 1e-9
+MOST_MADE_UP = 1_000_000
+WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
+"""Entries that are never released, with the reason."""
+
+
+def cost(request: Request, registration: Registration) -> Price:
+    """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
+    guarantee = request.mechanism.guarantee(request.problem)
+    return Price.of(guarantee, rows_a_person=registration.rows_a_person)
+
+
+def unreleasable(request: Request) -> str:
+    """Why a request cannot be released, whatever the budget; empty if it can."""
+    if request.entry_key in WITHHELD:
+        return WITHHELD[request.entry_key]
+    if request.mechanism.releases == "conversation":
+        return "A conversation is not released: ask a list of questions that is fixed in advance."
+    if request.bounds_from_data:
+        return "Bounds or labels were read off the data, which no guarantee covers: declare them."
+    try:
+        guarantee = request.mechanism.guarantee(request.problem)
+        request.mechanism.accuracy(request.problem, BETA)
+    except ParameterError as error:
+        return str(error)
+    if not guarantee.releasable:
+        return guarantee.why_not
+    if guarantee.gamma:
+        return "Random differential privacy composes only for releases fixed in advance, so it is not released."
+    return ""
+
+
+def refusal(request: Request, registration: Registration, account: Spent) -> str:
+    """Why nothing would be drawn, in a sentence; empty if it would. It touches no rows."""
+    if sentence := unreleasable(request):
+        return sentence
+    if request.neighbours is not registration.neighbours:
+        return f"These data are registered with the relation “{registration.neighbours.words}”."
+    if request.problem.n != registration.public_n:
+        return f"These data are registered with n = {registration.public_n:,}."
+    try:
+        return account.refusal(cost(request, registration))
+    except ParameterError as error:
+        return str(error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """The same draw on made-up rows: how long it takes, and how much comes out.
+
+    Attributes:
+        seconds: of the draw.
+        numbers: released.
+        bound: the promised error.
+    """
+
+    seconds: float
+    numbers: int
+    bound: Bound
+
+    @property
+    def sentence(self) -> str:
+        """In one line; nothing of it is about private rows."""
+        return f"On made-up rows: {rounded_up(self.seconds)} s, {self.numbers:,} numbers. Nothing was charged."
+
+
+def rehearse(request: Request) -> Rehearsal:
+    """The secure sampler on made-up rows of the same public problem; free.
+
+    Raises:
+        ParameterError: it cannot be released, or made-up rows would be too many.
+    """
+    if sentence := unreleasable(request):
+        raise ParameterError(sentence)
+    problem = request.problem
+    if problem.n > MOST_MADE_UP:
+        problem = replace(problem, n=MOST_MADE_UP)
+    dataset = made_up(problem)
+    start = time.perf_counter()
+    drawn = draw(request, problem, dataset)
+    seconds = time.perf_counter() - start
+    bound = request.mechanism.accuracy(request.problem, BETA)
+    return Rehearsal(seconds=seconds, numbers=drawn.outcomes().shape[1], bound=bound)
+
+
+def made_up(problem: Problem) -> Dataset:
+    """Seeded rows on a problem's domain; nobody's."""
+    domain, n, coins = problem.domain, problem.n, np.random.Generator(np.random.PCG64(1))
+    records: NDArray[Any]
+    if isinstance(domain, Cube):
+        records = coins.integers(0, 2, size=(n, domain.attributes))
+    elif isinstance(domain, Attributes):
+        records = np.stack([coins.integers(0, size, size=n) for size in domain.sizes], axis=1)
+    elif isinstance(domain, Sphere):
+        records = two_clouds(n=n, dimensions=domain.dimensions, margin=0.0, seed=1)
+    elif domain.listed:
+        records = coins.integers(0, domain.size, size=n)
+    else:
+        raise ParameterError(f"No rows are made up as {domain.title}.")
+    return Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="made-up rows"))
+
+
+def release(
+    ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, *, patience: float = PATIENCE
+) -> Stored | Failed | Refused | Busy:
+    """Charge, draw and store, in one transaction. A request that was drawn before is given back, free.
+
+    Args:
+        ledger: that holds the data set.
+        dataset_id: under which the table is registered.
+        request: what is to be released.
+        table: the private rows.
+        by: who asks; stewards and analysts may.
+        patience: seconds to wait while somebody else draws from the same data.
+    """
+    attempted = False
+    try:
+        if known := ledger.find(dataset_id, request.digest):
+            return known
+        if sentence := _wrong_rows(ledger, dataset_id, request, table):
+            return Refused(sentence=sentence)
+        with ledger.turn(dataset_id, patience=patience):
+            ledger.book_dead(dataset_id)
+            if known := ledger.find(dataset_id, request.digest):
+                return known
+            registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
+            if sentence := refusal(request, registration, account):
+                return Refused(sentence=sentence)
+            price = cost(request, registration)
+            attempt = ledger.begin(dataset_id, request.document, price, by)
+            attempted = True
+            with ledger.drawing(dataset_id) as connection:
+                try:
+                    files = _files(draw(request, request.problem, _dataset(request, registration, table)))
+                    body = body_of(
+                        request,
+                        registration,
+                        before=account_in(connection),
+                        price=price,
+                        files=files,
+                        unpublished=unpublished_in(connection),
+                        steward_saw=told_in(connection, SAW_TRUE_VALUES),
+                        by=by.name,
+                        at=attempt.at,
+                    )
+                except Exception:  # whatever it is, it may depend on the rows, and so may its words
+                    files, outcome = {}, "failed"
+                    body = {"request": request.document, "by": by.name, "at": attempt.at, "reason": RAISED}
+                else:
+                    outcome = "stored"
+                book(connection, attempt, outcome, body, files)
+            return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
+    except LedgerBusy:
+        return Failed(sentence=DIED) if attempted else Busy()
+    except LedgerError as error:
+        return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
+
+
+def _wrong_rows(ledger: Ledger, dataset_id: str, request: Request, table: Table) -> str:
+    """Why these rows cannot be drawn from; what it looks at is public or known to whoever has the file."""
+    registration = ledger.registration(dataset_id)
+    named = {*request.reading.columns, *filter(None, [registration.person_column])}
+    if missing := sorted(named - set(table.columns)):
+        return f"The file has no column named “{missing[0]}”."
+    if not ledger.holds(dataset_id, table):
+        return "These rows are not registered. If they are the same people, register them as a new version."
+    if request.neighbours is request.neighbours.REPLACE_ONE and table.row_count != registration.public_n:
+        return "Where rows are replaced, n is public, and the file has another number of rows than is registered."
+    return ""
+
+
+def _dataset(request: Request, registration: Registration, table: Table) -> Dataset:
+    """The rows; of each person only so many, the first in the file."""
+    dataset = request.reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name))
+    if not registration.person_column:
+        return dataset
+    kept = first_rows(table.codes(registration.person_column), most=registration.rows_a_person)
+    return Dataset(dataset.domain, dataset.records[kept], dataset.provenance)
+
+
+def first_rows(persons: Integers, *, most: int) -> Integers:
+    """The places of each person's first rows, in order.
+
+    >>> first_rows(np.array([7, 7, 5, 7, 5]), most=2).tolist()
+    [0, 1, 2, 4]
+    """
+    together = np.argsort(persons, kind="stable")
+    sorted_persons = persons[together]
+    starts = np.searchsorted(sorted_persons, sorted_persons, side="left")
+    return np.sort(together[np.arange(len(persons)) - starts < most])
+
+
+def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
+    """One draw by the secure sampler; raises ParameterError if it spends more than its guarantee says."""
+    sampler = Account(Secure())
+    drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
+    guarantee = request.mechanism.guarantee(problem)
+    spent_delta = sampler.delta(guarantee.epsilon)
+    if (
+        not sampler.charges
+        or sampler.epsilon > guarantee.epsilon * ROUNDING
+        or spent_delta > guarantee.delta * ROUNDING
+        or drawn.guarantee != guarantee
+    ):
+        raise ParameterError("The draw spent something else than its guarantee says.")
+    return drawn
+
+
+def _files(drawn: Drawn) -> dict[str, bytes]:
+    """What is given to others: one table."""
+    frame = drawn.frame().drop(columns="trial")
+    kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic"}
+    name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
+    return {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n").encode()}

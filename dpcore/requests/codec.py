@@ -1,0 +1,194 @@
+"""Domains, readings and query classes as JSON and back: a mapping with its type and the fields that are not usual.
+
+A field that has its usual value is left out, so that a field added in a later version changes no digest. Numbers that
+may have fractions are written as decimals in text; a reader may write them as JSON numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dpcore.core import Domain, ParameterError, Queries, exactly
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.data.cube import Predicate
+from dpcore.data.dates import Calendar
+from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
+from dpcore.data.sphere import Halfspaces
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
+
+KINDS: Mapping[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(Line, Calendar, Categories, Truth, Binned, Grid, Grouped, Attributes),
+        *(DeclaredColumn, DeclaredTable, Capped),
+        *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate),
+        *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces),
+    )
+}
+"""What a request may be made of; another is a line here, if every field of it is public."""
+FREE_TEXTS = {"code"}
+"""Fields that say nothing about what is released."""
+
+
+def _fields(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
+    """The fields of a kind with their types; the domain of a query class is that of the reading."""
+    hints = typing.get_type_hints(kind)
+    left_out = FREE_TEXTS | ({"domain"} if issubclass(kind, Queries) else set())
+    return tuple((f, hints[f.name]) for f in dataclasses.fields(kind) if f.init and f.name not in left_out)
+
+
+def encoded(value: Any) -> dict[str, Any]:
+    """A value of one of the KINDS as a document.
+
+    Raises:
+        ParameterError: its kind cannot be written.
+
+    >>> encoded(Columns(names=("age",), on=Line(high=128, bits=7)))
+    {'type': 'Columns', 'names': ['age'], 'on': {'type': 'Line', 'high': '128', 'bits': 7}}
+    """
+    if KINDS.get(type(value).__name__) is not type(value):
+        raise ParameterError(f"{type(value).__name__} cannot be written in a request.")
+    told = [(f, hint, getattr(value, f.name)) for f, hint in _fields(type(value))]
+    return {"type": type(value).__name__} | {f.name: _told(v, hint) for f, hint, v in told if v != _usual(f)}
+
+
+def _usual(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def _told(value: Any, hint: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return encoded(value)
+    if isinstance(value, tuple | list):
+        return [_told(each, each_hint) for each, each_hint in zip(value, _items(hint, len(value)), strict=True)]
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, bool | str):
+        return value
+    if _is_union(hint):  # with texts
+        return {"number": exactly(value)}
+    return exactly(value) if hint is float else int(value)
+
+
+def decoded(document: Any, kind: type, *, domain: Domain | None = None) -> Any:
+    """A value of a kind, or of one below it, from its document.
+
+    Args:
+        document: as ``encoded`` writes it.
+        kind: what it must be.
+        domain: of a query class.
+
+    Raises:
+        ParameterError: in one sentence, what is not known, missing or out of range.
+    """
+    if not isinstance(document, Mapping):
+        raise ParameterError(f"A {kind.__name__} is written as a mapping with a type.")
+    named = document.get("type")
+    found = KINDS.get(named) if isinstance(named, str) else None
+    if found is None or not issubclass(found, kind):
+        known = ", ".join(name for name, each in KINDS.items() if issubclass(each, kind))
+        raise ParameterError(f"The type of a {kind.__name__} must be one of {known}.")
+    fields = {f.name: (f, hint) for f, hint in _fields(found)}
+    unknown = set(document) - set(fields) - {"type"}
+    if unknown:
+        raise ParameterError(f"{named} has no field “{min(unknown)[:40]}”.")
+    values = {}
+    for name, (field, hint) in fields.items():
+        if name in document:
+            values[name] = _read(document[name], hint, f"{named}'s {name}")
+        elif _usual(field) is dataclasses.MISSING:
+            raise ParameterError(f"{named} needs the field “{name}”.")
+    if issubclass(found, Queries):
+        if domain is None or not isinstance(domain, found.domains):
+            raise ParameterError(f"{named} cannot be asked on this domain.")
+        values["domain"] = domain
+    return found(**values)
+
+
+def _read(value: Any, hint: Any, what: str) -> Any:
+    if _is_union(hint):
+        return _read_one_of(value, typing.get_args(hint), what)
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list):
+            raise ParameterError(f"{what} must be a list.")
+        items = list(_items(hint, len(value)))
+        if len(items) != len(value):
+            raise ParameterError(f"{what} must be a list of {len(items)}.")
+        return tuple(_read(each, each_hint, what) for each, each_hint in zip(value, items, strict=True))
+    if hint is float:
+        return number(value, what)
+    if hint is bytes:
+        return _bytes(value, what)
+    if hint in (int, bool, str):
+        if type(value) is not hint:
+            words = {int: "a whole number", bool: "true or false", str: "a text"}
+            raise ParameterError(f"{what} must be {words[hint]}.")
+        return value
+    return decoded(value, hint)
+
+
+def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
+    if float in hints and isinstance(value, Mapping):
+        if set(value) != {"number"}:
+            raise ParameterError(f"{what} must be a text or a number.")
+        return number(value["number"], what)
+    if float in hints and isinstance(value, int | float):
+        return number(value, what)
+    if str in hints:
+        return _read(value, str, what)
+    named = value.get("type") if isinstance(value, Mapping) else None
+    found = KINDS.get(named) if isinstance(named, str) else None
+    for hint in hints:
+        if found is not None and isinstance(hint, type) and issubclass(found, hint):
+            return decoded(value, hint)
+    raise ParameterError(f"{what} must be one of {', '.join(hint.__name__ for hint in hints)}.")
+
+
+def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:
+    """Check a mapping's fields; raises ParameterError for one that is missing or unknown."""
+    if not isinstance(document, Mapping):
+        raise ParameterError(f"The {what} must be a mapping.")
+    for name in sorted(set(document) - needed - optional):
+        raise ParameterError(f"The {what} has no field “{name[:40]}”.")
+    for name in sorted(needed - set(document)):
+        raise ParameterError(f"The {what} needs the field “{name}”.")
+
+
+def number(value: Any, what: str) -> float:
+    """A finite number, written as a JSON number or as a decimal in text; raises ParameterError for anything else."""
+    if (isinstance(value, str) and len(value) <= 40 and "_" not in value) or type(value) in (int, float):
+        try:
+            found = float(value)
+        except (ValueError, OverflowError):
+            found = math.nan
+        if math.isfinite(found):
+            return found
+    raise ParameterError(f"{what} must be a finite number.")
+
+
+def _bytes(value: Any, what: str) -> bytes:
+    try:
+        return bytes.fromhex(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{what} must be bytes in hexadecimal.") from None
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (types.UnionType, typing.Union)
+
+
+def _items(hint: Any, length: int) -> Iterator[Any]:
+    """The types of a tuple's items."""
+    args = typing.get_args(hint)
+    yield from [args[0]] * length if args[1:] == (...,) else args

@@ -1,0 +1,55 @@
+"""Releases killed at every line and at any moment, pressed twice, and raced for the last of a budget."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import ROOT
+
+pytestmark = pytest.mark.harness
+
+
+def kills(folder: Path, what: str, count: int, control: str = "") -> dict[str, Any]:
+    """What the program of tests/kit/kills.py saw."""
+    command = [sys.executable, "-m", "tests.kit.kills", str(folder), what, str(count), control]
+    variables = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+def test_a_kill_at_any_line_leaves_all_or_nothing_or_an_attempt(tmp_path: Path) -> None:
+    told = kills(tmp_path, "lines", 10_000)
+    assert told["wrong"] == 0, told["examples"]
+    seen = told["seen"]
+    assert seen["lines"] > 200 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
+
+
+def test_a_kill_at_any_moment_does(tmp_path: Path) -> None:
+    told = kills(tmp_path, "random", 300)
+    assert told["wrong"] == 0, told["examples"]
+    assert min(told["seen"][state] for state in ("nothing", "begun", "Stored", "shown")) > 0
+
+
+def test_two_presses_of_the_same_are_one_draw(tmp_path: Path) -> None:
+    told = kills(tmp_path, "twice", 150)
+    assert told["wrong"] == 0, told["examples"]
+    assert told["seen"]["Stored"] >= 100
+
+
+def test_the_last_of_a_budget_is_spent_once(tmp_path: Path) -> None:
+    told = kills(tmp_path, "races", 100)
+    assert told["wrong"] == 0, told["examples"]
+    assert told["seen"] == {"Refused Stored": 100}
+
+
+@pytest.mark.parametrize(("control", "what"), [("two transactions", "lines"), ("shown early", "lines")])
+def test_the_same_looks_find_a_release_in_pieces(tmp_path: Path, control: str, what: str) -> None:
+    assert kills(tmp_path, what, 10_000 if control == "shown early" else 150, control)["wrong"] > 0

@@ -1,0 +1,114 @@
+"""Every mechanism of the catalogue is released once, or refused in a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcore
+from dpcore.certificate import certificate, verify
+from dpcore.core import Neighbours
+from dpcore.data.attributes import Marginals
+from dpcore.data.cube import Predicate
+from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
+from dpcore.data.sphere import Halfspaces
+from dpcore.ledger.checks import check
+from dpcore.ledger.records import Stored
+from dpcore.ledger.units import Price
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.linear import generated
+from dpcore.queries.ranges import classes_for
+from dpcore.release import cost, release, unreleasable
+from dpcore.requests.single import Request
+from tests.kit.ledgers import ANALYST, registered
+
+REFUSED = {
+    "unbounded_mean": "bound",
+    "sparse_histogram": "Random differential privacy",
+    "net-walk": "approximate",
+    "median": "conversation",
+    "weights": "conversation",
+}
+
+
+def problem_readings(entry: dpcore.Entry) -> tuple[Any, Any]:
+    """A reading and a class of questions that an entry serves."""
+    cells = Categories(labels=("a", "b", "c"))
+    attributes = (
+        Coded(column="job", name="job", labels=("a",)),
+        Predicate(column="age", kind="at least", value=50),
+    )
+    readings: list[Any] = [
+        Columns(names=("age",), on=Line(high=100.0, bits=5)),
+        Columns(names=("job",), on=cells),
+        Columns(names=("age", "pay"), on=Grid(first=Line(high=100.0, bits=3), second=Line(high=10.0, bits=2))),
+        Columns(names=("job", "age"), on=Grouped(labels=("a", "b"), line=Line(high=100.0, bits=4))),
+        YesNo(predicates=tuple(Predicate(column="age", kind="at least", value=v) for v in (20, 40, 60, 80))),
+        Several(attributes=attributes),
+        Vectors(measures=(Measure(column="age", high=100.0), Measure(column="pay", high=10.0))),
+    ]
+    for reading in readings:
+        domain = reading.domain
+        found: list[Any] = [kind(domain=domain) for kind in classes_for(domain)]
+        if isinstance(domain, Line | Categories):
+            found.append(generated("bumps", queries=4, domain=domain, seed=4))
+        more: list[tuple[Any, dict[str, int]]] = [(AtLeast, {"width": 2}), (Marginals, {"ways": 2}), (Halfspaces, {})]
+        found += [kind(domain=domain, **values) for kind, values in more if isinstance(domain, kind.domains)]
+        for queries in found:
+            if entry.serves(queries):
+                return reading, queries
+    raise LookupError(entry.key)
+
+
+ROWS = 400
+ENTRIES = [entry for entry in dpcore.catalogue() if entry.key != "marginals-decision-lists"]
+"""No table is read as decision lists, so no request asks for them."""
+
+
+def requested(entry: dpcore.Entry, neighbours: Neighbours) -> Request:
+    """A small request for an entry."""
+    reading, queries = problem_readings(entry)
+    return Request(
+        reading=reading, queries=queries, n=ROWS, neighbours=neighbours, entry_key=entry.key, values=entry.tiny
+    )
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    coins = np.random.Generator(np.random.PCG64(3))
+    lines = [f"{coins.integers(0, 100)},{coins.integers(0, 10)},{'abc'[coins.integers(0, 3)]}" for _ in range(ROWS)]
+    return read_table("\n".join(["age,pay,job", *lines]).encode(), name="people.csv", header=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_every_mechanism_is_released_or_refused_in_a_sentence(tmp_path: Path, table: Any, entry: dpcore.Entry) -> None:
+    for neighbours in Neighbours:
+        request = requested(entry, neighbours)
+        assert Request.read(request.text).text == request.text
+        sentence = unreleasable(request)
+        if entry.key in REFUSED:
+            assert REFUSED[entry.key].lower() in sentence.lower() and sentence.endswith(".")
+            continue
+        if "subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE:
+            assert "proved here only for replacing" in sentence
+            continue
+        assert sentence == ""
+        guarantee = request.mechanism.guarantee(request.problem)
+        ledger, dataset_id = registered(
+            tmp_path / neighbours,
+            epsilon=guarantee.epsilon,
+            delta=0.5,
+            rows=table,
+            neighbours=neighbours,
+            public_n=ROWS,
+        )
+        came = release(ledger, dataset_id, request, table, ANALYST)
+        assert isinstance(came, Stored), came
+        assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
+        assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpcore.commands import default_folder, main
+from tests.kit.ledgers import request_of
+
+ROWS = "age,job\n" + "\n".join(f"{place % 20},cook" for place in range(50)) + "\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the commands are given."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    Path("data.csv").write_text(ROWS)
+    Path("request.json").write_bytes(request_of().text)
+    Path("again.json").write_bytes(request_of(draw=2).text)
+    return tmp_path
+
+
+def told(capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str]:
+    """A command's exit code, and what it printed."""
+    code = main(command.split())
+    printed = capsys.readouterr()
+    assert bool(printed.err) == bool(code)
+    return code, printed.out + printed.err
+
+
+REGISTER = "ledger register data.csv --name ages --n 30 --epsilon 1 --delta 1e-6"
+
+
+def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert told(capsys, "release request.json")[1].startswith("On made-up rows")
+    code, sentence = told(capsys, "release request.json data.csv")
+    assert code == 1 and "There is no ledger" in sentence
+    assert told(capsys, REGISTER)[0] == 0
+    assert default_folder() == folder / "home" / "dpscope" / "ledger" and default_folder().is_dir()
+    code, sentence = told(capsys, "release request.json data.csv --out first")
+    assert code == 0 and "Entry 1, charged ε 0.5. Not published. Left: ε 0.5 and δ 0.000001." in sentence
+    before = Path("first/counts.csv").read_bytes()
+    assert told(capsys, "release request.json data.csv --out first")[0] == 0  # free, the same bytes
+    assert Path("first/counts.csv").read_bytes() == before
+    assert told(capsys, "verify first/certificate.json first/counts.csv")[0] == 0
+    assert told(capsys, "ledger backup old")[0] == 0
+    code, sentence = told(capsys, "release again.json data.csv --out first")
+    assert code == 1 and "name another folder" in sentence
+    assert told(capsys, "release again.json data.csv --out second")[0] == 0
+    assert told(capsys, "ledger publish 2")[0] == 0
+    assert "Published" in told(capsys, "release again.json data.csv --out second")[1]
+    assert told(capsys, "release again.json data.csv --zip")[0] == 0 and Path("release-2.zip").is_file()
+    assert "left ε 0 and δ 0.000001" in told(capsys, "ledger show")[1]
+    assert told(capsys, "ledger check")[0] == 0
+    assert told(capsys, "ledger check --against second/certificate.json")[0] == 0
+    code, sentence = told(capsys, "ledger check --ledger old --against second/certificate.json")
+    assert code == 1 and "it is an old copy" in sentence
+
+
+def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    told(capsys, "release request.json data.csv")
+    certificate = json.loads(Path("certificate.json").read_bytes())
+    Path("pretty.json").write_text(json.dumps(certificate, indent=2))
+    assert "canonical form" in told(capsys, "verify pretty.json counts.csv")[1]
+    Path("counts.csv").write_text("refused,cell,value,rows\n")
+    assert told(capsys, "verify certificate.json counts.csv") == (
+        1, "The file counts.csv is not the one that was released.\n",
+    )  # fmt: skip
+
+
+WRONG = {
+    "verify missing.json": "No such file",
+    "release data.csv data.csv": "request is not JSON",
+    "release request.json missing.csv": "no such file",
+    "ledger register data.csv --name x --epsilon 1": "name a public n",
+    "ledger register data.csv --name x --epsilon 0 --n 3": "A budget needs",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --person who": "no such person column",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --rows 2": "only beside a person column",
+    "ledger register data.csv --name x --epsilon 1 --n 3": "registered already",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --role analyst": "Only the data's steward",
+    "ledger budget --epsilon 5 --reason more --role analyst": "Only the data's steward",
+    "ledger version data.csv --role analyst": "Only the data's steward",
+    "ledger publish 1 --role analyst": "Only the data's steward",
+    "ledger publish 1": "no such release",
+    "ledger machine-failed 1 --role analyst": "Only the data's steward",
+    "ledger machine-failed 1": "no such attempt",
+    "ledger check --dataset ../../etc": "no such data set",
+    "ledger check --ledger nowhere": "There is no ledger",
+}
+
+
+@pytest.mark.parametrize("command", WRONG)
+def test_what_goes_wrong_is_one_sentence(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    told(capsys, REGISTER)
+    code, sentence = told(capsys, command)
+    assert code == 1 and WRONG[command] in sentence and sentence.count("\n") == 1
+
+
+def test_a_budget_is_set_again_and_another_file_is_a_version(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    Path("more.csv").write_text(ROWS + "7,nurse\n")
+    assert "not registered" in told(capsys, "release request.json more.csv")[1]
+    assert told(capsys, "ledger version more.csv")[0] == 0
+    assert told(capsys, "release request.json more.csv")[0] == 0
+    assert "covers what is spent" in told(capsys, "ledger budget --epsilon 0.4 --reason less")[1]
+    assert told(capsys, "ledger budget --epsilon 2 --reason more")[0] == 0
+    assert "of ε 2, left ε 1.5" in told(capsys, "ledger show")[1]

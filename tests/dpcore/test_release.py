@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpcore
+import dpcore.ledger.store
+import dpcore.release as releases
+from dpcore.certificate import certificate, verify
+from dpcore.core import Neighbours, ParameterError
+from dpcore.data.domains import Grid, Line
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
+from dpcore.ledger.checks import check
+from dpcore.ledger.records import DIED, RAISED, Busy, Failed, Refused, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from dpcore.queries.ranges import Cells, Rectangles
+from dpcore.release import made_up, refusal, rehearse, release
+from dpcore.requests.single import Request
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
+
+SECRET = "s3cr3t"
+
+
+def spent(ledger: Ledger, dataset_id: str) -> int:
+    """In units of 10⁻⁹."""
+    return ledger.account(dataset_id).spent.first
+
+
+def test_a_release_is_charged_once_and_given_back_free(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    first = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert isinstance(first, Stored) and spent(ledger, dataset_id) == 500_000_000
+    again = release(Ledger.open(tmp_path), dataset_id, request_of(), few_rows(), STEWARD)
+    assert again == first and spent(ledger, dataset_id) == 500_000_000
+    other = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(other, Stored) and spent(ledger, dataset_id) == 1_000_000_000
+    assert check(ledger, dataset_id) == []
+
+
+def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, epsilon=1.0)
+    for draw in range(1, 11):
+        assert isinstance(release(ledger, dataset_id, request_of(epsilon=0.1, draw=draw), few_rows(), ANALYST), Stored)
+    came = release(ledger, dataset_id, request_of(epsilon=0.001, draw=11), few_rows(), ANALYST)
+    assert came == Refused(sentence="Needs ε 0.001; ε 0 is left. Nothing was drawn.")
+
+
+def test_delta_is_charged_too(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, delta=1.5e-6)
+    asked: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
+    assert isinstance(release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST), Stored)
+    came = release(ledger, dataset_id, request_of(**asked, draw=2), few_rows(), ANALYST)
+    assert came == Refused(sentence="Needs ε 0.5 and δ 0.000001; ε 1.5 and δ 0.0000005 is left. Nothing was drawn.")
+
+
+def raising(*_: Any) -> Any:
+    raise ValueError(SECRET)
+
+
+def test_a_draw_that_raises_keeps_its_charge_and_says_nothing_of_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    monkeypatch.setattr(releases, "draw", raising)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+    assert SECRET.encode() not in ledger.path(dataset_id).read_bytes()
+    monkeypatch.undo()
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    assert isinstance(release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST), Stored)
+
+
+def test_a_draw_that_spends_more_than_its_charge_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    kind = type(request_of().mechanism)
+    usual = kind.run
+
+    def twice(self: Any, state: Any, sampler: Any, trials: int = 1) -> Any:
+        usual(self, state, sampler, trials)
+        return usual(self, state, sampler, trials)
+
+    monkeypatch.setattr(kind, "run", twice)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    monkeypatch.setattr(
+        kind, "run", lambda self, state, sampler, trials=1: usual(self, state, dpcore.Preview(1), trials)
+    )
+    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert came == Failed(sentence=RAISED), "nothing was drawn by the secure sampler"
+    assert not ledger.stored(dataset_id)
+
+
+def interrupted(*_: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def died(ledger: Ledger, dataset_id: str, request: Request, monkeypatch: pytest.MonkeyPatch) -> int:
+    """An attempt without an outcome; its number."""
+    with monkeypatch.context() as patch:
+        patch.setattr(releases, "draw", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            release(ledger, dataset_id, request, few_rows(), ANALYST)
+    [attempt] = ledger.account(dataset_id).begun
+    return attempt.number
+
+
+def test_what_died_is_held_and_then_booked_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path, epsilon=1.0)
+    died(ledger, dataset_id, request_of(), monkeypatch)
+    assert spent(ledger, dataset_id) == 500_000_000 and ledger.lines(dataset_id) == []
+    came = release(ledger, dataset_id, request_of(epsilon=0.6, draw=2), few_rows(), ANALYST)
+    assert isinstance(came, Refused), "the charge of what died counts"
+    assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed"]
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
+    assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+
+
+def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    attempt = died(ledger, dataset_id, request_of(), monkeypatch)
+    with pytest.raises(ValueError, match="Only the data's steward"):
+        ledger.machine_failed(dataset_id, attempt, ANALYST)
+    ledger.machine_failed(dataset_id, attempt, STEWARD)
+    assert spent(ledger, dataset_id) == 0 and check(ledger, dataset_id) == []
+    with pytest.raises(ValueError, match="no such attempt"):
+        ledger.machine_failed(dataset_id, attempt, STEWARD)
+    again = died(ledger, dataset_id, request_of(), monkeypatch)
+    with pytest.raises(ValueError, match="its charge stands"):
+        ledger.machine_failed(dataset_id, again, STEWARD)
+    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(came, Stored)
+    told = certificate(came)
+    assert told["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
+    assert told["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
+    assert verify(told, came.files) == []
+
+
+def test_while_one_draws_others_read_register_and_wait_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    known = release(ledger, dataset_id, request_of(draw=7), few_rows(), ANALYST)
+    begun, go_on = threading.Event(), threading.Event()
+    usual = releases.draw
+
+    def slow(*arguments: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return usual(*arguments)
+
+    monkeypatch.setattr(releases, "draw", slow)
+    came: list[Any] = []
+    draws = threading.Thread(target=lambda: came.append(release(ledger, dataset_id, request_of(), few_rows(), ANALYST)))
+    draws.start()
+    try:
+        assert begun.wait(60)
+        assert len(ledger.account(dataset_id).begun) == 1
+        assert release(ledger, dataset_id, request_of(draw=7), few_rows(), ANALYST) == known
+        assert isinstance(release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST, patience=0.05), Busy)
+        with pytest.raises(ValueError, match="being drawn"):
+            ledger.machine_failed(dataset_id, 2, STEWARD, patience=0.05)
+        _, other = registered(tmp_path, rows=few_rows((1.0, 2.0)))
+        assert ledger.account(other).left == Price.allowed(epsilon=2.0)
+    finally:
+        go_on.set()
+        draws.join()
+    assert isinstance(came[0], Stored) and check(ledger, dataset_id) == []
+
+
+def test_rows_that_are_not_registered_are_refused(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    other = few_rows((1.0, 2.0, 3.0))
+    came = release(ledger, dataset_id, request_of(), other, ANALYST)
+    assert isinstance(came, Refused) and "not registered" in came.sentence
+    ledger.add_version(dataset_id, other, STEWARD)
+    assert isinstance(release(ledger, dataset_id, request_of(), other, ANALYST), Stored)
+    with pytest.raises(ValueError, match="registered already"):
+        registered(
+            tmp_path, rows=few_rows(tuple(range(19, -1, -1)), tuple(range(19, -1, -1)))
+        )  # the same, in another order
+
+
+def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    monkeypatch.setattr("dpcore.ledger.connection.PRAGMAS", ("PRAGMA query_only = ON",))
+    came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    monkeypatch.undo()
+    assert came == Refused(sentence="The ledger could not be written. Nothing was charged or shown.")
+    assert spent(ledger, dataset_id) == 0
+
+
+def test_a_full_disk_while_storing_shows_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    usual = dpcore.ledger.store.book
+
+    def full(connection: Any, *arguments: Any) -> int:
+        [pages] = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        body = arguments[2] | {"padding": "x" * 100_000}
+        return usual(connection, arguments[0], arguments[1], body, arguments[3])
+
+    monkeypatch.setattr(releases, "book", full)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
+    monkeypatch.undo()
+    assert not ledger.lines(dataset_id) and spent(ledger, dataset_id) == 500_000_000
+
+
+def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
+    assert refusal(request_of(), registration, account) == ""
+    for changed, words in (
+        ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the relation"),
+        ({"n": NOMINAL + 1}, "registered with n = 30"),
+        ({"bounds_from_data": True}, "declare them"),
+        ({"epsilon": 2.1}, "Needs ε 2.1; ε 2 is left"),
+    ):
+        assert words in refusal(request_of(**changed), registration, account)
+        assert isinstance(release(ledger, dataset_id, request_of(**changed), few_rows(), ANALYST), Refused)
+    assert ledger.account(dataset_id) == account
+
+
+def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Path) -> None:
+    rows = few_rows()
+    ledger, dataset_id = registered(tmp_path, neighbours=Neighbours.REPLACE_ONE, public_n=NOMINAL)
+    came = release(ledger, dataset_id, request_of(neighbours=Neighbours.REPLACE_ONE), rows, ANALYST)
+    assert isinstance(came, Refused) and "another number of rows" in came.sentence
+
+
+def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
+    told = rehearse(request_of())
+    assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
+    assert made_up(request_of().problem).n == NOMINAL
+    with pytest.raises(ParameterError, match="approximate"):
+        pairs = Columns(names=("age", "pay"), on=(grid := Grid()))
+        rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
+
+
+def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
+    ages, persons = (1.0,) * 90 + (19.0,) * 2, (7,) * 90 + (8, 9)
+    rows = few_rows(ages, persons)
+    ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
+    domain = Line(high=20.0, bits=1)
+    asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
+    first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
+    assert abs(first - 3) <= 2 and abs(second - 2) <= 2  # at ε = 20 noise of 3 rows has chance 10⁻²⁶
+    assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
+    assert came.body["guarantee"]["epsilon"] == "60" and verify(certificate(came), came.files) == []
+
+
+def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> None:
+    count = 7919  # of rows: no other number here has these digits
+    text = "age,name\n" + "\n".join(f"{place % 20},{SECRET}{place}" for place in range(count))
+    rows = read_table(text.encode(), name=f"{SECRET}.csv", header=True)
+    ledger, dataset_id = registered(tmp_path, rows=rows)
+    came = release(ledger, dataset_id, request_of(), rows, ANALYST)
+    assert isinstance(came, Stored)
+    public = repr(certificate(came)).encode()
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for told in (SECRET.encode(), str(count).encode()):
+        assert told not in public and told not in kept
+    assert b"ages" in public and b"ages" in kept, "the search finds what is there"
+    [print_of_rows] = ledger.fingerprints(dataset_id)
+    assert print_of_rows.encode() not in public

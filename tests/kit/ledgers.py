@@ -1,0 +1,85 @@
+"""Ledgers, requests and rows for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Neighbours
+from dpcore.data.domains import Line
+from dpcore.data.reading.tables import Table
+from dpcore.data.readings import Columns
+from dpcore.ledger.records import Actor, Registration, Role
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from dpcore.queries.ranges import Intervals
+from dpcore.requests.single import Request
+
+STEWARD = Actor(name="Ada", role=Role.STEWARD)
+ANALYST = Actor(name="Grace", role=Role.ANALYST)
+NOMINAL = 30
+
+
+class FewRows:
+    """Stands for a table of one column "age" and one "person": no database is opened."""
+
+    columns = ("age", "person")
+
+    def __init__(self, ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = ()) -> None:
+        self.ages = ages
+        self.persons = persons or range(len(ages))
+        self.row_count = len(ages)
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+        """See Table."""
+        cells = {"age": self.ages, "person": self.persons}
+        yield from zip(*(map(str, cells[name]) for name in columns), strict=True)
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """See Table."""
+        return np.array(self.ages, dtype=np.float64)
+
+    def codes(self, column: str) -> NDArray[np.int64]:
+        """See Table."""
+        return np.array(self.persons, dtype=np.int64)
+
+    def reserve(self, more: int) -> None:
+        """See Table."""
+
+    def hold(self, array: NDArray[Any]) -> None:
+        """See Table."""
+
+
+def few_rows(ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = ()) -> Table:
+    """A table of few rows."""
+    return cast(Table, FewRows(ages, persons))
+
+
+def request_of(*, epsilon: float = 0.5, draw: int = 1, key: str = "identity", **changed: Any) -> Request:
+    """Intervals of ages, in four cells."""
+    domain = Line(high=20.0, bits=2)
+    usual: dict[str, Any] = {
+        "reading": Columns(names=("age",), on=domain),
+        "queries": Intervals(domain=domain),
+        "n": NOMINAL,
+        "neighbours": Neighbours.ADD_REMOVE_ONE,
+        "entry_key": key,
+        "values": {"epsilon": epsilon},
+        "draw": draw,
+    }
+    return Request(**usual | changed)
+
+
+def registered(
+    folder: Path, *, epsilon: float = 2.0, delta: float = 0.0, rows: Table | None = None, **changed: Any
+) -> tuple[Ledger, str]:
+    """A ledger in a folder, and the data set it holds."""
+    ledger = Ledger.open(folder)
+    usual: dict[str, Any] = {"name": "ages", "neighbours": Neighbours.ADD_REMOVE_ONE, "public_n": NOMINAL}
+    budget = Price.allowed(epsilon=epsilon, delta=delta)
+    made = ledger.register(Registration(**usual | changed), rows or few_rows(), budget, STEWARD)
+    return ledger, made.dataset_id
