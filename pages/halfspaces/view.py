@@ -120,9 +120,10 @@ def _pictures(asked: Asked, found: Previewed) -> None:
     st.header(f"{percent(seen.share)} point to its side; released: {percent(answer)}")
     counted = minus(f"{answer * n:,.0f}")
     st.markdown(
-        f"True {rows(seen.share, n)} :gray-badge[true]; the first release says {counted} :blue-badge[simulated]. Its "
-        f"margin is **{significant(seen.nearest)}**; you ask for γ = {asked.margin:g}.",
-        help=f"The direction y: **{in_words(asked)}**. Its margin is the nearest any row comes to its line.",
+        f"**{in_words(asked)}**. True {rows(seen.share, n)} :gray-badge[true]; the first release says {counted} "
+        ":blue-badge[simulated].",
+        help="The margin of this direction, the nearest any row comes to its line, is "
+        f"**{significant(seen.nearest)}**; you ask for γ = {asked.margin:g}.",
     )
     flat = asked.dimensions == 2
     net = asked.mechanism.net(asked.problem(n))

@@ -85,8 +85,7 @@ def _headline(shown: Shown) -> None:
     guarantee = answers.mechanism.guarantee(answers.problem)
     st.header(f"95 in 100 answers are off by at most {error}")
     st.markdown(
-        f"{answers.queries.count:,} queries about {shown.asked.words}. Privacy: {guarantee.sentence()}, for all "
-        "queries together. :blue-badge[simulated] :gray-badge[true]",
+        f"Privacy: {guarantee.sentence()}, for all queries together. :blue-badge[simulated] :gray-badge[true]",
         help=all_digits(guarantee),
     )
     with st.expander("Compared"):

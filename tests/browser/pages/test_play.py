@@ -220,7 +220,7 @@ def test_releases_are_played_with_their_captions(page: Page, server: Server) -> 
     place = chart(page, "data_chart")
     plot, sentence = place.locator(PLOT), place.locator(SENTENCE)
     first = plot.evaluate(LINE)
-    assert sentence.inner_text().startswith("Release 1 of 20: at most ")
+    assert (sentence.text_content() or "").startswith("Release 1 of 20: at most ")
     place.locator(FRAMES).focus()
     page.keyboard.press("ArrowRight")
     expect(sentence).to_have_text(re.compile("^Release 2 of 20: at most "))

@@ -100,7 +100,7 @@ def test_where_the_condition_fails_both_histograms_are_one() -> None:
     sound(app.number_input(key="sparse_histogram-gamma").set_value(0.01).run())
     text = texts(app)
     assert text.count("✗ not met") == 2 and "both mechanisms are one" in text
-    assert "Privacy: ε = 1 (replace one row) for the random-private histogram" in text
+    assert "Privacy: ε = 1 (replace one row) for random privacy" in text
 
 
 def test_other_data_are_released_too() -> None:
