@@ -249,7 +249,7 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     came = release(ledger, dataset_id, asked, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
-    assert abs(first - 3) <= 2 and abs(second - 2) <= 2  # at ε = 20 noise of 3 rows has chance 10⁻²⁶
+    assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
     assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
     assert came.body["guarantee"]["epsilon"] == "60" and verify(certificate(came), came.files) == []
 
