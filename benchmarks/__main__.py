@@ -12,6 +12,7 @@ ALL = (
     "promises",
     "marginals",
     "limits",
+    "ranges",
     "random_dp_figures",
     "upload",
     "repaint",

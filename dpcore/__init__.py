@@ -12,14 +12,14 @@ from dpcore.core import (
     ProvenanceKind,
 )
 from dpcore.data.domains import Categories, Grid, Line
-from dpcore.data.readings import from_frame
+from dpcore.data.readings import Columns, from_frame
+from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue, entry, serving
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.randomness import Account, Enumerate, Preview, Secure
 
 __all__ = [
-    "Account", "Categories", "Cells", "DataError", "Dataset", "Entry", "Enumerate", "Grid", "Guarantee", "Intervals",
-    "Line", "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind", "Rectangles",
-    "Secure", "Thresholds", "catalogue", "entry",
-    "from_frame", "serving",
+    "Account", "Categories", "Cells", "Columns", "DataError", "Dataset", "Entry", "Enumerate", "Grid", "Guarantee",
+    "Intervals", "Line", "Neighbours", "ParameterError", "Preview", "Problem", "Provenance", "ProvenanceKind",
+    "Rectangles", "Secure", "Thresholds", "catalogue", "entry", "from_frame", "serving", "twin",
 ]  # fmt: skip

@@ -7,9 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shell.controls import with_complaints
+from pages.shell.present import curtain
 from pages.shell.reconnect import come_back
 from pages.shell.session import carry_link, keep_link, open_gate, take_back
-from pages.shell.status import status_line
+from pages.shell.status import frame_style, status_line
 
 HERE = Path(__file__).resolve().parent
 
@@ -24,6 +25,7 @@ page = st.navigation(
             st.Page(HERE / "ask/page.py", title="Conversation", url_path="conversation"),
         ],
         "Data": [st.Page(HERE / "data/page.py", title="Data", url_path="data")],
+        "Plan": [st.Page(HERE / "plan/page.py", title="Plan", url_path="plan")],
         "Learn": [
             st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
             st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),
@@ -37,7 +39,9 @@ st.set_page_config(
     page_title=f"{page.title} · dpscope", page_icon=str(HERE.parent / "assets" / "icon.svg"), layout="wide"
 )
 come_back()
-status_line()
-carry_link(page.url_path)
-with_complaints(page.run)
+frame_style()
+with curtain(page.title):
+    status_line()
+    carry_link(page.url_path)
+    with_complaints(page.run)
 keep_link()

@@ -63,6 +63,8 @@ class Mechanism(ABC):
 
     releases: ClassVar[str] = "data"
     """What run() returns: "data" (a DataRelease; the pages that show tables list only these) or "value"."""
+    data_independent: ClassVar[bool] = False
+    """Whether answers err by rows of one law, whatever the data and however many rows: it can be known before."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Have every subclass check what it is given."""

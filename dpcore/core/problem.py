@@ -97,6 +97,7 @@ class ProvenanceKind(enum.StrEnum):
     GENERATED = "generated"
     BUNDLED = "bundled sample"
     STAND_IN = "public stand-in"
+    TWIN = "simulated"
     PRIVATE = "private"
 
 

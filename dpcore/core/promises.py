@@ -35,6 +35,7 @@ class Guarantee:
     """A privacy promise: (epsilon, delta), failing with probability gamma over the draw of the data, for one relation.
 
     ``releasable`` is False for approximate samplers, asymptotic promises and previews; ``why_not`` then says why.
+    ``person_rows`` is 0 where a row is protected; else a person is, of whom so many rows at most are read.
     """
 
     epsilon: float
@@ -43,6 +44,7 @@ class Guarantee:
     gamma: float = 0.0
     releasable: bool = True
     why_not: str = ""
+    person_rows: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < math.inf:
@@ -68,7 +70,15 @@ class Guarantee:
             parts.append(f"δ = {printed(self.delta)}")
         if self.gamma:
             parts.append(f"γ = {printed(self.gamma)}")
-        return ", ".join(parts) + f" ({self.neighbours.words})"
+        return ", ".join(parts) + f" ({self.relation})"
+
+    @property
+    def relation(self) -> str:
+        """Who is protected, in words."""
+        if not self.person_rows:
+            return self.neighbours.words
+        rows = f"{self.person_rows:,} row{'s' * (self.person_rows > 1)}"
+        return f"{self.neighbours.words.removesuffix(' row')} person; per person with at most {rows}"
 
 
 def exactly(number: float) -> str:

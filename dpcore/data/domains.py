@@ -15,12 +15,13 @@ MOST_BITS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Domain):
-    """Numbers between declared bounds, cut into 2**bits cells of equal width.
+    """Numbers between declared bounds, cut into cells of equal width: 2**bits, or any number of bins.
 
     Attributes:
         low: lower bound; the first cell starts here.
         high: upper bound; a number equal to it falls in the last ordered cell.
-        bits: the paper's d; 2**bits ordered cells.
+        bits: the paper's d; 2**bits ordered cells, or the least d with room for the bins.
+        bins: how many ordered cells, where they are no power of two; else 0.
         missing: whether there is one more cell for values that do not fit.
         clamp: whether numbers out of bounds move to the nearest bound (else they join the missing ones).
     """
@@ -29,11 +30,18 @@ class Line(Domain):
     low: float = 0.0
     high: float = 1.0
     bits: int = 10
+    bins: int = 0
     missing: bool = False
     clamp: bool = True
     unit: str = ""
 
     def __post_init__(self) -> None:
+        if self.bins:
+            if not 2 <= self.bins <= 2**MOST_BITS:
+                raise ParameterError(f"Bins must lie between 2 and {2**MOST_BITS:,}, got {self.bins:,}.")
+            # One line has one spelling: 64 bins are 6 bits.
+            object.__setattr__(self, "bits", (self.bins - 1).bit_length())
+            object.__setattr__(self, "bins", self.bins if self.bins != 2**self.bits else 0)
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ParameterError("The lower bound must be a finite number below the upper bound.")
         if not math.isfinite(self.high - self.low) or (self.high - self.low) / 2**MOST_BITS == 0:
@@ -45,13 +53,22 @@ class Line(Domain):
 
     @property
     def size(self) -> int:
-        """2**bits cells, and one more where values may be missing."""
-        return (1 << self.bits) + int(self.missing)
+        """The ordered cells, and one more where values may be missing."""
+        return (self.bins or 1 << self.bits) + int(self.missing)
 
     @property
     def width(self) -> float:
         """Width of a cell in the data's unit."""
-        return (self.high - self.low) / float(2**self.bits)
+        return (self.high - self.low) / float(self.ordered)
+
+    @property
+    def edges(self) -> Floats:
+        """Where cells start, and the end of the last, (ordered + 1,), each to the last digit it can have."""
+        span, steps = self.high - self.low, np.arange(self.ordered + 1, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            along = np.where(np.isfinite(span * steps), span * steps / self.ordered, span / self.ordered * steps)
+        edges: Floats = np.minimum(self.low + along, self.high)
+        return edges
 
     def points(self) -> Floats:
         """Midpoint of each ordered cell, shape (ordered,)."""
@@ -77,9 +94,13 @@ class Line(Domain):
             with np.errstate(invalid="ignore"):
                 fits &= (numbers >= self.low) & (numbers <= self.high)
         clipped = np.clip(np.where(fits, numbers, self.low), self.low, self.high)
-        # A ratio first: (x - low) / width could round past the end for extreme bounds.
-        cells = np.minimum(np.floor((clipped - self.low) / (self.high - self.low) * 2**self.bits), 2**self.bits - 1)
-        encoded: Integers = cells.astype(np.int64)
+        if self.bins:
+            # A product with a number that is no power of two would put 29 of 0 to 100 in cell 28.
+            cells = np.searchsorted(self.edges, clipped, side="right") - 1.0
+        else:
+            # A ratio first: (x - low) / width could round past the end for extreme bounds.
+            cells = np.floor((clipped - self.low) / (self.high - self.low) * 2**self.bits)
+        encoded: Integers = np.minimum(cells, self.ordered - 1).astype(np.int64)
         if self.missing:
             encoded[~fits] = self.ordered
         return encoded
@@ -176,6 +197,27 @@ class Categories(Domain):
         unknown = (codes < 0) | (codes >= len(self.labels))
         encoded: Integers = np.where(unknown, len(self.labels) if self.missing else 0, codes)
         return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth(Categories):
+    """No or yes, in any of the usual spellings (see ``Table.truths``), and one more cell for anything else."""
+
+    title: ClassVar[str] = "yes or no"
+    labels: tuple[str, ...] = field(default=("no", "yes"), init=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binned(Categories):
+    """The cells of a line as categories, in order: a number or a date among other attributes."""
+
+    title: ClassVar[str] = "a range of numbers"
+    labels: tuple[str, ...] = field(init=False, repr=False)
+    line: Line = field(default_factory=Line)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(map(self.line.describe, range(self.line.ordered))))
+        super().__post_init__()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from dpcore.core import DataError, Dataset, Domain, Floats, Integers, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Cube, Predicate, cube_of, judged
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.dates import Calendar
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
 from dpcore.data.sphere import Sphere
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Columns(Reading):
 
     def __post_init__(self) -> None:
         several = len(self.on.columns) if isinstance(self.on, Attributes) else 2
-        needed = {Line: 1, Categories: 1}.get(type(self.on), several)
+        needed = 1 if isinstance(self.on, Line | Categories) else several
         if isinstance(self.on, Cube | Sphere) or len(self.names) != needed:
             raise ParameterError(f"{type(self.on).__name__} is not encoded from {len(self.names)} columns.")
 
@@ -155,17 +156,32 @@ class Columns(Reading):
     def records(self, table: Table) -> NDArray[Any]:
         """Cells, (n,), or one for each attribute, (n, d)."""
         match self.on:
-            case Line() | Grid():
-                return self.on.encode(*(table.numbers(name) for name in self.names))
+            case Line():
+                return self.on.encode(_numbers(table, self.names[0], self.on))
+            case Grid():
+                sides = zip(self.names, (self.on.first, self.on.second), strict=True)
+                return self.on.encode(*(_numbers(table, name, line) for name, line in sides))
             case Categories():
-                return self.on.encode(table.labels(self.names[0], self.on.labels))
+                return self.on.encode(_codes(table, self.names[0], self.on))
             case Grouped():
                 codes = table.labels(self.names[0], self.on.labels)
-                return self.on.encode(codes, table.numbers(self.names[1]))
+                return self.on.encode(codes, _numbers(table, self.names[1], self.on.line))
             case Attributes():
                 columns = zip(self.names, self.on.columns, strict=True)
-                return self.on.encode([table.labels(name, kind.labels) for name, kind in columns])
+                return self.on.encode([_codes(table, name, kind) for name, kind in columns])
         raise ParameterError(f"Columns cannot be encoded as {self.on.title}.")
+
+
+def _numbers(table: Table, name: str, line: Line) -> Floats:
+    """What a line encodes: a column's numbers, or the middles of its dates' units (the end of one starts the next)."""
+    return table.periods(name, line.step) + 0.5 if isinstance(line, Calendar) else table.numbers(name)
+
+
+def _codes(table: Table, name: str, kind: Categories) -> Integers:
+    """Position of each cell among the k labels, or k for anything else; a yes or no has many spellings."""
+    if isinstance(kind, Binned):
+        return kind.line.encode(_numbers(table, name, kind.line))
+    return table.truths(name) if isinstance(kind, Truth) else table.labels(name, kind.labels)
 
 
 @dataclass(frozen=True, kw_only=True)

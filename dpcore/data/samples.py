@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dpcore.core import ParameterError
-from dpcore.data.reading.tables import Table, read_table
+
+if TYPE_CHECKING:
+    from dpcore.data.reading.tables import Table
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data"
 PUBLIC_DOMAIN = "public domain"
@@ -88,6 +90,8 @@ def sample(key: str) -> Sample:
 @cache
 def load_sample(key: str) -> Table:
     """The sample's table, read once and by the same path as a stranger's file; public, so shared by all sessions."""
+    from dpcore.data.reading.tables import read_table  # not above: whoever reads no sample waits for no database
+
     file = sample(key).file
     return read_table(FOLDER / file, name=file, header=True)
 

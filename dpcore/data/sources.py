@@ -9,21 +9,26 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.correlated import correlated_domain, correlated_rows
 from dpcore.data.cube import Cube, Predicate
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.generators import GENERATORS, generate, two_clouds
-from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Columns, Measure, Reading, Vectors, YesNo
 from dpcore.data.samples import Sample, load_sample, sample
 from dpcore.data.sphere import Sphere
 
+if TYPE_CHECKING:
+    from dpcore.data.reading.tables import Table
+
 Kind = TypeVar("Kind", bound=Domain)
+NOMINAL_ROWS = 10_000
+"""What n is said to be, until somebody names another figure, where the number of rows is not public."""
 SIDE_BITS = 5
 """Bits of each side of a grid where nobody chose others: 32 by 32 cells."""
 ATTRIBUTES, CLOUDS = "attributes", "two-clouds"
@@ -31,11 +36,13 @@ ATTRIBUTES, CLOUDS = "attributes", "two-clouds"
 TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin"}
 MODULES = {
     "FOLDER": "dpcore.data.samples",
-    **dict.fromkeys(("Categories", "Grid", "Line"), "dpcore"),
+    **dict.fromkeys(("Categories", "Columns", "Grid", "Line"), "dpcore"),
     "Attributes": "dpcore.data.attributes",
-    "Grouped": "dpcore.data.domains",
+    "Calendar": "dpcore.data.dates",
+    **dict.fromkeys(("Binned", "Grouped", "Truth"), "dpcore.data.domains"),
     "Predicate": "dpcore.data.cube",
-    **dict.fromkeys(("Coded", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
+    "Capped": "dpcore.data.declared",
+    **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
     **dict.fromkeys(("generated_rows", "generated_attributes", "generated_vectors"), "dpcore.data.sources"),
     **dict.fromkeys(("survey_of", "vectors_of", "yes_no_of"), "dpcore.data.bundled"),
 }
@@ -44,6 +51,9 @@ MODULES = {
 
 class Origin(ABC):
     """Where rows come from."""
+
+    framed: ClassVar[bool] = True
+    """Whether ``code`` gives columns of a table, which are still to be read."""
 
     @property
     @abstractmethod
@@ -249,9 +259,14 @@ class Source:
         return " × ".join(self.columns)
 
     @property
+    def person_rows(self) -> int:
+        """Rows that are read of a person at most, where whoever has several is protected; 0 where a row is."""
+        return self.reading.rows if isinstance(self.reading, Capped) else 0
+
+    @property
     def public_rows(self) -> int:
-        """A public figure for n: its own where the data are public, a round one where they are not."""
-        return 10_000 if self.provenance.is_private else self.origin.rows
+        """A public figure for n: its own where the data are public, a round one where they or who has rows are not."""
+        return NOMINAL_ROWS if self.provenance.is_private or self.person_rows else self.origin.rows
 
     def dataset(self) -> Dataset:
         """The encoded rows; raises DataError where a column is missing or they take too much memory."""
@@ -261,7 +276,9 @@ class Source:
         """Lines of Python after which ``df`` holds the rows and ``dataset`` is this data set."""
         lines = [f"source = {self.name}"] * bool(self.name) + self.origin.code(self.reading.columns)
         private = self.provenance.is_private
-        if isinstance(self.reading, Columns):
+        if not self.origin.framed:
+            lines += ["domain = dataset.domain"]
+        elif isinstance(self.reading, Columns):
             names = self.reading.names
             lines += [f"domain = {self.reading.on!r}"]
             called = repr(names[0] if len(names) == 1 else list(names))

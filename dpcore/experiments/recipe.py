@@ -66,11 +66,16 @@ class Recipe:
             if self.nominal is None:
                 raise ParameterError("Where rows are added or removed, a public n must be named.")
             n = self.nominal
+        return self.asked(n)
+
+    def asked(self, n: int) -> Problem:
+        """What is asked of any data on the source's domain, with a public n."""
+        domain = self.source.domain
         if self.weights is not None:
             queries: Queries = self.weights
         else:
-            queries = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)(domain=dataset.domain)
-        return Problem(domain=dataset.domain, queries=queries, n=n, neighbours=self.neighbours)
+            queries = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)(domain=domain)
+        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
 
     def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
         """Preview the releases and compare them with the truth; yields the fraction done."""
@@ -85,12 +90,16 @@ class Recipe:
         else:
             kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
             asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
+        told = "mechanism.guarantee(problem)"
+        if self.source.person_rows:
+            imports.append("from dpcore.privacy.composition import per_person")
+            told = f"per_person({told}, {self.source.person_rows})"
         then = [
             f"sampler = dpcore.Preview(seed={self.seed})",
             f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
             "report = finish(work)",
             "",
-            'print("guarantee:", mechanism.guarantee(problem).sentence())',
+            f'print("guarantee:", {told}.sentence())',
             'print("promised worst error:", report.bound.value)',
             'print("observed failures:", report.failures, "of", report.trials)',
             "",

@@ -13,7 +13,7 @@ from dpcore.data.domains import Line
 from dpcore.limits.bounds.refusal import most_answers, most_right
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
-from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, rank, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate, VotesState
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
@@ -90,23 +90,34 @@ def places(*, stable: int, threshold: int) -> Floats:
     return np.unique(spaced(1, right, STEPS).round())
 
 
+def stable_chances(mechanism: StableMedian, problem: Problem, *, stable: int) -> Chances:
+    """Exact chances and walls over stabilities, to beyond the threshold and a given one; of no data."""
+    epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
+    # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
+    place = rank(problem.n, quantile=mechanism.quantile)
+    reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
+    x = places(stable=stable, threshold=mechanism.threshold)
+    anybody = [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
+    return Chances(
+        x=x,
+        answer=mechanism.chance(x.astype(np.int64)),
+        silent=most_answers(x, epsilon=epsilon, delta=delta),
+        anybody=np.array(anybody),
+    )
+
+
 def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, seed: int) -> StableRuns:
     """Exact chances, walls and previews of the stable quantile."""
     cell, stable = stability(
         dataset.histogram, domain=problem.domain, quantile=mechanism.quantile, neighbours=problem.neighbours
     )
-    epsilon, threshold, delta = mechanism.epsilon, mechanism.threshold, mechanism.guarantee(problem).delta
-    # Two data sets with different answers are both so stable: where rows are replaced, only if there are enough.
-    place = rank(problem.n, quantile=mechanism.quantile)
-    reach = min(place, problem.n - place + 1) if problem.neighbours is Neighbours.REPLACE_ONE else math.inf
-    x = places(stable=stable, threshold=threshold)
-    anybody = [most_right(int(each), epsilon=epsilon, delta=delta) if each <= reach else math.nan for each in x]
+    epsilon, delta = mechanism.epsilon, mechanism.guarantee(problem).delta
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), TRIALS)
     answered = int((~release.refused).sum())
     low, high = (float(end) for end in binomial_interval(answered, TRIALS))
 
     def chance(rows: int) -> float:
-        return float(answer_chance(rows, epsilon=epsilon, threshold=threshold))
+        return float(mechanism.chance(rows))
 
     return StableRuns(
         cell=cell,
@@ -114,12 +125,7 @@ def stable_runs(mechanism: StableMedian, dataset: Dataset, problem: Problem, *, 
         chance={rows: chance(rows) for rows in (stable - 1, stable, stable + 1) if rows >= 1},
         most=float(most_answers(stable, epsilon=epsilon, delta=delta)),
         edge=chance(1),
-        curve=Chances(
-            x=x,
-            answer=answer_chance(x.astype(np.int64), epsilon=epsilon, threshold=threshold),
-            silent=most_answers(x, epsilon=epsilon, delta=delta),
-            anybody=np.array(anybody),
-        ),
+        curve=stable_chances(mechanism, problem, stable=stable),
         seen=Seen(answered=answered, trials=TRIALS, share=answered / TRIALS, low=low, high=high),
     )
 

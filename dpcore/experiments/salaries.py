@@ -15,7 +15,7 @@ from dpcore.limits.bounds.refusal import most_answers
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian, scores
-from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, rank_errors, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, rank_errors, stability
 from dpcore.queries.ranges import Thresholds
 from dpcore.randomness import Preview
 
@@ -142,8 +142,7 @@ def refusals(found: Comparison) -> AgainstEpsilon:
     """The stable median's chance of a refusal: observed, exact, and the least of whoever is never wrong."""
     exact, least = np.empty_like(CURVE), np.empty_like(CURVE)
     for place, epsilon in enumerate(CURVE.tolist()):
-        threshold = StableMedian(epsilon=epsilon, delta=found.delta).threshold
-        exact[place] = 1 - float(answer_chance(found.stable, epsilon=epsilon, threshold=threshold))
+        exact[place] = 1 - float(StableMedian(epsilon=epsilon, delta=found.delta).chance(found.stable))
         least[place] = 1 - float(most_answers(found.stable, epsilon=epsilon, delta=found.delta))
     seen = found.refused[0]
     low, high = binomial_interval(np.rint(seen * found.trials), found.trials)

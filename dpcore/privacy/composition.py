@@ -22,6 +22,8 @@ def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -
         raise ParameterError("Composition needs at least one guarantee.")
     if len({guarantee.neighbours for guarantee in guarantees}) > 1:
         raise ParameterError("Guarantees under different neighbouring relations must be converted before they compose.")
+    if len({guarantee.person_rows for guarantee in guarantees}) > 1:
+        raise ParameterError("Guarantees for rows and for persons, or for other caps, do not compose.")
     if not fixed_in_advance and any(guarantee.gamma for guarantee in guarantees):
         raise ParameterError("Random differential privacy composes only for releases fixed in advance.")
     delta = math.fsum(guarantee.delta for guarantee in guarantees)
@@ -36,6 +38,7 @@ def compose(guarantees: Sequence[Guarantee], *, fixed_in_advance: bool = True) -
         neighbours=guarantees[0].neighbours,
         releasable=not blocked,
         why_not=" ".join(blocked),
+        person_rows=guarantees[0].person_rows,
     )
 
 
@@ -43,6 +46,8 @@ def compose_disjoint(parts: Sequence[Guarantee]) -> Guarantee:
     """Releases on disjoint parts of the data, all ADD_REMOVE_ONE: a row is in one part only, so the maximum counts."""
     if any(part.neighbours is not Neighbours.ADD_REMOVE_ONE for part in parts):
         raise ParameterError("Only add-or-remove guarantees compose in parallel: a replaced row may change parts.")
+    if any(part.person_rows > 1 for part in parts):
+        raise ParameterError("Guarantees for persons do not compose in parallel: their rows may lie in several parts.")
     whole = compose([dataclasses.replace(part, delta=0.0) for part in parts])
     return dataclasses.replace(
         whole, epsilon=max(part.epsilon for part in parts), delta=max(part.delta for part in parts)
@@ -55,6 +60,8 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
         return guarantee
     if guarantee.gamma:
         raise ParameterError("A random-DP guarantee cannot be converted between relations.")
+    if guarantee.person_rows:
+        raise ParameterError("A person is added or removed with all rows; n would not stay if one were replaced.")
     epsilon, delta = guarantee.epsilon, guarantee.delta
     # Where e^epsilon delta would be 1 or more, e^epsilon may be more than a float holds.
     if delta:
@@ -68,6 +75,34 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
         releasable=guarantee.releasable,
         why_not=guarantee.why_not,
     )
+
+
+def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
+    """What a guarantee for one row more or less is for a person with so many at most; 0 rows leave it as it is.
+
+    Adding c rows one after the other gives (c epsilon, delta + e^epsilon delta + … + e^((c - 1) epsilon) delta) = (c
+    epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1)): group privacy (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017,
+    Lemma 2.2). The data must be read with that cap: see ``Capped``.
+
+    Raises:
+        ParameterError: rows are replaced, so that n would be public; it is no guarantee for rows; or delta becomes 1.
+    """
+    if rows == 0:
+        return guarantee
+    if rows < 0 or guarantee.person_rows:
+        raise ParameterError("A person's rows must be a number, and a guarantee is converted for persons only once.")
+    if guarantee.neighbours is not Neighbours.ADD_REMOVE_ONE:
+        raise ParameterError("Persons are protected where rows are added or removed: with a person n changes.")
+    if guarantee.gamma:
+        raise ParameterError("A random-DP guarantee cannot be converted to persons.")
+    delta = guarantee.delta
+    if delta and rows > 1:
+        # Where the sum would be 1 or more, e^(c epsilon) may be more than a float holds.
+        steps = guarantee.epsilon * np.arange(rows) + math.log(delta)
+        delta = math.fsum(np.exp(steps)) if steps[-1] < 0 else 1.0
+    if delta >= 1:
+        raise ParameterError(f"For persons with up to {rows:,} rows delta would be 1 or more: no guarantee is left.")
+    return dataclasses.replace(guarantee, epsilon=rows * guarantee.epsilon, delta=delta, person_rows=rows)
 
 
 MOST_EPSILON = 1000.0

@@ -1,6 +1,7 @@
 """Where coins come from: draws, and Preview (seeded), Secure (OpenDP), Account (adds up), Enumerate (exact laws)."""
 
 from dpcore.randomness.account import Account
+from dpcore.randomness.answers import Answers
 from dpcore.randomness.choices import Choice, DatabaseChoice
 from dpcore.randomness.coins import FairSplit, PublicCoins, SubsampleVotes
 from dpcore.randomness.counts import GaussianCounts, NoisyComparisons, NoisyCounts
@@ -13,6 +14,7 @@ from dpcore.randomness.secure import Secure
 
 __all__ = [
     "Account",
+    "Answers",
     "Charge",
     "Choice",
     "DatabaseChoice",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -22,12 +23,13 @@ class Account(Sampler):
 
     @property
     def epsilon(self) -> float:
-        """The pure charges, added up (sequential composition)."""
+        """The epsilons of all charges that have one, added up (sequential composition)."""
         return sum(charge.epsilon for charge in self.charges)
 
     def delta(self, epsilon: float) -> float:
-        """The delta of everything spent at this epsilon: pure charges first, then the Gaussian ones on what is left.
+        """The delta of everything spent at this epsilon: charges of an epsilon, then the Gaussian ones on what is left.
 
+        Deltas that were charged are added up (basic composition).
         One Gaussian draw that moves one or two cells by 1 is accounted by its exact discrete law, others by
         ``gaussian_vectors``.
         """
@@ -35,12 +37,17 @@ class Account(Sampler):
         gaussians = [charge for charge in self.charges if charge.sigma]
         if left < -1e-9 * max(1.0, epsilon):
             return 1.0
+        charged = math.fsum(charge.delta for charge in self.charges)
         if not gaussians:
-            return 0.0
+            return min(1.0, charged)
+        return min(1.0, charged + self._gaussian(gaussians, max(left, 0.0)))
+
+    def _gaussian(self, gaussians: list[Charge], left: float) -> float:
+        """The delta of the Gaussian charges at an epsilon of their own."""
         if len(gaussians) == 1 and gaussians[0].shift in {(1,), (1, 1)}:
-            return gaussian_delta(max(left, 0.0), sigma=gaussians[0].sigma, shift=gaussians[0].shift)
+            return gaussian_delta(left, sigma=gaussians[0].sigma, shift=gaussians[0].shift)
         return delta_of(
-            max(left, 0.0),
+            left,
             sigmas=np.array([charge.sigma for charge in gaussians]),
             counts=np.array([float(charge.numbers) for charge in gaussians]),
             squared_shifts=np.array([[float(sum(s * s for s in charge.shift)) for charge in gaussians]]),

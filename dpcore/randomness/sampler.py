@@ -24,10 +24,11 @@ Drawn = TypeVar("Drawn")
 
 @dataclass(frozen=True)
 class Charge:
-    """What one draw spent: a pure epsilon, or a Gaussian's sigma, shift and how many numbers it drew."""
+    """What one draw spent: an epsilon and a delta, or a Gaussian's sigma, shift and how many numbers it drew."""
 
     draw: str
     epsilon: float = 0.0
+    delta: float = 0.0
     sigma: float = 0.0
     shift: tuple[int, ...] = ()
     numbers: int = 1

@@ -16,7 +16,9 @@ from typing import Any
 from dpcore.core import Domain, ParameterError, Queries, exactly
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import Predicate
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.dates import Calendar
+from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
@@ -26,7 +28,8 @@ from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Line, Categories, Grid, Grouped, Attributes),
+        *(Line, Calendar, Categories, Truth, Binned, Grid, Grouped, Attributes),
+        *(DeclaredColumn, DeclaredTable, Capped),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces),
     )
@@ -145,10 +148,21 @@ def _read_one_of(value: Any, hints: tuple[Any, ...], what: str) -> Any:
     if str in hints:
         return _read(value, str, what)
     named = value.get("type") if isinstance(value, Mapping) else None
+    found = KINDS.get(named) if isinstance(named, str) else None
     for hint in hints:
-        if hint.__name__ == named:
+        if found is not None and isinstance(hint, type) and issubclass(found, hint):
             return decoded(value, hint)
     raise ParameterError(f"{what} must be one of {', '.join(hint.__name__ for hint in hints)}.")
+
+
+def known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:
+    """Check a mapping's fields; raises ParameterError for one that is missing or unknown."""
+    if not isinstance(document, Mapping):
+        raise ParameterError(f"The {what} must be a mapping.")
+    for name in sorted(set(document) - needed - optional):
+        raise ParameterError(f"The {what} has no field “{name[:40]}”.")
+    for name in sorted(needed - set(document)):
+        raise ParameterError(f"The {what} needs the field “{name}”.")
 
 
 def number(value: Any, what: str) -> float:

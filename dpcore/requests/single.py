@@ -20,7 +20,7 @@ from dpcore.core import Entry, Mechanism, Neighbours, ParameterError, Problem, Q
 from dpcore.data.readings import Reading
 from dpcore.ledger.canonical import canonical, digest, parsed
 from dpcore.mechanisms import entry as entry_of
-from dpcore.requests.codec import decoded, encoded, number
+from dpcore.requests.codec import decoded, encoded, known, number
 
 FORMAT = "dpscope-request/1"
 MOST_DRAWS = 10**6
@@ -82,17 +82,11 @@ class Request:
     @cached_property
     def document(self) -> dict[str, Any]:
         """As a file holds it; parameters at their usual values are left out."""
-        usual = self.entry.make()
-        chosen = {
-            name: value
-            for name in self.entry.controls()
-            if (value := getattr(self.mechanism, name)) != getattr(usual, name)
-        }
         told: dict[str, Any] = {
             "format": FORMAT,
             "data": {"reading": encoded(self.reading), "relation": self.neighbours.value, "n": self.problem.n},
             "queries": encoded(self.queries),
-            "mechanism": {"key": self.entry_key, "parameters": {name: _told(each) for name, each in chosen.items()}},
+            "mechanism": {"key": self.entry_key, "parameters": parameters_told(self.entry, self.mechanism)},
             "draw": self.draw,
         }
         return told | ({"bounds_from_data": True} if self.bounds_from_data else {})
@@ -117,10 +111,10 @@ class Request:
         """From a file's contents; raises ParameterError as ``read`` does."""
         if document.get("format") != FORMAT:
             raise ParameterError(f"A request's format must be “{FORMAT}”.")
-        _known(document, "request", {"format", "data", "queries", "mechanism"}, optional={"draw", "bounds_from_data"})
+        known(document, "request", {"format", "data", "queries", "mechanism"}, optional={"draw", "bounds_from_data"})
         data, asked = document["data"], document["mechanism"]
-        _known(data, "request's data", {"reading", "relation", "n"})
-        _known(asked, "request's mechanism", {"key", "parameters"})
+        known(data, "request's data", {"reading", "relation", "n"})
+        known(asked, "request's mechanism", {"key", "parameters"})
         if data["relation"] not in list(Neighbours):
             raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
         if not isinstance(document.get("bounds_from_data", False), bool):
@@ -128,31 +122,34 @@ class Request:
         reading: Reading = decoded(data["reading"], Reading)
         key, parameters = asked["key"], asked["parameters"]
         entry = entry_of(key if isinstance(key, str) else "")
-        if not isinstance(parameters, Mapping):
-            raise ParameterError("A mechanism's parameters are a mapping.")
         return cls(
             reading=reading,
             queries=decoded(document["queries"], Queries, domain=reading.domain),
             n=data["n"],
             neighbours=Neighbours(data["relation"]),
             entry_key=entry.key,
-            values={name: _parameter(entry, name, value) for name, value in parameters.items()},
+            values=parameters_read(entry, parameters),
             draw=document.get("draw", 1),
             bounds_from_data=document.get("bounds_from_data", False),
         )
 
 
-def _known(document: Any, what: str, needed: set[str], *, optional: frozenset[str] | set[str] = frozenset()) -> None:
-    if not isinstance(document, Mapping):
-        raise ParameterError(f"The {what} must be a mapping.")
-    for name in sorted(set(document) - needed - optional):
-        raise ParameterError(f"The {what} has no field “{name[:40]}”.")
-    for name in sorted(needed - set(document)):
-        raise ParameterError(f"The {what} needs the field “{name}”.")
-
-
 def _told(value: Any) -> Any:
     return value if isinstance(value, bool | int | str) else exactly(value)
+
+
+def parameters_told(entry: Entry, mechanism: Mechanism) -> dict[str, Any]:
+    """A mechanism's parameters that are not at their usual values, as a file holds them."""
+    usual = entry.make()
+    chosen = {name: getattr(mechanism, name) for name in entry.controls()}
+    return {name: _told(value) for name, value in chosen.items() if value != getattr(usual, name)}
+
+
+def parameters_read(entry: Entry, document: Any) -> dict[str, Any]:
+    """Parameters from a file; raises ParameterError for whatever is not known or out of range."""
+    if not isinstance(document, Mapping):
+        raise ParameterError("A mechanism's parameters are a mapping.")
+    return {name: _parameter(entry, name, value) for name, value in document.items()}
 
 
 def _parameter(entry: Entry, name: str, value: Any) -> Any:

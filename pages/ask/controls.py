@@ -66,8 +66,8 @@ def setting() -> Setting:
         # The median mechanism is at its best on thresholds, where it needs no list of candidates.
         usual = "median" if isinstance(queries, Thresholds) else "weights"
         titles = {key: each.title for key, each in entries.items()}
-        entry = entries[choice("Mechanism", titles, key="ask", default=usual)]
-        st.caption(entry.story)
+        stories = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
+        entry = entries[choice("Mechanism", titles, key="ask", default=usual, help_text=stories)]
     parameters, values = entry.controls(), dict[str, Value]()
     with budget:
         values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])

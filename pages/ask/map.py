@@ -47,7 +47,7 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
     picture = conversation_map(found, n=dataset.n, guarantee=guarantee, promised=promised, lower=lower)
     draw(picture, key="ask_map_chart", badge=chosen.badge(), download=True)
     if lower is None:
-        st.caption("No wall is known here: so large an ε does not hide a single row for sure.")
+        said = "No wall is known here: so large an ε does not hide a single row for sure."
     else:
         may = (
             f"Its {mechanism.updates:,} updates are enough to rule refusals out, so this mechanism is bound by it."
@@ -55,7 +55,8 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
             else f"Here refusals are not ruled out ({mechanism.updates:,} updates are too few), and the promise is "
             "about answered questions only: so this mechanism is free to pass the wall."
         )
-        st.caption(f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}")
+        said = f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}"
+    st.expander("How to read this").markdown(said)
     table(picture, title="worst error of whole conversations", key="ask_map_numbers")
     st.subheader("No answer (⊥)")
     if found.broken:

@@ -7,16 +7,20 @@ import streamlit as st
 
 from dpcore.core import Dataset, rounded_up
 from dpcore.data.domains import Line
+from dpcore.data.sources import Uploaded
 from pages.ask.controls import Setting, question, setting, spread_questions
 from pages.ask.figures import belief, said, wrong
+from pages.ask.known import known_before
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
 from pages.ask.talk import Talk, begin, talk_of
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
+from pages.data.picker import OWN_FILE
 from pages.shell.code import show_code
 from pages.shell.session import remembered
+from pages.shell.theorem import lead
 
 SPREAD = 60
 """Questions whose guesses show what is believed."""
@@ -24,18 +28,15 @@ SPREAD = 60
 
 def ask() -> None:
     """Read the controls, let the reader ask, then show what was said."""
-    st.markdown(
-        "Ask one question after another; each may depend on the answers so far. The mechanism **guesses** from what it "
-        "has said before, and checks privately whether the guess is near enough. If it is, the answer is **free**. If "
-        "not, the answer comes from the data and is **paid for** with one of a fixed number of updates. All of it, "
-        "however many questions, costs one ε."
+    lead(
+        "Ask one question after another. All of it, however many questions, costs one ε.",
+        "Each question may depend on the answers so far. The mechanism **guesses** from what it has said before, and "
+        "checks privately whether the guess is near enough. If it is, the answer is **free**. If not, the answer comes "
+        "from the data and is **paid for** with one of a fixed number of updates.",
     )
     chosen = setting()
     if chosen.source.provenance.is_private:
-        st.info(
-            "These data are private, and a conversation about them spends their budget: that waits for a ledger that "
-            "records it. Talk about a public stand-in, bundled or generated data instead."
-        )
+        known_before(chosen)
         return
     dataset = remembered(f"dataset|{chosen.source.key}", chosen.source.dataset)
     talk = talk_of(chosen, dataset)
@@ -45,13 +46,13 @@ def ask() -> None:
     if talk.asked:
         _pictures(chosen, talk, dataset)
     else:
-        st.markdown("Nothing was asked yet. Choose a question and press *Ask*, or let an analyst ask.")
+        st.caption("Nothing was asked yet.")
     _believed(chosen, talk, dataset)
     left, right = st.columns(2)
     with right:
         promised(chosen, dataset)
     both(chosen, dataset)
-    show_code("The code that asks like this", key="ask_code_open", write=lambda: code(chosen))
+    show_code("Code", key="ask_code_open", write=lambda: code(chosen))
     with left:  # last, because it may take a while
         whole(chosen, dataset)
 
@@ -59,8 +60,10 @@ def ask() -> None:
 def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     """The next question, by the reader or by the analyst."""
     st.header("Your question")
+    # The browser is told the key, and an uploaded source's holds the digest of its file.
+    about = OWN_FILE if isinstance(chosen.source.origin, Uploaded) else chosen.source.key
     with st.form("ask_form", border=True):
-        index = question(chosen.queries, key=f"ask_at|{chosen.source.key}|{chosen.queries.key}")
+        index = question(chosen.queries, key=f"ask_at|{about}|{chosen.queries.key}")
         asked = st.form_submit_button("Ask", type="primary", key="ask_one")
     with st.container(horizontal=True):
         few = st.button("Let an analyst ask 50", key="ask_50", help=_analyst_help(chosen))
@@ -88,6 +91,10 @@ def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     epsilon, updates = float(chosen.values["epsilon"]), int(chosen.values["updates"])
     paid = int(talk.conversation.transcript().paid.sum()) if talk.asked else 0
     declined = int(talk.conversation.transcript().declined.sum()) if talk.asked else 0
+    told = (
+        f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
+        "updates. Simulated on public data: nobody's privacy is spent."
+    )
     places = st.columns(4)
     for place, (label, value) in zip(
         places,
@@ -99,11 +106,7 @@ def _standing(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         ),
         strict=True,
     ):
-        place.metric(label, value)
-    st.caption(
-        f"ε = {rounded_up(epsilon)} was charged when the conversation began and covers all of it; what is used up is "
-        "updates. Simulated on public data: nobody's privacy is spent."
-    )
+        place.metric(label, value, help=told if label == "Price of it all" else None)
     if talk.asked > int(chosen.values["questions"]):
         st.warning(
             f"{talk.asked:,} questions were asked, and the promise of accuracy below is for the first "

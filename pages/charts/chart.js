@@ -59,7 +59,7 @@ export function forget(parentElement) {
 function create(parent) {
   const find = (name) => parent.querySelector(`.dpscope-${name}`);
   const chart = {
-    frame: 0, brushes: 0, plot: find("plot"), caption: find("sentence"), short: find("caption"), whole: find("figure"), player: find("player"), play: find("play"),
+    frame: 0, brushes: 0, plot: find("plot"), caption: find("sentence"), short: find("caption"), player: find("player"), play: find("play"),
     slider: find("frames"), shown: find("shown"), handle: find("handle"), files: find("files"),
   };
   chart.slider.oninput = () => { stop(chart); show(chart, Number(chart.slider.value)); };
@@ -74,10 +74,10 @@ function describe(chart) {
   const { figure, frame } = chart, now = figure.frames[frame];
   chart.plot.setAttribute("aria-label", figure.title);
   chart.caption.textContent = now?.sentence ?? figure.sentence;
-  // Where a short caption stands for the sentence, that is read by whoever does not see the picture.
-  chart.caption.classList.toggle("dpscope-unseen", figure.caption !== null);
-  chart.whole.classList.toggle("dpscope-compact", figure.caption !== null);
-  chart.short.textContent = figure.caption ?? "";
+  // The sentence opens on demand; whoever does not see the picture is told it at once.
+  chart.caption.id = `${figure.key}-sentence`;
+  chart.plot.setAttribute("aria-describedby", chart.caption.id);
+  chart.short.textContent = figure.caption;
   chart.player.hidden = figure.frames.length < 2;
   chart.play.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
   chart.slider.max = Math.max(0, figure.frames.length - 1);
@@ -130,7 +130,8 @@ function watch(chart, Plotly) {
   chart.watched = true;
   // Plotly takes a swipe that scrolls the page for a click where it began.
   let scrolled = false;
-  plot.addEventListener("pointerdown", () => { scrolled = false; }, true);
+  // Nor does it look where the mouse is more than every 50 ms: without this, a click counts where it looked last.
+  plot.addEventListener("pointerdown", () => { scrolled = false; Plotly.Fx.unhover(plot); }, true);
   plot.addEventListener("pointercancel", () => { scrolled = true; }, true);
   plot.on("plotly_click", ({ points = [], xvals, yvals }) => {
     if (scrolled) return;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,13 @@ import streamlit as st
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
+from pages.shell.present import place_of, presenting, reserve
 
 HERE = Path(__file__).resolve().parent
+STAGE_HEIGHT, STAGE_WIDTH = 215, 500
+"""Pixels of a chart that is presented, and of a line of its legend, before it is drawn twice as large."""
+LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
+"""Pixels, as in chart.js."""
 
 # The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
 _START = f"""
@@ -42,7 +48,7 @@ def draw(
     *,
     key: str,
     badge: str,
-    caption: str | None = None,
+    caption: str = "",
     download: bool = False,
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
@@ -54,13 +60,19 @@ def draw(
         picture: what to draw.
         key: of the chart on the page.
         badge: provenance, drawn into the picture.
-        caption: words below it, instead of its sentence, which is still there for whoever does not see the picture.
+        caption: words below it, if not the picture's own; its sentence opens beside them.
         download: whether it may be kept as a file: never where private values are in it.
         on_pick: called with what a clicked dot stands for, or with [x, y] of a click elsewhere, before the next run.
         on_move: called with where the handle was let go, before the next run.
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
     """
+    place: AbstractContextManager[object] = nullcontext()
+    if presenting():
+        stage = place_of(key)
+        if stage is None:
+            return
+        place, picture = stage, dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT))
     drawn = render(picture, badge=badge, dark=is_dark())
 
     def picked() -> None:
@@ -78,25 +90,31 @@ def draw(
         if on_brush is not None and value is not None:
             on_brush(value)
 
-    _chart(
-        key=key,
-        data={
-            "key": key,
-            "title": picture.title,
-            "caption": caption,
-            "sentence": picture.sentence,
-            "data": drawn.data,
-            "layout": drawn.layout,
-            "frames": drawn.frames,
-            "playing": picture.playing,
-            "download": download,
-            "beside": picture.beside,
-            "handle": handle_of(picture.handle, drawn),
-        },
-        on_brushed_change=brushed,
-        on_picked_change=picked,
-        on_moved_change=moved,
-    )
+    data = {
+        "key": key,
+        "title": picture.title,
+        "caption": caption or picture.caption,
+        "sentence": picture.sentence,
+        "data": drawn.data,
+        "layout": drawn.layout,
+        "frames": drawn.frames,
+        "playing": picture.playing,
+        "download": download,
+        "beside": picture.beside,
+        "handle": handle_of(picture.handle, drawn),
+    }
+    if presenting():
+        reserve(picture.height + _legend_height(drawn))
+    with place:
+        _chart(key=key, data=data, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+
+
+def _legend_height(drawn: Drawn) -> int:
+    """About what the legend of a presented chart takes: the names as far as they fit into a line."""
+    names = [len(str(trace["name"])) for trace in drawn.data if trace.get("showlegend")]
+    if not names:
+        return 0
+    return LEGEND_LINE * -(-len(names) // max(1, int(STAGE_WIDTH // (LETTER * max(names) + LEGEND_MARK)))) + 8
 
 
 def draw_with_table(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Domain, Floats, Integers
+from dpcore.data.dates import Calendar
 from dpcore.data.domains import Grid, Line
 from dpcore.experiments.synthetic import clean_counts
 from pages.charts.axes import nice
@@ -16,6 +17,8 @@ from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
 from pages.charts.words import fullest, group_names, grouped, percent, rows, shortened, significant
 
 MOST_BARS = 64
+DATES_ALONG = 4
+"""Names along an axis of dates."""
 MOST_FRAMES = 20
 """Releases that can be played."""
 DWARFED = 20
@@ -63,9 +66,10 @@ def block_names(line: Line, most: int) -> list[str]:
     first = blocks_of(line, most)[0].tolist()
     last = [*(place - 1 for place in first[1:]), line.ordered - 1]
     ends = (
-        (line.describe(a).split(" to ")[0], line.describe(b).split(" to ")[1]) for a, b in zip(first, last, strict=True)
+        (line.describe(a).split(" to ")[0], line.describe(b).split(" to ")[-1])
+        for a, b in zip(first, last, strict=True)
     )
-    return [f"{start} to {end}" for start, end in ends]
+    return [start if start == end else f"{start} to {end}" for start, end in ends]
 
 
 def unit_of(line: Line, name: str = "value") -> str:
@@ -73,10 +77,21 @@ def unit_of(line: Line, name: str = "value") -> str:
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
+def axis_along(line: Line, name: str = "value") -> Axis:
+    """The axis of a line: in the data's unit, or with the names of some dates."""
+    axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
+    if not isinstance(line, Calendar):
+        return axis
+    cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
+    named = {line.low + cell: line.describe(cell) for cell in cells}
+    # No numbers beside the names: each would stand where a name does.
+    return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
+
+
 def _on_a_line(line: Line) -> Layout:
     """Bars that touch, over the data's unit; one for missing values at the right, off the axis."""
     (first, edges), names = blocks_of(line, MOST_BARS), block_names(line, MOST_BARS)
-    axis = Axis(title=unit_of(line), low=line.low, high=line.high)
+    axis = axis_along(line)
     start, end = edges[:-1], edges[1:]
     if line.missing:
         span = line.high - line.low
@@ -85,7 +100,8 @@ def _on_a_line(line: Line) -> Layout:
         start, end = np.append(start, left), np.append(end, right)
         # A phone has no room for a number beside the name.
         ticks = tuple(nice(line.low, line.high - WIDE * span, whole=False))
-        axis = dataclasses.replace(axis, high=right, ticks=ticks, named={(left + right) / 2: "missing"})
+        named = {**axis.named, (left + right) / 2: "missing"}
+        axis = dataclasses.replace(axis, high=right, ticks=axis.ticks or ticks, named=named)
 
     def per_bar(counts: Floats) -> Floats:
         bars = np.add.reduceat(counts[:, : line.ordered], first, axis=1)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dpcore.core import Floats, Integers
 from dpcore.data.domains import Grid, Line
-from pages.charts.histogram import block_names, blocks_of, extent, releases, unit_of
-from pages.charts.picture import Axis, Frame, Heat, Mark, Outline, Picture
+from pages.charts.histogram import axis_along, block_names, blocks_of, extent, releases
+from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
 from pages.charts.words import drawable, shortened, significant
 
 MOST_SIDE = 32
@@ -105,8 +105,7 @@ def _map(
 ) -> Picture:
     """A picture over both units, and where each block lies beside its numbers."""
     x, y = (
-        Axis(title=unit_of(line, name), low=line.low, high=line.high)
-        for line, name in zip((domain.first, domain.second), drawable(domain.names), strict=True)
+        axis_along(line, name) for line, name in zip((domain.first, domain.second), drawable(domain.names), strict=True)
     )
     names = (block_names(line, MOST_SIDE) for line in (domain.first, domain.second))
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing

@@ -320,6 +320,7 @@ class Picture:
         marks: drawn in this order.
         sentence: the same in one sentence, for whoever does not see it.
         table: its numbers, column by column.
+        caption: a few words below it, for whoever does; none where its title says enough.
         height: in pixels, without the legend.
         frames: states that can be played; the first is how it opens.
         playing: what the control of the frames is called.
@@ -338,6 +339,7 @@ class Picture:
     marks: Sequence[Mark]
     sentence: str
     table: Mapping[str, Sequence[Any]]
+    caption: str = ""
     height: int = 300
     frames: Sequence[Frame] = ()
     playing: str = "release"

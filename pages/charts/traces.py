@@ -120,13 +120,21 @@ def _(mark: Bars, pen: Pen) -> list[Trace]:
         size: shortened(value - base),
         "width": shortened(end - start),
         "offset": 0,
-        "marker": {"color": faint(pen.look(mark).colour, mark.opacity), "line": {"width": 0}},
+        "marker": {**_filled(mark, pen.look(mark).colour), "line": {"width": 0}},
         "unselected": {"marker": {"opacity": 1}},
     }
     if mark.base is not None:
         trace["base"] = shortened(base)
     told = pen.hover(mark, *((values, middles) if mark.across else (middles, values)))
     return [{**trace, **pen.named(mark), **told}]
+
+
+def _filled(mark: Bars, colour: str) -> Trace:
+    """The inside of bars: stripes where it is impossible to be."""
+    if mark.role != "impossible":
+        return {"color": faint(colour, mark.opacity)}
+    fill = hatched(colour)
+    return {"color": fill["fillcolor"], "pattern": {**fill["fillpattern"], "size": 6}}
 
 
 @traces.register

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.data.bundled import suggested_domain
 from dpcore.data.samples import SAMPLES, Sample
+from pages.data.grid import fixed, show_grid
 from pages.data.picker import pair_titles, public_source
 from pages.data.summary import explore_button, summary
 from pages.shell.session import in_link
@@ -12,7 +14,7 @@ from pages.shell.session import in_link
 
 def sample_cards() -> None:
     """One card per sample, two side by side where there is room."""
-    st.markdown("Real, public, and part of this project. Pick a column to see it. Previews on it cost no privacy.")
+    st.markdown("Real and public. Pick a column to see it.")
     places = st.columns(2)
     for index, each in enumerate(SAMPLES):
         with places[index % 2].container(border=True):
@@ -21,9 +23,9 @@ def sample_cards() -> None:
 
 def _card(sample: Sample, *, opened: bool) -> None:
     """A sample; its chosen column opens inside the card."""
-    st.header(sample.title)
-    st.markdown(sample.story)
-    st.caption(f"Source: {sample.attribution}. Licence: {sample.licence}.")
+    st.header(
+        sample.title, help=f"{sample.story} Source: {sample.attribution}. Licence: {sample.licence}.", anchor=False
+    )
     columns = {suggestion.column: suggestion.title for suggestion in sample.columns} | pair_titles(sample.key)
     chosen = st.pills(
         f"Columns of {sample.title}",
@@ -35,6 +37,9 @@ def _card(sample: Sample, *, opened: bool) -> None:
         bind="query-params",
     )
     if chosen in columns:
+        st.markdown(sample.story)
+        rows = [fixed(each.column, suggested_domain(each)) for each in sample.columns]
+        show_grid(rows, key=f"sample-{sample.key}-grid")
         _column(sample, str(chosen))
 
 

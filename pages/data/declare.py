@@ -1,57 +1,49 @@
-"""Declaring the domain of an uploaded column, or of two: typed by a person, never silently read from the data."""
+"""Declaring a table: the grid of its columns, who is protected, and which column or pair of columns is put to use."""
 
 from __future__ import annotations
 
-import numpy as np
+import dataclasses
+
 import streamlit as st
 
-from dpcore.core import Domain, ParameterError
-from dpcore.data.domains import Categories, Grid, Line
-from dpcore.data.reading.intake import clean_name
-from dpcore.data.reading.tables import BLANKS
-from dpcore.data.readings import Columns
+from dpcore.core import ParameterError
+from dpcore.data.dates import Calendar
+from dpcore.data.declared import MOST_PERSON_ROWS, DeclaredTable
+from dpcore.data.domains import Line
 from dpcore.data.sources import SIDE_BITS, Source
-from pages.data.upload import HeldFile
-from pages.shell.session import Input, fill_in, is_steward, remember_upload, remembered, still_filled, upload
-from pages.shell.status import may_show
+from pages.charts.words import verbatim
+from pages.data.fill import offer_to_fill_in
+from pages.data.grid import Typed, declared, edit_grid, typed
+from pages.data.upload import PERSON, ROW, HeldFile
+from pages.shell.session import remember_upload, remembered, still_filled, upload
 
-NUMBER, CATEGORY, PAIR = "number", "category", "pair"
-KINDS = {NUMBER: "A number", CATEGORY: "A category", PAIR: "Two numbers, with another column"}
-NEAREST, MISSING = "nearest", "missing"
-OUTSIDE = {NEAREST: "Count as the nearest bound", MISSING: "Count as missing"}
-MOST_FILLED = 100
-"""Labels filled in from the data; a longer list is no list of categories."""
-SLACK = 1e-6
-"""Between the bounds of a column that holds one number, as a share of it: far more than the finest grid needs."""
+MOST_SIDE = 64
+"""Cells of either side of a map."""
+MOST_NAMED = 5
+"""Columns that a sentence names."""
+ALONE = ""
+UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
 
 def declare(held: HeldFile) -> None:
-    """Ask for the column and its domain, and put them to use."""
-    column = st.selectbox("Column", held.table.columns, key=f"{held.prefix}column", persist_state="session")
-    # Each column keeps its own answers.
-    prefix = f"{held.prefix}{held.table.columns.index(column)}-"
-    _fill_in(held, column, prefix, paired=st.session_state.get(f"{prefix}kind") == PAIR)
-    kind = st.radio(
-        "What is in it?", list(KINDS), format_func=lambda key: KINDS[key], key=f"{prefix}kind",
-        horizontal=True, persist_state="session",
-    )  # fmt: skip
-    second = _second_column(held, column, prefix) if kind == PAIR else None
-    try:
-        domain = _domain(kind, column, prefix, second)
-    except ParameterError as problem:
-        st.error(str(problem))
+    """Ask for the columns' domains and the unit of privacy, and put columns to use."""
+    edit_grid(held)
+    offer_to_fill_in(held)
+    rows = typed(held)
+    person, person_rows = _unit(held)
+    table, wrong = declared(rows, person=person, person_rows=person_rows)
+    for name in list(wrong)[:MOST_NAMED]:
+        st.error(f"{verbatim(name)}: {wrong[name]}")
+    _say_lacking(rows)
+    source = _chosen(held, table)
+    if source is None:
         return
-    if domain is None:
-        return
-    filled = held.private and any(map(still_filled, (prefix, *([second[1]] if second else []))))
-    reading = Columns(names=(column, second[0]) if second else (column,), on=domain)
-    source = Source(origin=held.origin, reading=reading, bounds_from_data=filled)
     own = upload()
     if own is not None and own.key == source.key:
         st.caption("Ready to use, as declared here.")
         return
     if own is not None:
-        st.caption(f"Ready so far: “{own.column}” as it was declared, below.")
+        st.caption(f"Ready so far: {verbatim(own.column)} as it was declared, below.")
     if st.button("Use this column", type="primary"):
         with st.spinner("Reading the column.", show_time=True):
             dataset = source.dataset()
@@ -60,129 +52,82 @@ def declare(held: HeldFile) -> None:
         st.rerun()
 
 
-def _domain(kind: str, column: str, prefix: str, second: tuple[str, str] | None) -> Domain | None:
-    """What was declared; None until it is all there. ``second`` is another column and where its answers are kept."""
-    if kind == CATEGORY:
-        return _category(prefix)
-    if kind == NUMBER:
-        return _number(prefix)
-    if second is None:
-        st.caption("Two numbers need a file with two columns.")
-        return None
-    lines = [
-        _number(place, of=of, bits_key="side", most_bits=6, usual_bits=SIDE_BITS)
-        for place, of in ((prefix, ", first column"), (second[1], ", second column"))
-    ]
-    if lines[0] is None or lines[1] is None:
-        return None
-    return Grid(first=lines[0], second=lines[1], names=(column, second[0]))
+def _say_lacking(rows: list[Typed]) -> None:
+    """Which columns are to be used, and what has still to be typed for that."""
+    lacking = [f"{verbatim(row.name)} ({row.lacking})" for row in rows if row.use and row.lacking]
+    if lacking:
+        more = f" and {len(lacking) - MOST_NAMED:,} more" if len(lacking) > MOST_NAMED else ""
+        st.caption(f"Still to be typed: {', '.join(lacking[:MOST_NAMED])}{more}.")
 
 
-def _second_column(held: HeldFile, column: str, prefix: str) -> tuple[str, str] | None:
-    """Another column of the file, and where answers about it are kept; the first is drawn from left to right."""
-    others = [each for each in held.table.columns if each != column]
-    if not others:
-        return None
-    second = st.selectbox("Second column", others, key=f"{prefix}second", persist_state="session")
-    place = f"{prefix}{held.table.columns.index(second)}-"
-    _fill_in(held, second, place, paired=True, label="Fill in the second column’s from the data")
-    return second, place
-
-
-def _number(
-    prefix: str, *, of: str = "", bits_key: str = "bits", most_bits: int = 14, usual_bits: int = 10
-) -> Line | None:
-    """Bounds, grid, unit of a column; None until both bounds are there."""
-    bounds = st.columns(2)
-    low, high = (
-        place.number_input(
-            f"{side} bound{of}", value=None, step=None, format="%g", key=f"{prefix}{side}", persist_state="session",
-            placeholder="type it",
-            help="What a stranger could say before seeing the data: 0 to 120 years, 0 to 168 hours a week.",
-        )
-        for place, side in zip(bounds, ("Lower", "Upper"), strict=True)
+def _unit(held: HeldFile) -> tuple[str, int]:
+    """The column that says whose row it is, empty where a row is protected, and the rows of one person at most."""
+    unit = st.radio(
+        "Who is protected?", list(UNITS), format_func=lambda key: UNITS[key], key=held.unit_key, horizontal=True,
+        persist_state="session",
     )  # fmt: skip
-    grid, unit_place = st.columns(2)
-    bits = grid.slider(
-        f"Grid: 2ᵈ cells, d{of}", 1, most_bits, usual_bits, key=f"{prefix}{bits_key}", persist_state="session",
-        help="Bits of the grid, the paper's d. Values in one cell are told apart by nothing.",
-    )  # fmt: skip
-    unit = unit_place.text_input(
-        f"Unit{of}", max_chars=20, key=f"{prefix}unit", persist_state="session", placeholder="years, USD, …"
+    if unit != PERSON:
+        return "", 1
+    column, cap = st.columns(2)
+    person = column.selectbox(
+        "Column that says whose row it is", held.table.columns, key=f"{held.prefix}person", persist_state="session"
     )
-    outside = st.radio(
-        f"Values out of bounds{of}", list(OUTSIDE), format_func=lambda key: OUTSIDE[key], key=f"{prefix}outside",
-        horizontal=True, persist_state="session",
-        help="Rows are never dropped: one row less would show that a value did not fit.",
+    rows = cap.number_input(
+        "Rows of one person, at most", 1, MOST_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
+        help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
+        "are. The guarantee is that of a row, so many times over.",
     )  # fmt: skip
-    if low is None or high is None:
-        st.caption("Type both bounds to go on. They are public: never take them from private data.")
+    return str(person), int(rows)
+
+
+def _chosen(held: HeldFile, table: DeclaredTable) -> Source | None:
+    """The column, or the pair of numbers, that pages are to draw; None where nothing is declared."""
+    names = [column.name for column in table.used]
+    if not names:
         return None
-    return Line(
-        low=float(low), high=float(high), bits=int(bits), missing=True, clamp=outside != MISSING, unit=clean_name(unit)
-    )
+    lines = [column.name for column in table.used if isinstance(column.on, Line)]
+    first, second, sides = st.columns(3)
+    column = str(_one_of(first, "Column", names, key=f"{held.prefix}column"))
+    others = [name for name in lines if name != column and column in lines]
+    with_ = str(_one_of(second, "Second column", [ALONE, *others], key=f"{held.prefix}second"))
+    chosen = (column, with_) if with_ else (column,)
+    try:
+        if with_:
+            cells = sides.slider(
+                "Cells a side", 2, MOST_SIDE, 2**SIDE_BITS, key=f"{held.prefix}sides", persist_state="session",
+                help="Of the map of both numbers. A date’s cells are its units.",
+            )  # fmt: skip
+            table = _coarser(table, chosen, cells)
+        reading = table.reading(*chosen)
+    except ParameterError as problem:
+        st.error(str(problem))
+        return None
+    return Source(origin=held.origin, reading=reading, bounds_from_data=_is_filled(held, chosen))
 
 
-def _category(prefix: str) -> Categories | None:
-    """Labels, one a line; None until there is one."""
-    text = st.text_area(
-        "Labels, one per line", key=f"{prefix}labels", persist_state="session", placeholder="no\nyes",
-        help="Written exactly as in the file. Every other value, and a missing one, falls in one more cell.",
+def _one_of(place: st.delta_generator.DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:
+    """A choice that falls back to the first where what was chosen is no longer there."""
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+    return place.selectbox(
+        label, options, key=key, format_func=lambda name: name or "none", persist_state="session"
     )  # fmt: skip
-    labels = split_labels(text or "")
-    if not labels:
-        st.caption("Type the labels to go on. They are public: never take them from private data.")
-        return None
-    return Categories(labels=labels)
 
 
-def split_labels(text: str) -> tuple[str, ...]:
-    """One label a line, of those that are not blank. Lines and blanks are what the file's reader takes them to be."""
-    lines = (line.strip(BLANKS) for line in text.replace("\r\n", "\n").split("\n"))
-    return tuple(line for line in lines if line)
+def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> DeclaredTable:
+    """The table with so many cells a side of a map."""
+    columns = []
+    for column in table.columns:
+        on = column.on
+        if column.name in names and isinstance(on, Calendar) and on.ordered > MOST_SIDE:
+            raise ParameterError(f"A map has at most {MOST_SIDE} cells a side: give the dates a coarser unit.")
+        if column.name in names and isinstance(on, Line) and not isinstance(on, Calendar):
+            on = dataclasses.replace(on, bins=min(cells, on.ordered))
+        columns.append(dataclasses.replace(column, on=on))
+    return dataclasses.replace(table, columns=tuple(columns))
 
 
-def _fill_in(
-    held: HeldFile, column: str, prefix: str, *, paired: bool = False, label: str = "Fill in from the data"
-) -> None:
-    """Offer to take the domain from the data: for public data, or to a steward who is told what it costs.
-
-    ``paired`` says that the column is one of two numbers, whatever else is in it.
-    """
-    if held.private and not is_steward():
-        return
-    if st.button(label, help="Reads this column's smallest and largest number, or its labels."):
-        with st.spinner("Reading the column.", show_time=True):
-            found = _domain_of(held, column, paired=paired)
-        usual: dict[str, Input] = {"kind": NUMBER, "labels": "", "Lower": None, "Upper": None}
-        fill_in(
-            {f"{prefix}{name}": value for name, value in found.items()},
-            usual={f"{prefix}{name}": value for name, value in usual.items()},
-            private=held.private,
-        )
-    if held.private and still_filled(prefix) and may_show(held):
-        st.warning(
-            "This domain was read from the private data. It reveals some of them wherever it is shown, and no "
-            "guarantee covers that: type bounds or labels known from elsewhere before you release anything."
-        )
-
-
-def _domain_of(held: HeldFile, column: str, *, paired: bool) -> dict[str, str | float]:
-    """What the column's values suggest, by the name of the input."""
-    table = held.table
-    if paired or table.looks_numeric(column):
-        numbers = table.numbers(column)
-        finite = numbers[np.isfinite(numbers)]
-        if not len(finite):
-            st.caption("There are no numbers in this column.")
-            return {}
-        low, high = float(finite.min()), float(finite.max())
-        if low == high:
-            high = low + max(1.0, SLACK * abs(low))  # one alone is more than nothing to a large number
-        bounds: dict[str, str | float] = {"Lower": low, "Upper": high}
-        return bounds if paired else {"kind": NUMBER, **bounds}
-    labels = [label for label in table.distinct(column, MOST_FILLED) if not {"\n", "\r"} & set(label)]
-    if not labels:
-        st.caption("This column is empty: there is nothing to fill in.")
-        return {}
-    return {"kind": CATEGORY, "labels": "\n".join(labels)}
+def _is_filled(held: HeldFile, names: tuple[str, ...]) -> bool:
+    """Whether a domain of these columns was read off private rows."""
+    places = [held.table.columns.index(name) for name in names]
+    return held.private and any(still_filled(f"{held.prefix}{place}-") for place in places)

@@ -17,12 +17,13 @@ def own_file() -> None:
     if held is None:
         return
     st.header("What can a record be?")
-    st.markdown("Privacy needs bounds that do not depend on anybody's row, so you declare them.")
+    st.markdown("Privacy needs bounds that hang on nobody's row, so you declare them.")
     declare(held)
     source = upload()
     if source is None:
         return
     st.header("Ready to use")
-    st.markdown(f"Column{'s' * (len(source.columns) > 1)} **{' × '.join(source.columns)}** of {held.table.name}")
+    whose = f", of a person at most {source.person_rows:,} rows" if source.person_rows else ""
+    st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
     summary(source, key="file-summary", counted=held.counted)
     explore_button(OWN_FILE, key="file-explore")

@@ -24,8 +24,7 @@ try:
     WAYS.get(str(way), WAYS[FIRST])()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
-st.caption(
-    "Where neighbours differ in what one row says, n is public: no row is ever dropped. Where rows are added or "
-    "removed, n is private, and a round number is named instead. The unit of privacy is a row: a person with "
-    "several rows is protected less."
+st.popover("Who is protected?", type="tertiary").markdown(
+    "Where neighbours differ in what one row says, n is public: no row is ever dropped. Where rows or persons are "
+    "added or removed, n is private, and a round number is named instead."
 )

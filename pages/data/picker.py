@@ -15,7 +15,9 @@ from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
 from dpcore.experiments.recipe import OPENING
 from pages.shell.controls import choice, complain, stops, whole
-from pages.shell.session import carried, upload
+from pages.shell.private.chip import chip
+from pages.shell.private.twin import is_twin, own_rows
+from pages.shell.session import carried
 
 OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
@@ -24,6 +26,8 @@ SHAPE, ROWS, BITS = "bimodal", OPENING.source.public_rows, 10
 PAIR = "*"
 """Between the names of two columns in a link."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
+TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
+BY_PERSON = "In your file persons are protected, and this page speaks of rows: choose so on the Data page."
 
 
 def pair_titles(sample_key: str) -> dict[str, str]:
@@ -73,31 +77,34 @@ def choose(
     return choice(label, titles, key=key, default=first, help_text=help_text)
 
 
-def pick_source(*, default: str = SHAPE, pairs: bool = False) -> Source:
+def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False) -> Source:
     """The picker of the data set in use and, for generated data, its size; the choice lives in the link.
 
     ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page; ``pairs``
-    says whether the page can draw pairs of numbers.
+    says whether the page can draw pairs of numbers, ``persons`` whether it speaks of persons with several rows.
     """
     last = st.session_state.get("usual_data", default)
     if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
         st.session_state["data"] = default
     st.session_state["usual_data"] = default
-    own = upload()
-    fits = own is not None and (pairs or not isinstance(own.domain, Grid))
+    own = own_rows()
+    alone = own is None or pairs or not isinstance(own.domain, Grid)
+    fits = own is not None and alone and (persons or not own.person_rows)
     chosen = choose(
         "Data",
         options(pairs=pairs),
         key="data",
-        own=f"Your file: {own.column}" if own is not None and fits else "",
+        own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.reading.title}"
+        if own is not None and fits
+        else "",
         default=default,
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
-        why_not=NOT_SENT
-        if own is None
-        else "Two columns of your file are in use, and this page is about one: choose it on the Data page.",
+        why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
     )
     pick_size(chosen)
-    return in_use()
+    source = in_use()
+    chip(source)
+    return source
 
 
 def pick_size(chosen: str) -> None:
@@ -127,7 +134,7 @@ def in_use() -> Source:
     """
     chosen = str(_set("data", SHAPE))
     if chosen == OWN_FILE:
-        own = upload()
+        own = own_rows()
         if own is None:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
         return own
@@ -153,4 +160,5 @@ def credit(source: Source, *, story: str = "") -> None:
     """What a bundled sample is, and whom to credit."""
     assert isinstance(source.origin, Bundled)
     told = source.origin.sample
-    st.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")
+    about = st.popover("About these rows", type="tertiary")
+    about.caption(f"{story or told.story} Source: {told.attribution}. Licence: {told.licence}.")

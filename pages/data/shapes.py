@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.data.domains import Grid, Line
 from dpcore.data.generators import GENERATORS
 from pages.charts.component import is_dark
 from pages.charts.palette import palette
+from pages.data.grid import fixed, show_grid
 from pages.data.picker import SHAPE, pick_size, public_source
 from pages.data.sparkline import shape_picture
 from pages.data.summary import explore_button, summary
@@ -42,5 +44,9 @@ def shape_gallery() -> None:
                     on_click=lambda chosen=key: st.session_state.update(shape=chosen),
                 )
     st.markdown(GENERATORS[shape].sentence)
-    summary(public_source(shape), key="shape-summary")
+    source = public_source(shape)
+    domain = source.domain
+    lines = (domain.first, domain.second) if isinstance(domain, Grid) else (source.on(Line),)
+    show_grid([fixed(name, line) for name, line in zip(source.columns, lines, strict=True)], key="shape-grid")
+    summary(source, key="shape-summary")
     explore_button(shape, key="shape-explore")

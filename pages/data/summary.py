@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
+from dpcore.data.dates import Calendar
 from dpcore.data.domains import Grid, Line
 from dpcore.data.sources import Source
 from pages.charts.component import draw, table
@@ -17,15 +18,14 @@ from pages.shell.status import may_show
 
 def cells_sentence(domain: Domain) -> str:
     """The cells, and what the last one is for."""
+    if isinstance(domain, Calendar):
+        text = f"{domain.ordered:,} {domain.step}s from {domain.first} to {domain.last}."
+        return f"{text} {_beyond(domain)}"
     if isinstance(domain, Line):
         unit = f" {domain.unit}" if domain.unit else ""
         low, high = _bound(domain.low), _bound(domain.high)
         text = f"{domain.ordered:,} cells of width {significant(domain.width)} from {low} to {high}{unit}."
-        if not domain.missing:
-            return text
-        if domain.clamp:
-            return f"{text} Values out of bounds count as the nearest bound; one more cell holds missing values."
-        return f"{text} One more cell holds missing values and values out of bounds."
+        return f"{text} {_beyond(domain)}" if domain.missing else text
     if isinstance(domain, Grid):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
@@ -37,6 +37,13 @@ def cells_sentence(domain: Domain) -> str:
     return (
         f"{domain.ordered:,} label{'s' * (domain.ordered > 1)}. One more cell holds every other value and missing ones."
     )
+
+
+def _beyond(line: Line) -> str:
+    """Where values go that do not fit."""
+    if line.clamp:
+        return "Values out of bounds count as the nearest bound; one more cell holds missing values."
+    return "One more cell holds missing values and values out of bounds."
 
 
 def _bound(number: float) -> str:

@@ -25,6 +25,8 @@ QUESTION = {
     PRIVATE: ("Private", "Rows about people. Nothing computed from them is shown, except to their steward."),
     STAND_IN: ("A public stand-in", "Rows that are public or made up. Everything about them may be shown."),
 }
+ROW, PERSON = "row", "person"
+"""Units of privacy."""
 DECLARE = "declare-"
 """What the keys of all inputs about a file start with."""
 BADGES = {True: ":orange-badge[private]", False: ":gray-badge[public stand-in]"}
@@ -82,9 +84,20 @@ class HeldFile:
         return f"{DECLARE}{self.turn}-"
 
     @property
+    def unit_key(self) -> str:
+        """Where it is kept whether a row or a person is protected."""
+        return f"{self.prefix}protected"
+
+    @property
     def counted(self) -> bool:
-        """Whether the number of rows may be shown: of public rows, or where it was declared to be public."""
-        return not self.private or bool(st.session_state.get(f"{self.prefix}counted"))
+        """Whether the number of rows may be shown: of public rows, or where it was declared to be public.
+
+        Where a person is protected it never is: it depends on how many rows each person has.
+        """
+        if not self.private:
+            return True
+        of_rows = st.session_state.get(self.unit_key) != PERSON
+        return of_rows and bool(st.session_state.get(f"{self.prefix}counted"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -152,7 +165,7 @@ def _card(held: HeldFile) -> None:
     table = held.table
     with st.container(border=True):
         facts, button = st.columns([4, 1], vertical_alignment="center")
-        if held.private:
+        if held.private and st.session_state.get(held.unit_key) != PERSON:
             st.checkbox(
                 "The number of rows is public", key=f"{held.prefix}counted", persist_state="session",
                 help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "

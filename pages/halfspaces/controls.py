@@ -158,8 +158,10 @@ def _generated() -> Source:
     """Size, dimensions and gap of the two clouds."""
     n = int(stops("Rows n", ROWS, 10_000, key="vector-rows"))
     dimensions = whole("Dimensions d", 2, 64, 2, key="vector-dimensions")
-    margin = _fraction("Margin of the clouds", 0.5, key="vector-margin")
-    st.caption("Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.")
+    margin = _fraction(
+        "Margin of the clouds", 0.5, key="vector-margin",
+        help_text="Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.",
+    )  # fmt: skip
     return generated_vectors(n=n, dimensions=dimensions, margin=margin)
 
 

@@ -57,7 +57,7 @@ def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> N
     with left:
         picture = error_parts(errors=errors, predicted=theory, n=problem.n)
         show(asked, picture, name="parts", title="parts of the error")
-    with right:
+    with right, st.expander("Projection, net and noise"):
         st.markdown("\n".join([told, net, noise]))
         each = ", each with its own matrices" if mechanism.is_projected(problem) else ""
         st.markdown(f"Over {len(found.released):,} releases{each}. :blue-badge[simulated] :orange-badge[theory]")
@@ -70,14 +70,14 @@ def _signed(share: float) -> str:
 
 def angle_link(asked: Asked, dataset: Dataset, release: HalfspaceRelease) -> None:
     """In the plane a half-circle is an interval of angles, or what one leaves over: section 4's releases answer it."""
-    st.header("In the plane, a halfspace is an interval of angles")
+    st.header("A halfspace as an interval of angles")
     circle = remembered(
         f"angles|{asked.source.key}|{asked.values!r}|{asked.alpha}|{asked.seed}",
         lambda: circle_of_errors(dataset, release, epsilon=asked.epsilon, alpha=asked.alpha, seed=asked.seed),
     )
     show(asked, errors_around(circle, n=dataset.n), name="angles", title="errors around the circle")
     projected = asked.mechanism.is_projected(release.problem)
-    st.markdown(
+    st.expander("How to read this").markdown(
         f"All three spend ε = {rounded_up(asked.epsilon)}. A half-circle holds the rows whose angle lies within 90° of "
         "the direction's, so a release of the angles answers it (where it passes 360°, by what the rest leaves over). "
         "Releases of the angle put their points where the rows are, whatever the directions; a net spends the same on "

@@ -76,7 +76,7 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
     said = f"Each dot is the worst error over {which}{'' if bound.applies else ': nothing is promised of them'}."
     if lower is not None:
         said += f" Hatched: impossible to promise. {lower.statement}"
-    st.caption(said)
+    st.expander("How to read this").markdown(said)
 
 
 def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> str:
@@ -100,7 +100,12 @@ def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> 
 
 def paper(asked: Asked) -> None:
     """The printed parameters as they are: a table."""
-    st.header("What the paper prints")
+    with st.expander("What the paper prints"):
+        _printed(asked)
+
+
+def _printed(asked: Asked) -> None:
+    """The table."""
     d = asked.dimensions
     if not asked.margin > 0:
         st.markdown("The paper's parameters need a margin above 0.")

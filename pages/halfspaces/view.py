@@ -22,6 +22,7 @@ from pages.halfspaces.show import show
 from pages.shell.code import show_code
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import may_show
+from pages.shell.theorem import lead
 
 TRIALS, FEWEST = 200, 10
 MOST_HELD = 1 << 19
@@ -44,9 +45,9 @@ class Previewed:
 
 def halfspaces() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "Rows are arrows of length 1. A question is a direction y: **how many rows point to its side?** One release "
-        "answers every direction there is. It is no table of rows: it is good at this one thing only."
+    lead(
+        "Rows are arrows of length 1. A question is a direction y: **how many rows point to its side?**",
+        "One release answers every direction there is. It is no table of rows: it is good at this one thing only.",
     )
     asked = ask()
     if asked is None:
@@ -64,7 +65,7 @@ def halfspaces() -> None:
         if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
-        title, trials = "The code that reproduces these releases", found.release.trials
+        title, trials = "Code", found.release.trials
         show_code(title, key="halfspaces_code_open", write=lambda: code(asked, trials=trials))
     paper(asked)
 
@@ -119,9 +120,9 @@ def _pictures(asked: Asked, found: Previewed) -> None:
     st.header(f"{percent(seen.share)} point to its side; released: {percent(answer)}")
     counted = minus(f"{answer * n:,.0f}")
     st.markdown(
-        f"The direction y: **{in_words(asked)}**. True {rows(seen.share, n)} :gray-badge[true]; the first release says "
-        f"{counted} :blue-badge[simulated]. The margin of this direction, the nearest any row comes to its line, is "
-        f"**{significant(seen.nearest)}**; you ask for γ = {asked.margin:g}."
+        f"True {rows(seen.share, n)} :gray-badge[true]; the first release says {counted} :blue-badge[simulated]. Its "
+        f"margin is **{significant(seen.nearest)}**; you ask for γ = {asked.margin:g}.",
+        help=f"The direction y: **{in_words(asked)}**. Its margin is the nearest any row comes to its line.",
     )
     flat = asked.dimensions == 2
     net = asked.mechanism.net(asked.problem(n))

@@ -120,7 +120,9 @@ def here(epsilon: float) -> Rule:
     return Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}")
 
 
-def lesson_picture(*, title: str, x: Axis, y: Axis, marks: Sequence[Mark], sentence: str, height: int = 300) -> Picture:
+def lesson_picture(
+    *, title: str, x: Axis, y: Axis, marks: Sequence[Mark], sentence: str, caption: str = "", height: int = 300
+) -> Picture:
     """A picture with the table of its numbers, whose upright rules have a line of words each, on the side with room."""
     return Picture(
         title=title,
@@ -128,6 +130,7 @@ def lesson_picture(*, title: str, x: Axis, y: Axis, marks: Sequence[Mark], sente
         y=y,
         marks=_apart(_placed(marks, y), x),
         sentence=sentence,
+        caption=caption,
         table=_table(marks, x=x.title, y=y.title),
         height=height,
     )

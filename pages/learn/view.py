@@ -17,6 +17,8 @@ from pages.learn.population import lesson as population
 from pages.learn.subset import lesson as subset
 from pages.learn.vc import lesson as vc
 from pages.shell.controls import choice
+from pages.shell.present import headline
+from pages.shell.theorem import lead
 
 LESSONS: dict[str, tuple[str, Callable[[], None]]] = {
     "attack-me": ("Attack me: counts that tell on you", attackme.lesson),
@@ -35,11 +37,13 @@ LESSONS: dict[str, tuple[str, Callable[[], None]]] = {
 
 def limits() -> None:
     """The choice of a lesson, then the lesson."""
-    st.markdown(
-        "What **no** method can do while it keeps its promise of privacy, however clever; and attacks you can run to "
-        "see why. Everything here is made up or public: nothing on this page costs privacy."
+    lead(
+        "What **no** private method can do, and attacks you can run to see why.",
+        "However clever a method is, it cannot do this while it keeps its promise of privacy. Everything here is made "
+        "up or public: nothing on this page costs privacy.",
     )
     chosen = choice("Lesson", {key: title for key, (title, _) in LESSONS.items()}, key="lesson", default="median")
     title, lesson = LESSONS[chosen]
     st.header(title)
+    headline(title)
     lesson()

@@ -19,6 +19,8 @@ from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
 from pages.shell.controls import Value, choice, control, neighbours, seed, stops, whole
+from pages.shell.private.chip import chip
+from pages.shell.private.twin import drawn
 from pages.shell.session import in_link
 from pages.shell.status import badge
 
@@ -80,6 +82,8 @@ def ask() -> Asked | None:
         source = _pick()
         if source is None:
             return None
+        source = drawn(source)
+        chip(source)
     with question:
         width, least, signed = _question(len(source.columns))
     values: dict[str, Value] = {}
@@ -96,7 +100,7 @@ def ask() -> Asked | None:
             if name not in ("epsilon", "basis"):
                 values[name] = control(chosen, name, parameters[name])
         with st.popover("More settings"):
-            relation, drawn = neighbours(), seed()
+            relation, coins = neighbours(), seed()
             values["basis"] = control(chosen, "basis", chosen.controls()["basis"])
     values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     st.caption("← more private · more accurate →")
@@ -108,7 +112,7 @@ def ask() -> Asked | None:
         least=least,
         signed=signed,
         neighbours=relation,
-        seed=drawn,
+        seed=coins,
     )
 
 

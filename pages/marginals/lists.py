@@ -22,9 +22,7 @@ FIRST = (0, 7)
 
 def college_story(*, epsilon: float, seed: int, download: bool) -> None:
     """The section; worked out only while it is open."""
-    place = st.expander(
-        "Rules instead of attributes: which colleges would students apply to?", key="lists_open", on_change="rerun"
-    )
+    place = st.expander("Rules instead of attributes: students and colleges", key="lists_open", on_change="rerun")
     if not place.open:
         return
     with place:

@@ -15,7 +15,13 @@ FIRST = next(iter(VIEWS))
 require_gate()
 st.title("Tables")
 view = st.segmented_control(
-    "What is released", list(VIEWS), default=FIRST, required=True, key=in_link("view"), bind="query-params"
+    "What is released",
+    list(VIEWS),
+    default=FIRST,
+    required=True,
+    key=in_link("view"),
+    bind="query-params",
+    label_visibility="collapsed",
 )
 try:
     VIEWS.get(str(view), VIEWS[FIRST])()

@@ -86,7 +86,8 @@ def _map(told: Promised, worst: Floats) -> None:
         if lower is None
         else f"Hatched: impossible to promise. {lower.statement}"
     )
-    st.caption(f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}\n\n{grey}")
+    with st.expander("How to read this"):
+        st.markdown(f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}\n\n{grey}")
     table(picture, title="worst error", key="marginals_worst_numbers")
 
 

@@ -48,11 +48,12 @@ def one_query(names: tuple[str, ...], shown: MarginalAnswers, packed: Packed) ->
         st.caption(f"Pick all {width} attributes to compare every method.")
     lines = ["| answer | share | off by |", "|---|---|---|", f"| true | {_share(answer.truth)} | – |"]
     lines += _lines(answer, direct_chosen=shown.plan.polynomial is None)
-    st.markdown("What share of the rows? :gray-badge[true] :blue-badge[simulated]\n\n" + "\n".join(lines))
-    st.caption(
-        f"Predicted: the polynomial is off by at most {percent(plan.gamma)} before noise, and its noise has a "
-        f"standard deviation of {percent(plan.deviation)}; direct noise has one of {percent(shown.direct.deviation)}."
-    )
+    st.markdown("Share of the rows :gray-badge[true] :blue-badge[simulated]\n\n" + "\n".join(lines))
+    with st.expander("Predicted"):
+        st.markdown(
+            f"The polynomial is off by at most {percent(plan.gamma)} before noise, and its noise has a standard "
+            f"deviation of {percent(plan.deviation)}; direct noise has one of {percent(shown.direct.deviation)}."
+        )
 
 
 def _lines(answer: OneAnswer, *, direct_chosen: bool) -> list[str]:

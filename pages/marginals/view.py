@@ -14,6 +14,7 @@ from pages.charts.words import percent, rows
 from pages.charts.worst import Called
 from pages.marginals.controls import Asked, ask
 from pages.marginals.figures import answer_errors, level_bars, step_curve
+from pages.marginals.known import known_before
 from pages.marginals.lists import college_story
 from pages.marginals.map import row_grid, winners_map
 from pages.marginals.previews import Shown, computed
@@ -21,7 +22,7 @@ from pages.marginals.promise import Promised, beside
 from pages.marginals.query import one_query
 from pages.shell.code import show_code
 from pages.shell.status import may_show
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
 
 PUBLIC = "theory: depends on public numbers only"
 MAP_WIDTHS = range(1, 13)
@@ -35,41 +36,39 @@ ANSWERS_ONLY = (
 
 def marginals() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "What share of rows has **any**, **all** or **some** of these attributes? There are too many such questions to "
-        "answer each with noise of its own. But a row's answer depends only on *how many* of the attributes it has, "
-        "and a polynomial in that number needs only marginals of few attributes (Thaler, Ullman and Vadhan 2012)."
+    lead(
+        "What share of rows has **any**, **all** or **some** of these attributes?",
+        "There are too many such questions to answer each with noise of its own. But a row's answer depends only on "
+        "*how many* of the attributes it has, and a polynomial in that number needs only marginals of few attributes "
+        "(Thaler, Ullman and Vadhan 2012).",
     )
     asked = ask()
     if asked is None:
         return
     if not may_show(asked.source):
-        st.info(
-            "These data are private, so nothing is computed from them here. Preview on a public stand-in or on "
-            "generated rows of the same size, or, if you are their steward, say so above."
-        )
+        known_before(asked)
         return
     shown = computed(asked)
     _headline(shown)
     left, right = st.columns(2)
     with left:
-        st.subheader("A polynomial bent toward a step")
+        st.subheader("The polynomial")
         _polynomial(shown)
     with right:
-        st.subheader("Where the privacy budget goes")
+        st.subheader("Privacy budget")
         _levels(shown)
     left, right = st.columns(2)
     with left:
         st.subheader("Errors over many queries")
         _errors(shown)
     with right:
-        st.subheader("Which method wins where")
+        st.subheader("Who wins where")
         _map(shown)
     one_query(asked.domain.names, shown.answers, shown.packed)
     place = st.container()
     private = asked.source.provenance.is_private
     college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
-    show_code("The code that reproduces this release", key="marginals_code_open", write=lambda: _code(asked))
+    show_code("Code", key="marginals_code_open", write=lambda: _code(asked))
     with place:  # last, because many releases take longer than one
         _promise(shown)
 
@@ -86,12 +85,17 @@ def _headline(shown: Shown) -> None:
     guarantee = answers.mechanism.guarantee(answers.problem)
     st.header(f"95 in 100 answers are off by at most {error}")
     st.markdown(
-        f"{answers.queries.count:,} queries about {shown.asked.words}, answered from **{answers.plan.words}**. "
-        f":blue-badge[simulated] :gray-badge[true]\n\n{'By the polynomial' if direct else 'Directly'} it would be "
-        f"{compared}; saying ½ to all, {constant}. The polynomial's release also bounds each answer, for free; "
-        f"halfway between the bounds it is **{between}**. Privacy: {guarantee.sentence()}, for all queries together.",
+        f"{answers.queries.count:,} queries about {shown.asked.words}. Privacy: {guarantee.sentence()}, for all "
+        "queries together. :blue-badge[simulated] :gray-badge[true]",
         help=all_digits(guarantee),
     )
+    with st.expander("Compared"):
+        st.markdown(
+            f"{answers.queries.count:,} queries about {shown.asked.words}, answered from **{answers.plan.words}**. "
+            f"{'By the polynomial' if direct else 'Directly'} it would be {compared}; saying ½ to all, {constant}. The "
+            "polynomial's release also bounds each answer, for free; halfway between the bounds it is "
+            f"**{between}**."
+        )
 
 
 def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:
@@ -111,7 +115,7 @@ def _polynomial(shown: Shown) -> None:
 def _levels(shown: Shown) -> None:
     plan = shown.answers.plan
     picture = level_bars(plan=plan, counts=released_counts(plan, shown.answers.queries), key=_colour(shown))
-    _draw(shown, picture, name="levels", badge=PUBLIC, title="noise of each level")
+    _draw(shown, picture, name="levels", badge=PUBLIC, title="noise")
 
 
 def _colour(shown: Shown) -> str:

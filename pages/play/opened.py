@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.core import State
+from dpcore.core import Guarantee, ParameterError, State
 from dpcore.experiments.measure import ErrorReport
 from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.limits.bounds.applicable import lower_bound
+from dpcore.privacy.composition import per_person
 from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
+from pages.shell.present import presenting
 from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
@@ -30,6 +33,8 @@ STEPS = (
 
 def on_demand(recipe: Recipe, state: State, report: ErrorReport, pictures: Mapping[str, Picture]) -> None:
     """The doors to all of it, side by side; what is behind a closed one is not sent."""
+    if presenting():
+        return _why(recipe, report)
     why, numbers, code = (
         st.popover(name, key=f"{key}_open", on_change="rerun")
         for name, key in (("Why?", "why"), ("Numbers", "numbers"), ("Code", "code"))
@@ -56,18 +61,27 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
     theorem_card(
         bound,
-        report.guarantee,
+        for_persons(report.guarantee, recipe.source.person_rows),
         n=report.problem.n,
         seen=seen,
         needs=needs if bound.applies and not bound.vacuous else "",
         mechanism=recipe.entry.references,
         covers="for each single release",
+        opened=True,
     )
     lower = lower_bound(report.problem, report.guarantee, beta=recipe.beta)
     if lower is not None:
         st.markdown(f"Hatched: impossible to promise. {lower.statement}")
     for step in STEPS:
         st.markdown(step)
+
+
+def for_persons(guarantee: Guarantee, rows: int) -> Guarantee:
+    """What the guarantee for rows is for persons with so many at most; where it is nothing, one that says why."""
+    try:
+        return per_person(guarantee, rows)
+    except ParameterError as problem:
+        return dataclasses.replace(guarantee, releasable=False, why_not=str(problem))
 
 
 def _numbers(pictures: Mapping[str, Picture]) -> None:

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, Neighbours, Parameter, Problem, Queries
 from dpcore.data.sources import Source, Uploaded
+from dpcore.data.twin import MadeUp
 from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
@@ -26,7 +27,7 @@ def rail(bar: DeltaGenerator) -> Recipe | None:
     Args:
         bar: where ε is asked.
     """
-    source = pick_source(pairs=True)
+    source = pick_source(pairs=True, persons=True)
     domain = source.domain
     classes = {kind.key: kind for kind in classes_for(domain)}
     questions = {key: kind.title for key, kind in classes.items()}
@@ -110,11 +111,11 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
 def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
     """What few change: the relation, the public n, how many releases are previewed, their failure chance and seed."""
     with st.popover("More settings", width="stretch"):
-        relation = neighbours()
+        relation = neighbours(source.person_rows)
         nominal = None
         if relation is Neighbours.ADD_REMOVE_ONE:
             # The browser is told the key, and an uploaded source's holds the digest of its file.
-            about = OWN_FILE if isinstance(source.origin, Uploaded) else source.key
+            about = OWN_FILE if isinstance(source.origin, Uploaded | MadeUp) else source.key
             nominal = int(
                 st.number_input(
                     "Public n", 1, 10**9, source.public_rows, key=f"nominal-{about}",

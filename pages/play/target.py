@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from dpcore.core import Dataset, exactly
@@ -14,9 +12,8 @@ from pages.charts.picture import Picture
 from pages.play.figures.needed import needed
 from pages.play.kept import kept
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
+from pages.shell.controls import read_target
 from pages.shell.session import in_link
-
-NUMBER = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
 
 
 def ask_target(n: int) -> float | None:
@@ -32,20 +29,6 @@ def ask_target(n: int) -> float | None:
     if target is None:
         st.error("A target error is a share of the rows, such as 1% or 0.01, or a number of rows, such as 50 rows.")
     return target
-
-
-def read_target(text: str, *, n: int) -> float | None:
-    """What was typed as a fraction of n, above 0 and below 1; None where it is no such thing.
-
-    >>> read_target("1%", n=1000), read_target("0.2", n=1000), read_target("50 rows", n=1000), read_target("2", n=1000)
-    (0.01, 0.2, 0.05, None)
-    """
-    found = NUMBER.fullmatch(text)
-    if not found:
-        return None
-    number = float(found[1].replace(",", "."))
-    share = number / 100 if found[2] == "%" else number / n if found[2] else number
-    return share if 0 < share < 1 else None
 
 
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:

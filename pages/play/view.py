@@ -18,6 +18,7 @@ from pages.charts.live import live_line, live_states
 from pages.charts.palette import palette
 from pages.data.summary import log_scale
 from pages.play.kept import kept
+from pages.play.known import known_before
 from pages.play.live import reports, states
 from pages.play.opened import on_demand
 from pages.play.pictures import Shown, View, shown
@@ -26,11 +27,14 @@ from pages.play.rail import rail
 from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
+from pages.shell.present import on_stage
 from pages.shell.session import in_link, remembered, with_progress
 from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
 """Time for the previewed releases."""
+DEMOS = {"attack-me": "Attack me", "low-bits": "Last bits"}
+"""Lessons that need no word before them: two attacks, one click from here."""
 STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8")
 
 
@@ -38,7 +42,8 @@ def play() -> None:
     """Read the controls, then show what they do."""
     st.set_page_config(initial_sidebar_state=280)
     st.html(f"<style>:root {{ --paper: {palette(dark=is_dark()).paper}; }}\n{STYLE}</style>")
-    bar = st.container(key="epsilon_bar")
+    with on_stage("slider"):
+        bar = st.container(key="epsilon_bar")
     head = bar.container()
     with st.sidebar:
         recipe = rail(bar)
@@ -47,10 +52,7 @@ def play() -> None:
         return
     source = recipe.source
     if not may_show(source):
-        st.info(
-            "These data are private. Errors against them would reveal them, so nothing is computed here. Preview on a "
-            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
-        )
+        known_before(recipe, head=head, more=more)
         return
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
@@ -134,6 +136,9 @@ def _pictures(
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
         answer(view.query, recipe, dataset, state, now.frames, n=report.problem.n)
+    with middle:
+        for lesson, name in DEMOS.items():
+            st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")

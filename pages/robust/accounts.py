@@ -46,7 +46,12 @@ def _needed(plan: SubsamplingPlan) -> str:
 
 def accounts(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -> None:
     """Paper's parameters beside calibrated ones, and what calibration saves."""
-    st.subheader("The paper's parameters, and calibrated ones")
+    with st.expander("The paper's parameters, and calibrated ones"):
+        _compared(mechanism, plan, n=n)
+
+
+def _compared(mechanism: SubsampleAggregate, plan: SubsamplingPlan, *, n: int) -> None:
+    """The plans side by side."""
     epsilon, rows = mechanism.epsilon, mechanism.rows
     fewest = fewest_subsamples(epsilon=epsilon, delta=mechanism.delta, n=n, rows=rows)
     paper = planned_by_paper(mechanism, n=n)

@@ -51,13 +51,13 @@ def chance_curve(
 
     Args:
         curves: chances by the name of the curve, at the same places; at most two, the first with the wall.
-        data: data sets on the first curve, the reader's first.
+        data: data sets on the first curve, the reader's first; none where they may not be seen.
         x: how robust data are: in whole rows, or as a share.
         sentence: what the picture says.
-        threshold: where to draw a vertical line, if anywhere.
+        threshold: where to draw a vertical line, if anywhere: about half of the runs answer there.
         seen: what previews of the reader's data did, if there were any.
     """
-    first, mine = next(iter(curves.values())), data[0]
+    first = next(iter(curves.values()))
     marks: list[Mark] = []
     table: dict[str, Sequence[float | None]] = {x.title: shortened(first.x)}
     if len(first.silent):
@@ -83,8 +83,8 @@ def chance_curve(
         table["most for whoever is never wrong"] = shortened(first.silent)
         table["most for whoever may be wrong"] = shortened(first.anybody)
     if threshold is not None:
-        marks.append(Rule(role="quiet", x=threshold, label="threshold", dash="dash", line=2))
-    if seen is not None:
+        marks.append(Rule(role="quiet", x=threshold, label="half answer", dash="dash", line=2))
+    if seen is not None and data:
         told = f"{seen.answered:,} of {seen.trials:,} previews got an answer"
         interval = f"{percent(seen.low)} to {percent(seen.high)} with 95% confidence"
         hover = [f"{told}: {percent(seen.share)} ({interval})"]
@@ -92,7 +92,7 @@ def chance_curve(
             Dots(
                 role="released",
                 name="previews answered",
-                x=[mine.x],
+                x=[data[0].x],
                 y=[seen.share],
                 low=[seen.low],
                 high=[seen.high],
@@ -106,18 +106,19 @@ def chance_curve(
         hover = [f"{each.name}: {at}, chance of an answer {nearly(each.chance, digits=4)}"]
         marks.append(Dots(role="true", x=[each.x], y=[each.chance], shape=shape, size=size, hover=hover))
     # Only beside the reader's data: their neighbours are often on the same spot.
-    past = mine.x > (first.x[0] + first.x[-1]) / 2
-    marks.append(
-        Words(
-            role="true",
-            text=mine.name,
-            x=mine.x,
-            y=mine.chance,
-            align="right" if past else "left",
-            shift=(-10 if past else 10, -15 if mine.chance > 0.5 else 12),
-            bold=True,
+    for mine in data[:1]:
+        past = mine.x > (first.x[0] + first.x[-1]) / 2
+        marks.append(
+            Words(
+                role="true",
+                text=mine.name,
+                x=mine.x,
+                y=mine.chance,
+                align="right" if past else "left",
+                shift=(-10 if past else 10, -15 if mine.chance > 0.5 else 12),
+                bold=True,
+            )
         )
-    )
     return Picture(
         title=f"Chance of an answer against {x.title}",
         x=x,

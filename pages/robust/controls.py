@@ -75,8 +75,10 @@ def ask() -> Asked:
         source = pick_source(default=FIRST_DATA)
     with question:
         entries = {key: entry(key) for key in questions(source)}
-        chosen = entries[choice("Question", {key: each.title for key, each in entries.items()}, key="robust")]
-        st.caption(chosen.story)
+        stories = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
+        chosen = entries[
+            choice("Question", {key: each.title for key, each in entries.items()}, key="robust", help_text=stories)
+        ]
         if chosen.key in ON_GROUPS:
             source = _by_groups(source)
     domain = source.domain

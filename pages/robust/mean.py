@@ -40,7 +40,7 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
     st.header("How far off")
     st.markdown("\n".join(lines))
     st.caption(
-        f"True mean {mean:.4g} {domain.unit}; {TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, "
-        f"seed {asked.seed}. Answers are rounded to a cell. People far out do not widen the noise unless they "
-        "are a share of about γ₂."
+        f"True mean {mean:.4g} {domain.unit}.",
+        help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {asked.seed}. Answers are rounded to a "
+        "cell. People far out do not widen the noise unless they are a share of about γ₂.",
     )

@@ -13,6 +13,7 @@ from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, r
 from pages.shell.controls import stops
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import badge
+from pages.shell.theorem import lead
 
 SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
@@ -23,10 +24,11 @@ TRIALS = 500
 def real_salaries(*, epsilon: float, seed: int) -> None:
     """Error and refusal of three mechanisms over epsilon; computed once for each number of rows."""
     st.header("Real salaries, three ways")
-    st.markdown(
-        "What do full-time workers earn an hour? The **stable median** is exact or silent. The **exponential median** "
-        "always answers, near the median. The **clipped mean** cuts salaries off at 0 and 100 USD and adds noise for "
-        "all of that range; it answers another question, so its error is from the mean. :blue-badge[simulated]"
+    lead(
+        "What do full-time workers earn an hour? :blue-badge[simulated]",
+        "The **stable median** is exact or silent. The **exponential median** always answers, near the median. The "
+        "**clipped mean** cuts salaries off at 0 and 100 USD and adds noise for all of that range; it answers another "
+        "question, so its error is from the mean.",
     )
     told = "A seeded draw of so many rows. More rows make the median more stable and the noise less."
     n = int(stops("Salaries used", ROWS, ROWS[-1], key="salaries", help_text=told))
@@ -55,12 +57,13 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         st.subheader("Refusals")
         refused = refusals_over_epsilon(found=found, sides=refusals(found), epsilon=epsilon)
         show(refused, name="refusal", title="refusals over ε")
-    st.subheader("How far the exponential median is off, in rows")
+    st.subheader("Rows off: the exponential median")
     promised, impossible = promised_rank(found, EPSILONS[nearest(epsilon)])
     off = ranks_over_epsilon(found=found, sides=missed, promised=promised, impossible=impossible, epsilon=epsilon)
     show(off, name="rank", title="rows off over ε")
     st.caption(
-        f"{TRIALS} runs at each ε on {found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD "
-        f"an hour, in {SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. "
-        f"Source: {SALARIES.provenance.source}."
+        f"{TRIALS} runs at each ε on {found.n:,} salaries.",
+        help=f"{found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, in "
+        f"{SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. Source: "
+        f"{SALARIES.provenance.source}.",
     )

@@ -67,9 +67,9 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
         )
         guarantee = mechanism.guarantee(problem)
         st.markdown(
-            f"Privacy: {guarantee.sentence()}, for each single answer. Few subsamples hold any one "
-            f"person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. :orange-badge[theory]",
-            help=all_digits(guarantee),
+            f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+            help=f"Few subsamples hold any one person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. "
+            f"{all_digits(guarantee) or ''}",
         )
     accounts(mechanism, plan, n=problem.n)
     return trials
@@ -89,7 +89,7 @@ def _agreement_curve(mechanism: SubsampleAggregate, plan: SubsamplingPlan, probl
         curves["paper's parameters"] = chances_by_agreement(paper, epsilon=epsilon)
     data = [
         Place(name=name, x=max(0.5, x), chance=answer_chance(plan, epsilon=epsilon, agreement=x))
-        for name, x in (("your data", found.agreement), ("one person changed, against it", found.after))
+        for name, x in (("these data", found.agreement), ("one person changed, against it", found.after))
     ]
     return chance_curve(
         curves=curves,

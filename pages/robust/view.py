@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import Dataset, Guarantee, Problem, rounded_up
+from dpcore.core import Bound, Dataset, Guarantee, Problem, rounded_up
 from dpcore.data.domains import Line
 from dpcore.experiments.recipe import snippet
 from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
@@ -15,49 +15,61 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
 from pages.robust.controls import Asked, ask, show
+from pages.robust.known import known_before
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
 from pages.shell.code import show_code
+from pages.shell.present import on_stage, presenting
 from pages.shell.session import remembered
 from pages.shell.status import may_show
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
+
+BETA = 0.05
+"""Failure chance of the promise shown."""
 
 
 def robust() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "Some answers no few people could move: those may be given **exactly**. For all other data the mechanism gives "
-        "**no answer at all**. A refusal is an outcome like any other, and what it gives away is bounded too."
+    lead(
+        "An answer that no few people could move may be given **exactly**; any other is refused.",
+        "For all other data the mechanism gives **no answer at all**. A refusal is an outcome like any other, and what "
+        "it gives away is bounded too.",
     )
     asked = ask()
     if not may_show(asked.source):
-        st.info(
-            "These data are private. Their stability would reveal them, so nothing is computed here. Preview on a "
-            "public stand-in or on generated data of the same size, or, if you are their steward, say so above."
-        )
+        known_before(asked)
     else:
         dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
         problem = asked.problem(dataset.n)
         mechanism, trials = asked.entry.make(**asked.values), TRIALS
+        _theorem(mechanism.accuracy(problem, BETA))
         if isinstance(mechanism, StableMedian):
             _stable(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, SubsampleAggregate):
             trials = subsamples(asked, mechanism, dataset, problem)
         elif isinstance(mechanism, UnboundedMean):
             mean_without_bounds(asked, mechanism, dataset, problem)
-        title = "The code that reproduces these runs"
+        title = "Code"
         show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
+
+
+def _theorem(bound: Bound) -> None:
+    """What the mechanism promises of itself: on the stage, or on demand."""
+    with on_stage("theorem") if presenting() else st.expander("What is promised"):
+        st.markdown(f"{bound.statement} :orange-badge[theory]")
+        if bound.formula:
+            st.latex(bound.formula)
 
 
 def privacy(guarantee: Guarantee, *, text: str) -> None:
     """The guarantee, rounded up; all its digits on demand."""
     st.markdown(
-        f"Privacy: {guarantee.sentence()}, for each single answer. {text} :orange-badge[theory]",
-        help=all_digits(guarantee),
+        f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+        help=" ".join(part for part in (text, all_digits(guarantee)) if part),
     )
 
 
@@ -70,9 +82,10 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
     st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
     st.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
-        f"({domain.describe(runs.cell)}) is another one; an answer needs about **{threshold:,}**, noise included. "
-        f":gray-badge[true]\n\nWith a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
-        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer."
+        f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. "
+        ":gray-badge[true]",
+        help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
+        "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )
     left, right = st.columns(2)
     with left:
@@ -91,8 +104,10 @@ def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Pr
             "smaller number would do.",
         )
     with right:
-        st.subheader("Where an answer would have been wrong")
-        st.markdown("An answer of the stable median never is. One that must always answer may err instead:")
+        st.subheader(
+            "One that must always answer",
+            help="An answer of the stable median is never wrong. One that must always answer may err instead.",
+        )
         if isinstance(domain, Line) and runs.cell < domain.ordered:
             values = always_answering(
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
@@ -105,7 +120,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
     """The curve with the data and the data of two neighbours on it, what previews did, and what nobody can do."""
     stable, seen, mine = runs.stable, runs.seen, runs.chance[runs.stable]
     names = {
-        stable: "your data",
+        stable: "these data",
         stable - 1: "one person changed, against it",
         stable + 1: "one person changed, in its favour",
     }
@@ -120,7 +135,7 @@ def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
         f"{seen.trials:,} previews got one ({percent(seen.low)} to {percent(seen.high)} with 95% confidence). Hatched: "
         "nobody who never gives a wrong answer can answer so often; on these data the most is "
         f"{nearly(runs.most, certain=runs.most >= 1)}. "
-        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: your data with "
+        "Dotted: the most for those who may be wrong, on the worst data of that stability. Diamonds: these data with "
         "one row changed.",
     )
 

@@ -18,6 +18,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   else if (!reloaded) sessionStorage.removeItem(LOST);
   if (data.file) find("lost").hidden = true;
   reloaded = false;
+  find("present").onclick = () => setTriggerValue("shown", true);
   const leave = (event) => { if (event.key === "Escape" && data.presenting) setTriggerValue("left", true); };
   document.addEventListener("keydown", leave);
   return () => document.removeEventListener("keydown", leave);

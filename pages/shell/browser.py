@@ -6,11 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shell.present import end, presenting, start
+
 HERE = Path(__file__).resolve().parent
 HTML = """
 <div class="dpscope-tools">
   <span class="dpscope-lost" role="status" hidden>The page was loaded anew: please choose your file again.</span>
   <span class="dpscope-copied" role="status"></span>
+  <button type="button" class="dpscope-present">Present</button>
   <button type="button" class="dpscope-copy">Copy link</button>
 </div>
 """
@@ -37,4 +40,6 @@ def browser_tools(*, file: bool) -> None:
     Args:
         file: whether this session holds a file, which no reload brings back.
     """
-    _tools(key="browser_tools", data={"file": file, "presenting": False}, on_left_change=lambda: None)
+    _tools(
+        key="browser_tools", data={"file": file, "presenting": presenting()}, on_left_change=end, on_shown_change=start
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -11,11 +13,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Parameter, exactly
+from pages.shell.present import on_stage
 from pages.shell.session import in_link, linked
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
 Value = float | int | str | bool
+TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
+"""An error that is wanted, as people type it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,10 +143,16 @@ def stops(label: str, options: Sequence[float], default: float, *, key: str, hel
     """One of several numbers, bound to the link, which holds them with all their digits."""
     names = [exactly(option) for option in options]
     check_choice(key, names, label=label)
-    chosen = st.select_slider(
-        label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
-    )
+    with _place(key):
+        chosen = st.select_slider(
+            label, options=names, value=exactly(default), key=in_link(key), help=help_text, bind="query-params"
+        )
     return float(chosen)
+
+
+def _place(key: str) -> AbstractContextManager[object]:
+    """Where a control stands: ε goes on the stage, where there is one."""
+    return on_stage("slider") if key.endswith("epsilon") else nullcontext()
 
 
 def seed(key: str = "seed", *, help_text: str | None = None) -> int:
@@ -149,8 +160,11 @@ def seed(key: str = "seed", *, help_text: str | None = None) -> int:
     return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
 
 
-def neighbours() -> Neighbours:
-    """Which data sets are neighbours, the same on every page."""
+def neighbours(person_rows: int = 0) -> Neighbours:
+    """Which data sets are neighbours, the same on every page; those that differ in a person leave no choice."""
+    if person_rows:
+        st.caption(f"Neighbours: add or remove one person, of whom at most {person_rows:,} rows are read.")
+        return Neighbours.ADD_REMOVE_ONE
     return Neighbours(
         st.radio(
             "Neighbours",
@@ -162,6 +176,20 @@ def neighbours() -> Neighbours:
             "told.",
         )
     )
+
+
+def read_target(text: str, *, n: int) -> float | None:
+    """What was typed as a fraction of n, above 0 and below 1; None where it is no such thing.
+
+    >>> read_target("1%", n=1000), read_target("0.2", n=1000), read_target("50 rows", n=1000), read_target("2", n=1000)
+    (0.01, 0.2, 0.05, None)
+    """
+    found = TARGET.fullmatch(text)
+    if not found:
+        return None
+    number = float(found[1].replace(",", "."))
+    share = number / 100 if found[2] == "%" else number / n if found[2] else number
+    return share if 0 < share < 1 else None
 
 
 def log_stops(parameter: Parameter) -> list[float]:
@@ -182,7 +210,8 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
         st.session_state[key] = st.session_state[slider_key]
 
     check_link(key, parameter=parameter, default=default)
-    slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
+    with _place(key):
+        slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
     label = f"{parameter.label} {parameter.symbol}".strip()
     with entry_place:
         value = float(

@@ -73,10 +73,18 @@ def carried() -> dict[str, Any]:
 def carry_link(page: str) -> None:
     """On a new page, give controls what the link said on the last: Streamlit drops what nobody has touched."""
     if st.session_state.get("page") != page:
+        _drop_received()
         st.session_state["page"] = page
         for key, value in carried().items():
             if key not in st.query_params:
                 st.session_state[key] = value
+
+
+def _drop_received() -> None:
+    """Let go of files that the last page received and did not read to the end, which Streamlit would keep."""
+    context = get_script_run_ctx()
+    if context is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)
 
 
 def keep_link() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Protocol
 
 import streamlit as st
@@ -13,8 +14,10 @@ from pages.data.upload import held_file
 from pages.shell.browser import browser_tools
 from pages.shell.session import is_steward, upload
 
+STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
 SPENT = "Privacy spent: **ε = 0**. "
 _line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
+_slot: ContextVar[DeltaGenerator] = ContextVar("place of the data in use, beside the line, of this run")
 
 
 class Data(Protocol):
@@ -23,6 +26,11 @@ class Data(Protocol):
     @property
     def provenance(self) -> Provenance:
         """What the rows are."""
+
+
+def frame_style() -> None:
+    """How wide and how dense every page is; a page may say otherwise after it."""
+    st.html(f"<style>{STYLE}</style>")
 
 
 def status_line() -> None:
@@ -41,11 +49,13 @@ def status_line() -> None:
                 help="Shows true values and errors of your private data, on your screen only. Whoever sees them has "
                 "seen your data: no guarantee covers what you saw, and nothing made this way should be passed on.",
             )
-    _line.set(left.empty())
+    bar = left.container(horizontal=True, vertical_alignment="center", key="status_bar")
+    _slot.set(bar.empty())
+    _line.set(bar.empty())
     if private:
-        _tell("Your private data are loaded; no value of theirs is shown.")
+        say("No value of your private data is shown.")
     else:
-        _tell("Previews on generated, bundled or public data cost nothing.")
+        say("Previews on public data cost nothing.")
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
@@ -71,11 +81,17 @@ def may_show(data: Data) -> bool:
         return True
     if not is_steward():
         return False
-    _tell(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
+    say(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     return True
 
 
-def _tell(text: str) -> None:
-    _line.get().markdown(SPENT + text)
+def slot() -> DeltaGenerator:
+    """The place of the data in use, emptied."""
+    return _slot.get().container(horizontal=True, vertical_alignment="center", key="data_in_use")
+
+
+def say(text: str) -> None:
+    """Write the line on top: what was spent, and what the numbers below are."""
+    _line.get().markdown(SPENT + text, width="content")

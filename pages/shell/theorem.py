@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.core import Bound, BoundKind, Guarantee
 from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent, rows
+from pages.shell.present import on_stage, presenting
 
 
 def promise(bound: Bound, *, n: int) -> str:
@@ -26,6 +27,15 @@ def promise(bound: Bound, *, n: int) -> str:
         f"With probability at least {1 - bound.beta:g}, no query errs by more than "
         f"**{percent(bound.value)}** (≈ {rows(bound.value, n)})."
     )
+
+
+def lead(sentence: str, *more: str) -> None:
+    """What a page or a part of it is about, in one sentence; the rest of it on demand."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(sentence, width="content")
+        with st.popover("How it works", type="tertiary"):
+            for paragraph in more:
+                st.markdown(paragraph)
 
 
 def all_digits(guarantee: Guarantee) -> str | None:
@@ -57,8 +67,9 @@ def theorem_card(
     needs: str = "",
     note: str = "",
     mechanism: Sequence[str] = (),
+    opened: bool = False,
 ) -> None:
-    """Statement, reference, assumptions met or not, the n it needs, what was observed, and the privacy.
+    """The promise; and on demand statement, reference, assumptions met or not, the n it needs, what was observed.
 
     Args:
         bound: what is promised.
@@ -71,10 +82,17 @@ def theorem_card(
         needs: what takes ``bound.rows_needed`` rows: "To promise α = 0.1"; empty where it is not to be told.
         note: what a reader must know besides, if not the bound's own note.
         mechanism: whom the mechanism is from.
+        opened: whether the reader has asked for all of it already.
     """
-    with st.container(border=True):
-        st.header("What is promised")
-        st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+    if presenting():
+        with on_stage("theorem"):
+            st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+            if bound.formula:
+                st.latex(bound.formula)
+        return
+    st.header("What is promised")
+    st.markdown(f"{said or promise(bound, n=n)} :orange-badge[theory]")
+    with st.container() if opened else st.expander("Why?"):
         st.markdown(statement or bound.statement)
         if bound.formula:
             st.latex(bound.formula)

@@ -12,6 +12,7 @@ from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.privacy.composition import compose
 from pages.charts.words import percent
 from pages.shell.session import in_link
+from pages.shell.theorem import lead
 
 MOST_PLANNED = 6
 
@@ -19,9 +20,10 @@ MOST_PLANNED = 6
 def plan(histogram: Integers, *, found: LossFigure, key: str, epsilon: float, gamma: float, condition: str) -> None:
     """Plan, see, and ask for one more."""
     st.header("More than one release")
-    st.markdown(
-        "Both histograms may be released more than once; each release costs. Fix how many before you see any: γ is a "
-        "share of all the data that could have been drawn, and shares of the same data add up."
+    lead(
+        "Each release costs. Fix how many before you see any.",
+        "Both histograms may be released more than once. γ is a share of all the data that could have been drawn, and "
+        "shares of the same data add up.",
     )
     n, relation = int(histogram.sum()), Neighbours.REPLACE_ONE
     spared = lone_row_chance(cells=len(histogram), n=n, condition=condition) <= gamma

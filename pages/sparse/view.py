@@ -23,9 +23,10 @@ from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
 from pages.shell.controls import choice, control, seed, stops
+from pages.shell.present import on_stage, presenting
 from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
 from pages.sparse.cells import growth_curves
 from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
 from pages.sparse.plan import plan
@@ -57,11 +58,11 @@ class Chosen:
 
 def sparse() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "A private histogram must blur empty cells too; with many of them, the few full ones may drown, though "
-        "projecting to n rows takes much of the noise away again. **Random differential privacy** asks less: rows are "
-        "independent draws from one population, and for a share **γ** of the draws nothing is promised. Then cells "
-        "that hold nobody may stay empty."
+    lead(
+        "A private histogram must blur empty cells too. **Random differential privacy** may leave them empty.",
+        "With many empty cells the few full ones may drown in noise, though projecting to n rows takes much of it away "
+        "again. Random differential privacy asks less: rows are independent draws from one population, and for a share "
+        "**γ** of the draws nothing is promised. Then cells that hold nobody may stay empty.",
     )
     chosen = _choose()
     machine = entry("sparse_histogram")
@@ -110,24 +111,29 @@ def _choose() -> Chosen:
 def _condition(histogram: Integers, *, gamma: float, condition: str) -> None:
     """Whether empty cells may stay empty, by the paper's condition and by the sharper one: public."""
     cells, n = len(histogram), int(histogram.sum())
-    lines = []
+    lines, met = [], False
     for each, name in (
         ("paper", "The paper's condition, 2k/n for k cells and n rows"),
         ("sharper", "Sharper, the worst population"),
     ):
         bound = lone_row_chance(cells=cells, n=n, condition=each)
         needed = rows_needed(cells=cells, gamma=gamma, condition=each)
+        met = met or (each == condition and bound <= gamma)
         verdict = ("✓ met" if bound <= gamma else "✗ not met") + (", chosen" if each == condition else "")
         lines.append(
             f"- {name}: **{verdict}**. One of two given rows is alone in its cell with chance at most "
             f"{significant(min(bound, 1.0))}; γ = {exactly(gamma)} is allowed. It takes {needed:,} rows."
         )
-    st.header("May empty cells stay empty?")
-    st.markdown("\n".join(lines))
-    st.caption(
-        f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the condition "
-        "fails, every cell gets noise and the promise is the usual one."
-    )
+    st.header(f"Empty cells may {'stay empty' if met else 'not stay empty'}")
+    why = st.expander("Why?")
+    with on_stage("theorem") if presenting() else why:
+        st.latex(r"\Pr[\text{alone in a cell}]\le\frac{2k}{n}\le\gamma")
+    with why:
+        st.markdown("\n".join(lines))
+        st.markdown(
+            f"{cells:,} cells, {n:,} rows: both public, so this may be known before anything is drawn. Where the "
+            "condition fails, every cell gets noise and the promise is the usual one."
+        )
 
 
 def _histograms(
@@ -149,12 +155,12 @@ def _histograms(
             picture = panel(counts=counts, name=name, top=top, grid=chosen.grid)
             chosen.show(picture, name=name.split()[0], title=name, badge=truth if name == "true" else drawn)
     projected = st.toggle(
-        "After the projection (free: post-processing)",
+        "After the projection",
         value=True,
         key=in_link("sparse-projected"),
         bind="query-params",
-        help="Both are projected to the nearest histogram of n rows. That alone empties most cells again; how "
-        "much it helps depends on how ties are settled, which the paper leaves open.",
+        help="Free: post-processing. Both are projected to the nearest histogram of n rows. That alone "
+        "empties most cells again; how much it helps depends on how ties are settled, which the paper leaves open.",
     )
     left, right = st.columns(2)
     with left:
@@ -177,8 +183,8 @@ def _histograms(
     private = Guarantee(epsilon=epsilon, neighbours=Neighbours.REPLACE_ONE)
     guarantee = replace(private, gamma=gamma if found.spared else 0.0)
     st.markdown(
-        f"Privacy: {guarantee.sentence()} for the random-private histogram, ε = {rounded_up(private.epsilon)} for the "
-        "private one, for each single release. :orange-badge[theory]",
+        f"Privacy: {guarantee.sentence()} for random privacy, ε = {rounded_up(private.epsilon)} for the private one. "
+        ":orange-badge[theory]",
         help=all_digits(guarantee),
     )
     return found

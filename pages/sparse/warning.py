@@ -28,7 +28,7 @@ def pet_names() -> tuple[int, int]:
 
 def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     """Tell it, then show it."""
-    st.header("The warning: someone alone in a cell")
+    st.header("The warning: someone alone")
     names, unique = pet_names()
     dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
     cell, _ = lone_row(dataset.histogram)
@@ -36,14 +36,19 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown(
+            f"Of Seattle's {dataset.n:,} licensed pets one alone is in zip code **{place}**: a count there "
+            "tells of its owner for certain. :gray-badge[true]"
+        )
+        more = st.expander("The paper's warning")
+        more.markdown(
             "The paper says it: whoever **knows all rows but one**, and finds that one alone in its cell, learns "
             "it for certain. Random privacy promises nothing for such data; it only says that data drawn at random are "
             "rarely such. Yours may be."
         )
-        st.markdown(
+        more.markdown(
             f"Real data often are. Of the {names:,} names of Seattle's {dataset.n:,} licensed pets, **{unique:,}** "
-            f"belong to one pet alone. And one single licence is in zip code **{place}**: its owner is the person the "
-            "picture is about. :gray-badge[true]"
+            f"belong to one pet alone. The picture is about the owner of the one licence in zip code {place}. "
+            ":gray-badge[true]"
         )
     with right:
         shown = remembered(
@@ -53,4 +58,4 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
         told = badge(PETS, seed=seed)
         # A public sample: the picture may be kept.
         draw_with_table(alone(shown), key="sparse_alone", badge=told, title="someone alone", download=True)
-    st.caption(f"{TRIALS} releases each. Source: {PETS.provenance.source}.")
+    st.caption(f"{TRIALS} releases each.", help=f"Source: {PETS.provenance.source}.")

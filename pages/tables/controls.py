@@ -77,7 +77,8 @@ def ask() -> Asked | None:
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
-            help_text="Bundled samples are public: previews on them cost nothing.",
+            help_text="Bundled samples are public: previews on them cost nothing. Files of your own are not offered in "
+            "this view.",
         )
         sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
         every = survey_of(sample_key, answers=yes_no)
@@ -94,7 +95,6 @@ def ask() -> Asked | None:
             )
         )
         credit(every)
-        st.caption("Files of your own are not offered in this view.")
     with machine:
         method = choice(
             "Method",
@@ -105,10 +105,10 @@ def ask() -> Asked | None:
         # Tables with noise of their own each are not made to agree.
         fits = {name: title for name, title in FITS.items() if method != "direct-tables" or name != "consistent"}
         fit = choice(
-            "What is done to the tables",
+            "Afterwards",
             fits,
             key=f"tables-fit-{method}",
-            help_text="Post-processing: it costs no privacy.",
+            help_text="What is done to the tables. Post-processing: it costs no privacy.",
         )
     chosen = entry(method)
     parameters = chosen.controls()

@@ -40,17 +40,23 @@ def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tabl
             "are drawn from them here: answers only. The residual planner's tables agree."
         )
         return
-    st.info(answers_only(attributes=len(domain.names), ways=asked.ways))
+    warned = answers_only(attributes=len(domain.names), ways=asked.ways)
     if asked.ways == 1:
+        st.info(warned)
         return
     agreeing = tables if asked.fit == "consistent" else release.tables(trial=0, fit="consistent")
     tree = widest_tree(agreeing, attributes=len(domain.names), ways=asked.ways)
     drawn = min(dataset.n, MOST_DRAWN)
     rows = synthetic_rows(agreeing, tree, rows=drawn, seed=asked.seed)
     close = closeness(rows, agreeing, tree, sizes=domain.sizes, ways=asked.ways, n=dataset.n)
-    st.markdown(_how_close(domain, close, drawn=drawn))
+    st.markdown(
+        f"{drawn:,} rows miss the released tables by **{percent(close.mean)}** on average. :blue-badge[simulated]"
+    )
     _pairs(asked, dataset, rows, tree)
-    st.expander("How rows are drawn: one attribute after another").markdown(_order(domain, tree))
+    with st.expander("How rows are drawn"):
+        st.info(warned)
+        st.markdown(_how_close(domain, close))
+        st.markdown(_order(domain, tree))
 
     def file() -> str:
         return rows_csv(domain, synthetic_rows(agreeing, tree, rows=dataset.n, seed=asked.seed))
@@ -73,14 +79,13 @@ def _order(domain: Attributes, tree: Tree) -> str:
     )
 
 
-def _how_close(domain: Attributes, close: Closeness, *, drawn: int) -> str:
+def _how_close(domain: Attributes, close: Closeness) -> str:
     """How far the rows' tables are from the released ones, as measured."""
     others = "" if close.outside is None else f", the other {close.others:,} by {percent(close.outside)}"
     return (
-        f"How close they come here: {drawn:,} rows miss the released tables by **{percent(close.mean)}** on average "
-        f"(total variation: the share of rows in another cell), at most by {percent(close.most)} "
-        f"({called(domain, close.furthest)}). Tables of the tree are missed by {percent(close.inside)}{others}. "
-        ":blue-badge[simulated]"
+        f"They miss the released tables by **{percent(close.mean)}** on average (total variation: the share of rows in "
+        f"another cell), at most by {percent(close.most)} ({called(domain, close.furthest)}). Tables of the tree are "
+        f"missed by {percent(close.inside)}{others}. :blue-badge[simulated]"
     )
 
 
@@ -108,7 +113,7 @@ def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
         picture,
         key="tables_rows",
         badge=f"{asked.badge()}, {len(rows):,} rows",
-        title="pairs of attributes",
+        title="pairs",
         download=True,
     )
 

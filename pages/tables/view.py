@@ -17,7 +17,7 @@ from pages.charts.words import percent, significant
 from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside
 from pages.shell.code import show_code
-from pages.shell.theorem import all_digits
+from pages.shell.theorem import all_digits, lead
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
 from pages.tables.previews import Shown, computed
@@ -29,17 +29,18 @@ BETA = 0.05
 
 def all_tables() -> None:
     """Read the controls, then show what they do."""
-    st.markdown(
-        "Release **every table of k attributes at once**, as a statistical office does. The classics add noise to each "
-        "table, or to each Fourier coefficient; the residual planner counts once what each set of attributes adds to "
-        "smaller ones and gives every part the noise it deserves (Xiao, He, Zhang and Kifer 2023)."
+    lead(
+        "Release **every table of k attributes at once**.",
+        "A statistical office does so. The classics add noise to each table, or to each Fourier coefficient; the "
+        "residual planner counts once what each set of attributes adds to smaller ones and gives every part the noise "
+        "it deserves (Xiao, He, Zhang and Kifer 2023).",
     )
     asked = ask()
     if asked is None:
         return
     shown = computed(asked)
     _headline(shown)
-    st.subheader("How far all tables are from the true ones")
+    st.subheader("All tables")
     names = [called(shown.domain, table) for table in shown.truth]
     series = [
         Distances(name=shown.named(key), role=f"mechanism:{key}", of=names, far=each.distances)
@@ -50,7 +51,7 @@ def all_tables() -> None:
     _one_table(shown)
     rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
     place = st.container()
-    show_code("The code that reproduces this release", key="tables_code_open", write=lambda: _code(shown))
+    show_code("Code", key="tables_code_open", write=lambda: _code(shown))
     with place:  # last, because many releases take longer than a few
         _promise(shown)
 
@@ -72,7 +73,7 @@ def _cells(domain: Attributes, table: Set) -> list[str]:
 def _headline(shown: Shown) -> None:
     """What the chosen method does, beside the others."""
     chosen, asked = shown.chosen, shown.asked
-    st.header(f"On average {percent(float(chosen.distances.mean()))} of the rows are in a wrong cell of a table")
+    st.header(f"{percent(float(chosen.distances.mean()))} of the rows are in a wrong cell, on average")
     others = ", ".join(
         f"{shown.named(key)}: **{percent(float(each.distances.mean()))}**"
         for key, each in shown.methods.items()
@@ -80,17 +81,16 @@ def _headline(shown: Shown) -> None:
     )
     guarantee = chosen.mechanism.guarantee(shown.problem)
     st.markdown(
-        f"{len(shown.truth):,} tables of {asked.ways} of {len(shown.domain.names)} attributes, "
-        f"{shown.problem.queries.count:,} cells, {shown.problem.n:,} rows; {shown.named(asked.entry.key)}. "
-        f":blue-badge[simulated] :gray-badge[true]\n\nAt the same privacy, {others}. "
-        f"Privacy: {guarantee.sentence()}, for all tables together.",
-        help=all_digits(guarantee),
+        f"{shown.named(asked.entry.key)}; at the same privacy, {others}. Privacy: {guarantee.sentence()}, for all "
+        "tables together. :blue-badge[simulated] :gray-badge[true]",
+        help=f"{len(shown.truth):,} tables of {asked.ways} of {len(shown.domain.names)} attributes, "
+        f"{shown.problem.queries.count:,} cells, {shown.problem.n:,} rows. {all_digits(guarantee) or ''}",
     )
 
 
 def _one_table(shown: Shown) -> None:
     """A table of the reader's: its cells, true and released, and their errors."""
-    st.subheader("One of the tables")
+    st.subheader("One table")
     asked, domain = shown.asked, shown.domain
     key = f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}"
     kept = [name for name in st.session_state.get(key, []) if name in domain.names][: asked.ways]

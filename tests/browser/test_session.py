@@ -159,7 +159,7 @@ def test_no_private_label_travels_after_the_steward_s_switch_is_off(browser: Bro
 def test_two_visitors_eight_pages_nothing_crosses(browser: Browser, own_server: Server) -> None:
     with watched_page(browser) as steward_s, watched_page(browser) as other:
         own, wire = Wire(steward_s), Wire(other)
-        other.goto(own_server.url)
+        other.goto(f"{own_server.url}/?n=1000&bits=6&trials=100")
         settled(other)
         uploaded(steward_s, own_server)
         used_as_filled_in(steward_s)

@@ -22,19 +22,10 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.addresses import MOVED
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import PAGES, PATIENCE, Server, settled, watched_page
+from tests.kit.browser import PATIENCE, Server, asked_for, settled, watched_by, watched_page
 
 RECORDS = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
 LONG_NAME = "people" * 800 + ".csv"
-# Writes down every address that the process asks for or connects to.
-WATCH = """
-import os, sys
-def watch(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
-        with open(os.environ["WATCHED"], "a") as file:
-            file.write(f"{event} {arguments[1] if event in ('socket.connect', 'socket.sendto') else arguments[0]}\\n")
-sys.addaudithook(watch)
-"""
 KNOCK = (
     "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 )
@@ -110,19 +101,14 @@ def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Br
 
 
 @pytest.mark.slow
-def test_foreign_sockets_hold_nobody_up_and_nothing_leaves_the_machine(browser: Browser, tmp_path: Path) -> None:
-    port, watched = free_port(preferred=0), tmp_path / "watched"
-    (tmp_path / "sitecustomize.py").write_text(WATCH)
-    name = "app.example.org"
-    variables = {
-        "PYTHONPATH": str(tmp_path),
-        "WATCHED": str(watched),
-        "STREAMLIT_SERVER_ALLOWED_HOSTS": f"{name} {LOCALHOST}",
-    }
+def test_foreign_sockets_hold_nobody_up_and_nobody_is_looked_up(tmp_path: Path) -> None:
+    """That no page asks for anything beyond this machine is watched in all tests, by `running_server`."""
+    port, name = free_port(preferred=0), "app.example.org"
+    variables = {**watched_by(tmp_path), "STREAMLIT_SERVER_ALLOWED_HOSTS": f"{name} {LOCALHOST}"}
     control = "import socket; socket.socket(type=socket.SOCK_DGRAM).connect(('192.0.2.1', 9))"  # sends nothing
     subprocess.run([sys.executable, "-c", control], env={**os.environ, **variables}, check=True)
-    assert watched.read_text() == "socket.connect ('192.0.2.1', 9)\n"
-    watched.write_text("")
+    assert asked_for(tmp_path) == ["socket.connect ('192.0.2.1', 9)"]
+    (tmp_path / "watched").write_text("")
 
     def knock(host: str, origin: str) -> bytes:
         with socket.create_connection((LOCALHOST, port), timeout=60) as foreign:
@@ -148,12 +134,7 @@ def test_foreign_sockets_hold_nobody_up_and_nothing_leaves_the_machine(browser: 
         seconds_to_get(
             "/_stcore/host-config", Host=name, Origin=f"https://{name}"
         )  # the doors open, and it is not looked up
-        with watched_page(browser) as page:
-            for path in PAGES.values():
-                page.goto(f"http://{own}/{path}")
-                settled(page, idle=0.15)
-        asked = [line for line in watched.read_text().splitlines() if LOCALHOST not in line and "localhost" not in line]
-        assert not asked
+        assert not asked_for(tmp_path)
 
 
 def copy_with(start: str, folder: Path) -> Path:

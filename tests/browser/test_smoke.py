@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import PAGES, Server, axe, every_screen, in_menu, no_traceback, settled, sound, watched_page
+from tests.kit.browser import PAGES, Server, axe, in_menu, no_traceback, on_screens, settled, sound, watched_page
 
 ERRORS = '[data-testid="stException"]'
 
@@ -19,8 +19,7 @@ def opened(page: Page, server: Server, name: str) -> Page:
     return settled(page, idle=0.15)  # nobody moved anything
 
 
-@pytest.mark.parametrize("name", PAGES)
-@every_screen
+@on_screens("name", *((name,) for name in PAGES))
 def test_a_page_is_sound_and_accessible(page: Page, server: Server, name: str) -> None:
     sound(opened(page, server, name))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -34,12 +35,13 @@ PAGES = {
     "one-number": "one-number",
     "conversation": "conversation",
     "data": "data",
+    "plan": "plan",
     "limits-and-attacks": "learn",
     "directions": "directions",
     "random-privacy": "random-privacy",
 }
 """Where each page is, by its name."""
-MENUS = {"Data": ["data"], "Learn": ["limits-and-attacks", "directions", "random-privacy"]}
+MENUS = {"Data": ["data"], "Plan": ["plan"], "Learn": ["limits-and-attacks", "directions", "random-privacy"]}
 """The menus on top and the pages in each; all others are in Play."""
 
 PATIENCE = 180.0
@@ -48,16 +50,29 @@ expect.set_options(timeout=PATIENCE / 3 * 1000)  # usually of a page at rest
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
-every_screen = pytest.mark.parametrize(
-    ("viewport", "colour_scheme"),
-    [
-        pytest.param(DESKTOP, "light", id="desktop-light"),
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.full),
-        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.full),
-    ],
-)
-"""Sizes and themes: two of the four in `run.py test`, the others in `run.py test full`."""
+SCREENS = {
+    "desktop-light": (DESKTOP, "light"),
+    "phone-dark": (PHONE, "dark"),
+    "desktop-dark": (DESKTOP, "dark"),
+    "phone-light": (PHONE, "light"),
+}
+"""Sizes and themes."""
+
+
+def on_screens(names: str, *states: tuple[Any, ...]) -> pytest.MarkDecorator:
+    """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
+
+    A test takes the names, and `viewport` and `colour_scheme` where it needs them.
+    """
+    return pytest.mark.parametrize(
+        f"{names},viewport,colour_scheme",
+        [
+            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != turn % 2))
+            for turn, state in enumerate(states)
+            for number, (name, screen) in enumerate(SCREENS.items())
+        ],
+    )
+
 
 # All but the first two keep Chromium from calling home, which a closed network answers with errors.
 CHROMIUM_FLAGS = [
@@ -88,9 +103,9 @@ KNOWN_VIOLATIONS = {
 IS_WITHIN = "([target, known]) => Boolean(document.querySelector(target)?.closest(known))"
 
 # Remembers when the app last sent something that the server has not answered yet: from there until the server says that
-# it runs, the app looks idle, for as long as the machine is busy.
+# it runs, the app looks idle, for as long as the machine is busy. So it does while a file is on its way.
 UNANSWERED = """
-const send = WebSocket.prototype.send;
+const send = WebSocket.prototype.send, upload = XMLHttpRequest.prototype.send;
 WebSocket.prototype.send = function (data) {
     if (!this.watched) {
         this.watched = true;
@@ -99,22 +114,46 @@ WebSocket.prototype.send = function (data) {
     window.unanswered = performance.now();
     return send.call(this, data);
 };
+window.transfers = 0;
+XMLHttpRequest.prototype.send = function (data) {
+    window.transfers += 1;
+    this.addEventListener('loadend', () => { setTimeout(() => { window.transfers -= 1; }); });
+    return upload.call(this, data);
+};
 """
 LONGEST_ANSWER = 60  # seconds; what takes longer is a message that gets none
 
 # True once the app has been idle for the given time without a break: connected, nothing unanswered, no run, nothing
-# stale, no placeholder, and no chart without its picture.
-IDLE = """([milliseconds, longest]) => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    if (!app || app.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED'
-        || performance.now() - window.unanswered < longest
-        || document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
-        || document.querySelector('.dpscope-plot:not([data-drawn]), .dpscope-plot[data-waiting]')) {
-        window.idleSince = undefined;
-        return false;
+# stale, no placeholder, and no chart without its picture. The page's own clock measures it, in steps: what the app has
+# put off for as long (a debounce, or what it sends after this task) comes before, on the busiest machine.
+IDLE = """([milliseconds, longest, anew]) => {
+    const idle = () => {
+        const app = document.querySelector('[data-testid="stApp"]');
+        return app && app.dataset.testScriptState === 'notRunning' && app.dataset.testConnectionState === 'CONNECTED'
+            && !(performance.now() - window.unanswered < longest) && !window.transfers
+            && !document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
+            && !document.querySelector('.dpscope-plot:not([data-drawn]), .dpscope-plot[data-waiting]');
+    };
+    const STEP = 25;
+    window.idleClock ??= setInterval(() => { window.idleFor = idle() ? window.idleFor + STEP : 0; }, STEP);
+    if (anew || window.idleFor === undefined) window.idleFor = 0;
+    return window.idleFor >= milliseconds && Boolean(idle());
+}"""
+
+
+# Words outside pictures and tables that a reader sees before opening anything.
+WORDS = """() => {
+    const walker = document.createTreeWalker(document.querySelector('.stApp'), NodeFilter.SHOW_TEXT), words = [];
+    while (walker.nextNode()) {
+        const { parentElement: element } = walker.currentNode;
+        if (element.closest('.dpscope-plot, table, style, script')) continue;
+        if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+        const box = element.getBoundingClientRect();
+        if (box.width > 1 && box.height > 1) words.push(...walker.currentNode.textContent.split(/\\s+/));
     }
-    window.idleSince ??= performance.now();
-    return performance.now() - window.idleSince >= milliseconds;
+    const typed = [...document.querySelectorAll('input')].filter(input => input.checkVisibility());
+    words.push(...typed.flatMap(input => (input.value || input.placeholder).split(/\\s+/)));
+    return words.filter(word => /[a-z0-9]/i.test(word));
 }"""
 
 
@@ -133,10 +172,14 @@ def running_server() -> Iterator[Server]:
 
     Raises:
         RuntimeError: with the log, if the app ends or does not answer.
+        AssertionError: at the end, if it asked for an address that is not this machine.
     """
-    with tempfile.TemporaryDirectory(prefix="dpscope-test-") as folder:
-        log, port = Path(folder) / "server.log", free_port(preferred=0)
-        with log.open("wb") as output:
+    with tempfile.TemporaryDirectory(prefix="dpscope-test-") as name:
+        folder = Path(name)
+        log, port = folder / "server.log", free_port(preferred=0)
+        with log.open("wb") as output, pytest.MonkeyPatch.context() as patch:
+            for variable, value in watched_by(folder).items():
+                patch.setenv(variable, value)
             process = start_app(python=Path(sys.executable), port=port, output=output)
         try:
             if not wait_for_health(process, port=port):
@@ -144,6 +187,31 @@ def running_server() -> Iterator[Server]:
             yield Server(url=f"http://{LOCALHOST}:{port}", log=log, process=process)
         finally:
             stop(process)
+        assert not (asked := asked_for(folder)), f"the server asked for {asked}"
+
+
+# Writes down every address that the process asks for or connects to.
+WATCH = """
+import os, sys
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        with open(os.environ["WATCHED"], "a") as file:
+            file.write(f"{event} {arguments[1] if event in ('socket.connect', 'socket.sendto') else arguments[0]}\\n")
+sys.addaudithook(watch)
+"""
+
+
+def watched_by(folder: Path) -> dict[str, str]:
+    """Variables with which a Python process keeps a list of the addresses it asks for, in this folder."""
+    (folder / "sitecustomize.py").write_text(WATCH)
+    (folder / "watched").touch()
+    return {"PYTHONPATH": str(folder), "WATCHED": str(folder / "watched")}
+
+
+def asked_for(folder: Path) -> list[str]:
+    """Addresses beyond this machine that the processes watched from this folder asked for."""
+    asked = (folder / "watched").read_text().splitlines()
+    return [line for line in asked if LOCALHOST not in line and "localhost" not in line]
 
 
 @contextmanager
@@ -263,10 +331,11 @@ def settled(page: Page, *, idle: float = 0.5) -> Page:
     Raises:
         playwright.sync_api.TimeoutError: if it does not come to rest in time.
     """
-    page.evaluate("window.idleSince = undefined")
     end = time.monotonic() + PATIENCE
+    asked = [idle * 1000, LONGEST_ANSWER * 1000]
+    page.evaluate(IDLE, [*asked, True])
     # The page's content policy forbids `wait_for_function`, which makes code from text; the debugger may look.
-    while not page.evaluate(IDLE, [idle * 1000, LONGEST_ANSWER * 1000]):
+    while not page.evaluate(IDLE, [*asked, False]):
         if time.monotonic() > end:
             raise TimeoutError(f"the app did not come to rest within {PATIENCE:g} seconds")
         page.wait_for_timeout(20)
@@ -327,9 +396,15 @@ def reopened(page: Page) -> Page:
     return settled(page)
 
 
+def visible_words(page: Page) -> list[str]:
+    """Words outside pictures and tables that a reader sees before opening anything."""
+    found: list[str] = page.evaluate(WORDS)
+    return found
+
+
 def sentences(page: Page) -> str:
     """What the charts say of themselves."""
-    return "\n".join(page.locator(".dpscope-sentence").all_inner_texts())
+    return "\n".join(page.locator(".dpscope-sentence").all_text_contents())
 
 
 def press(page: Page, slider: str, key: str, times: int = 1) -> None:

@@ -38,8 +38,9 @@ def dataset_of(problem: Problem, rows: Any) -> Dataset:
 
 
 def tiny_domains(entry: Entry) -> list[Domain]:
-    """Lines of one and two bits, lists of one and two labels and four pairs, with and without a missing cell."""
+    """Lines of two, three and four cells, lists of one and two labels, four pairs; with and without a missing cell."""
     domains: list[Domain] = [Line(bits=bits, missing=missing) for bits in (1, 2) for missing in (False, True)]
+    domains.append(Line(bins=3))
     domains += [Categories(labels=("a", "b")[:k], missing=missing) for k, missing in ((1, True), (2, False), (2, True))]
     domains.append(Grouped(labels=("a", "b"), line=Line(bits=1)))
     domains += [Grid(first=Line(bits=1, missing=missing), second=Line(bits=1)) for missing in (False, True)]

@@ -20,6 +20,12 @@ def component(app: AppTest, key: str) -> dict[str, Any]:
     return dict(json.loads(found.proto.json))
 
 
+def helped(app: AppTest) -> list[str]:
+    """What opens beside words and controls when a reader asks for it."""
+    kinds = ("markdown", "caption", "header", "subheader", "metric", "selectbox", "slider", "select_slider")
+    return [each.proto.help for kind in kinds for each in app.get(kind) if getattr(each.proto, "help", "")]
+
+
 def headline(app: AppTest) -> str:
     """The sentence on top of Play, which follows its slider."""
     return str(component(app, "headline")["text"])

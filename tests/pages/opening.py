@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests import ROOT
-from tests.pages.drawn import drawn
+from tests.pages.drawn import drawn, helped
 
 MAIN = ROOT / "pages" / "main.py"
 
@@ -49,4 +49,4 @@ def texts(app: AppTest) -> str:
         words = [each["text"] for each in chart["layout"]["annotations"]]
         names = [trace["name"] for trace in chart["data"] if trace.get("name")]
         parts += [chart["title"], chart["sentence"], chart["layout"]["title"]["text"], *words, *names]
-    return "\n".join(parts)
+    return "\n".join([*parts, *helped(app)])

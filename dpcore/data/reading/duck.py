@@ -34,6 +34,7 @@ def connect(paths: Sequence[Path], *, limits: Limits, threads: int) -> Connectio
         "enable_progress_bar = false",
         f"memory_limit = '{limits.memory_bytes} B'",
         f"threads = {threads}",
+        "GLOBAL TimeZone = 'UTC'",  # of cursors, too: an instant's day must not hang on where the machine stands
         "lock_configuration = true",
     ):
         connection.execute(f"SET {setting}")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import DataError, Floats, Integers, ParameterError
+from dpcore.core import Booleans, DataError, Floats, Integers, ParameterError
 from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.intake import (
@@ -33,6 +33,7 @@ from dpcore.data.reading.intake import (
     receive,
 )
 from dpcore.data.reading.scratch import private_folder
+from dpcore.data.reading.spellings import period, truth
 
 __all__ = ["BLANKS", "LIMITS", "FirstRowUnclear", "Limits", "Table", "TooLarge", "read_table"]
 
@@ -162,6 +163,21 @@ class Table:
         codes = np.empty(self.row_count, dtype=np.int64)
         codes[found["row"]] = found["code"]
         return codes
+
+    def truths(self, column: str) -> Integers:
+        """0 for no, 1 for yes, 2 for anything else (missing included), shape (n,); see ``spellings.truth``."""
+        self.reserve(0)
+        return np.asarray(self._ask(f"SELECT {truth(self._text(column))} AS t FROM records")["t"], dtype=np.int64)
+
+    def periods(self, column: str, step: str) -> Floats:
+        """The day, week, month or year of each cell as a number, shape (n,), NaN for none; see ``spellings.period``."""
+        self.reserve(0)
+        number = f"coalesce(CAST({period(self._text(column), step)} AS DOUBLE), 'nan'::DOUBLE)"
+        return np.asarray(self._ask(f"SELECT {number} AS number FROM records")["number"], dtype=np.float64)
+
+    def present(self, column: str) -> Booleans:
+        """Whether each cell holds something, shape (n,)."""
+        return np.asarray(self._ask(f"SELECT {self._text(column)} IS NOT NULL AS t FROM records")["t"], dtype=np.bool_)
 
     def codes(self, column: str) -> Integers:
         """A number for each distinct text of the column, dense and in order of first appearance, shape (n,).

@@ -74,7 +74,12 @@ def _bound(
 
 
 def lower_curve(
-    problem: Problem, mechanism: Mechanism, *, epsilons: Sequence[float], beta: float
+    problem: Problem,
+    mechanism: Mechanism,
+    *,
+    epsilons: Sequence[float],
+    beta: float,
+    questions: int | None = None,
 ) -> tuple[Floats, Floats] | None:
     """The bound at each privacy loss for a guarantee like this mechanism's: epsilons (I,) and errors (I,).
 
@@ -82,10 +87,10 @@ def lower_curve(
     """
     if "epsilon" not in mechanism.parameters():
         return None
-    places, known = packings(problem.queries), []
+    places, known = packings(problem.queries, questions=questions), []
     for epsilon in epsilons:
         guarantee = dataclasses.replace(mechanism, **{"epsilon": epsilon}).guarantee(problem)
-        bound = _bound(problem, guarantee, places, beta=beta)
+        bound = _bound(problem, guarantee, places, beta=beta, questions=questions)
         if bound is not None:
             known.append((epsilon, bound.value))
     if not known:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dpcore.core import (
     Bound,
@@ -41,6 +42,8 @@ from dpcore.randomness import GaussianCounts, Sampler
 @dataclass(frozen=True, kw_only=True)
 class GaussianHistogram(Mechanism):
     """Every cell's count plus discrete Gaussian noise."""
+
+    data_independent: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
     delta: float = delta_param()

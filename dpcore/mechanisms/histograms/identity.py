@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dpcore.core import Bound, BoundKind, Entry, HistogramRelease, HistogramState, Problem, PureMechanism, epsilon_param
 from dpcore.data.domains import Categories, Grid, Line
@@ -28,6 +29,8 @@ from dpcore.randomness import NoisyCounts, Sampler
 @dataclass(frozen=True, kw_only=True)
 class IdentityHistogram(PureMechanism):
     """Every cell's count plus discrete Laplace noise."""
+
+    data_independent: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
 

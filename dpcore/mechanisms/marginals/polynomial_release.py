@@ -24,14 +24,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Dataset,
     Entry,
     Guarantee,
     Mechanism,
-    Neighbours,
     Problem,
     delta_param,
     epsilon_param,
@@ -104,7 +102,6 @@ class PolynomialMarginals(Mechanism):
         queries = problem.queries
         assert isinstance(queries, AtLeast)
         noise = worst_noise(plan, queries, laplace=not self.budget.delta, beta=beta) / problem.n
-        named = problem.neighbours is Neighbours.ADD_REMOVE_ONE
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
@@ -116,11 +113,7 @@ class PolynomialMarginals(Mechanism):
             else r"\alpha\le\gamma+\frac1n\sqrt{2\ln\tfrac{2|Q|}{\beta}\;\textstyle\sum_jw_j^2\sigma_j^2}",
             reference="Thaler, Ullman and Vadhan (2012); Chernoff's bound, union bound over the class",
             beta=beta,
-            assumptions=(
-                (Assumption(text=f"The table has the {problem.n:,} rows it is said to have.", met=False),)
-                if named
-                else ()
-            ),
+            assumptions=problem.unchecked_n,
         )
 
     def prepare(self, dataset: Dataset, problem: Problem) -> MarginalState:

@@ -7,7 +7,9 @@ n is public, the sum of all cells is known for nothing and X^-1 loses X^-1 1 1' 
 
 The windows are B[j] = b[j] h[j] for triangles h[j] of several widths, and the columns of (I; B) are divided by their
 sums: c = 1 + sum of B, D = 1/c, A = B/c. The weights b minimise the mean variance over the class of queries, exactly:
-each value and gradient costs O(K^2 U) for K windows on U cells, as G = mean of w w' is applied by running sums.
+each value and gradient costs O(K^2 U) for K windows on U cells, as G = mean of w w' is applied by running sums. On few
+cells every entry of B is then moved freely, from there. On very many, each width has one weight and the mean is over
+some queries drawn beforehand.
 
 References:
     Li, Hay, Rastogi, Miklau and McGregor (2010) for strategies and the least-squares estimate; McKenna, Miklau, Hay and
@@ -16,38 +18,55 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, ParameterError
 
 SPACING = {False: (16, 16), True: (64 / 3, 24)}
 """For ranges and for prefixes: cells to a spacing of the narrowest windows, and spacings of one level to the next's."""
-MOST_CELLS = 4096
+MOST_DENSE = 4096
+"""Cells up to which matrices are full and the mean over the class is exact."""
+MOST_FREE = 256
+"""Cells up to which every entry of the windows is searched."""
 STEPS_OF_SEARCH = 60
+STEPS_OF_POLISH = 300
+FEW_STEPS = 12
+MOST_WEIGHT = 4.0
+"""Of a window in a cell, before columns are divided: cells whose own count is hardly measured solve badly."""
+SAMPLED = 16
+"""Queries that stand for the class on many cells."""
 
 
-def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Floats, Integers]:
-    """Triangles h (K, U) and the level of each, (K,); windows reach over an end where a query may end there.
+def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Any, Integers]:
+    """Triangles h (K, U), sparse, and the level of each, (K,); they reach over an end where a query may end there.
 
     >>> triangles, levels = windows(64, prefixes=False, known=False)
     >>> triangles.shape, levels.tolist()
     ((4, 64), [0, 0, 0, 0])
     """
-    rows: list[Floats] = []
+    from scipy.sparse import csr_array, vstack
+
+    parts: list[Any] = []
     levels: list[int] = []
     narrowest, wider = SPACING[prefixes]
     spacing, level = max(1, int(cells / narrowest)), 0
     while True:
         first, last = (0 if prefixes else 1), spacing + (1 if prefixes and known else 0)
         places = (np.arange(cells) + 0.5) * (spacing + 1) / cells
-        for centre in range(first, last + 1):
-            rows.append(np.maximum(0.0, 1.0 - np.abs(places - centre)))
-            levels.append(level)
+        left = np.floor(places).astype(np.int64)
+        centres = np.concatenate([left, left + 1])
+        heights = np.concatenate([left + 1 - places, places - left])
+        kept = (centres >= first) & (centres <= last) & (heights > 0)
+        where = (centres[kept] - first, np.tile(np.arange(cells), 2)[kept])
+        parts.append(csr_array((heights[kept], where), shape=(last - first + 1, cells)))
+        levels += [level] * (last - first + 1)
         if spacing < wider:
-            return np.array(rows), np.array(levels, dtype=np.int64)
+            return csr_array(vstack(parts)), np.array(levels, dtype=np.int64)
         spacing, level = spacing // wider, level + 1
 
 
@@ -72,24 +91,25 @@ def diagonal(cells: int, *, prefixes: bool) -> Floats:
     return place * (cells + 1 - place) / (cells * (cells + 1) / 2)
 
 
-def mean_variance(weights: Floats, triangles: Floats, *, prefixes: bool, known: bool) -> tuple[float, Floats]:
-    """Mean variance over the class for noise of variance 1, and its gradient in the weights (K,).
+def mean_variance(measured: Floats, *, prefixes: bool, known: bool) -> tuple[float, Floats]:
+    """Mean variance over the class for noise of variance 1, and its gradient in the windows B, both (K, U).
 
-    Writing N = (I + B'B)^-1, X^-1 = c N c. With the sum known, the gradient is that of another G, which differs from
-    the true one by matrices of rank one; the reserved cell, measured alone, adds 1 to the sum of X^-1.
+    Writing N = (I + B'B)^-1 and c = 1 + the columns' sums, X^-1 = c N c. With the sum known, the gradient is that of
+    another G, which differs from the true one by matrices of rank one; the reserved cell, measured alone, adds 1 to the
+    sum of X^-1.
     """
-    cells = triangles.shape[1]
-    measured = weights[:, None] * triangles  # B
+    cells = measured.shape[1]
     column = 1 + measured.sum(axis=0)  # c
-    inside = np.linalg.inv(np.eye(len(weights)) + measured @ measured.T)
+    inside = np.linalg.inv(np.eye(len(measured)) + measured @ measured.T)
+    thinned = inside @ measured  # B N
 
     def inverse(values: Floats) -> Floats:  # X^-1 times the columns
         scaled = column[:, None] * values
-        solved: Floats = column[:, None] * (scaled - measured.T @ (inside @ (measured @ scaled)))
+        solved: Floats = column[:, None] * (scaled - measured.T @ (thinned @ scaled))
         return solved
 
     share = diagonal(cells, prefixes=prefixes)
-    spread = mean_square((column[:, None] * measured.T) @ inside, prefixes=prefixes)
+    spread = mean_square(column[:, None] * thinned.T, prefixes=prefixes)
     value = float((column**2 * share).sum() - (measured.T * column[:, None] * spread).sum())
     if known:
         ones = inverse(np.ones((cells, 1)))
@@ -97,20 +117,14 @@ def mean_variance(weights: Floats, triangles: Floats, *, prefixes: bool, known: 
         moved = mean_square(ones, prefixes=prefixes)
         lost = float((ones * moved).sum())
         value -= lost / total
-
-    def effective(values: Floats) -> Floats:  # the G whose gradient this is
-        product = mean_square(values, prefixes=prefixes)
-        if known:
-            summed = values.sum(axis=0)
-            product = product - (moved.T @ values + moved * summed) / total + lost / total**2 * summed
-        return product
-
-    if known:
+        # Of the effective G: times the columns of c N B', and its diagonal.
+        values = column[:, None] * thinned.T
+        summed = values.sum(axis=0)
+        spread = spread - (moved.T @ values + moved * summed) / total + lost / total**2 * summed
         share = share - 2 * moved[:, 0] / total + lost / total**2
-    half = effective((column[:, None] * measured.T) @ inside)
-    by_column = column * share - (measured.T * half).sum(axis=1)
-    turned = column[:, None] * (triangles.T - measured.T @ (inside @ (measured @ triangles.T)))
-    gradient: Floats = 2 * triangles @ by_column - 2 * weights * (turned * effective(turned)).sum(axis=0)
+    by_column = column * share - (measured.T * spread).sum(axis=1)
+    inner = (column[:, None] * spread).T
+    gradient: Floats = 2 * by_column - 2 * (inner - (inner @ measured.T) @ thinned)
     return value, gradient
 
 
@@ -120,16 +134,27 @@ class Strategy:
 
     Attributes:
         own: weight of each cell's own count, at least 1.
-        windows: weights of the windows.
+        windows: weights of the windows; sparse on more than MOST_DENSE cells.
         steps: the sum of every column.
+
+    Raises:
+        ParameterError: a cell that is not measured, a weight below 0, or a column of another sum: the noise would not
+            hide a row.
     """
 
     own: Integers
-    windows: Integers
+    windows: Any
     steps: int
 
+    def __post_init__(self) -> None:
+        whole = np.issubdtype(self.own.dtype, np.integer) and np.issubdtype(self.windows.dtype, np.integer)
+        if not whole or self.own.min() < 1 or (self.windows < 0).sum():
+            raise ParameterError("Weights are whole numbers of at least 0, and at least 1 of a cell's own.")
+        if (self.own + self.windows.sum(axis=0) != self.steps).any():
+            raise ParameterError(f"The weights of every cell must add up to {self.steps}.")
 
-@lru_cache(maxsize=64)
+
+@lru_cache(maxsize=32)
 def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
     """The best windows for all prefixes or all ranges, weights rounded down to whole steps; kept: sizes alone.
 
@@ -139,22 +164,122 @@ def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy
         known: whether the number of rows is public, so that the sum of all cells need not be measured.
         steps: the sum of a column.
     """
-    from scipy.optimize import minimize  # not before somebody asks: it takes a while to import
-
     triangles, levels = windows(cells, prefixes=prefixes, known=known)
-    tied = cells > MOST_CELLS // 2
-    group = levels if tied else np.arange(len(levels))
+    if cells > MOST_DENSE:
+        mean = sampled_mean(triangles, levels, prefixes=prefixes, known=known)
+        measured = _rows_times(triangles, _least(mean, np.full(int(levels.max()) + 1, 0.5), FEW_STEPS)[levels])
+    else:
+        measured = _searched(triangles.toarray(), levels, prefixes=prefixes, known=known)
+    shares = steps / (1 + measured.sum(axis=0))
+    if cells > MOST_DENSE:
+        whole = (measured * shares).tocsr()
+        whole.data = np.floor(whole.data)
+        whole = whole.astype(np.int64)
+        whole.eliminate_zeros()
+        whole = whole[np.diff(whole.indptr) > 0]
+    else:
+        whole = np.floor(measured * shares).astype(np.int64)
+        whole = whole[whole.any(axis=1)]
+    return Strategy(own=steps - whole.sum(axis=0), windows=whole, steps=steps)
+
+
+def _searched(triangles: Floats, levels: Integers, *, prefixes: bool, known: bool) -> Floats:
+    """The best windows B (K, U) by the exact mean: multiples of the triangles, then, on few cells, anything near."""
+    cells = triangles.shape[1]
+    group = levels if cells > MOST_DENSE // 2 else np.arange(len(levels))
     count = int(group.max()) + 1
 
-    def objective(by_group: Floats) -> tuple[float, Floats]:
-        value, gradient = mean_variance(by_group[group], triangles, prefixes=prefixes, known=known)
-        return value, np.bincount(group, weights=gradient, minlength=count).astype(np.float64)
+    def by_group(weights: Floats) -> tuple[float, Floats]:
+        value, gradient = mean_variance(weights[group][:, None] * triangles, prefixes=prefixes, known=known)
+        summed = np.bincount(group, weights=(triangles * gradient).sum(axis=1), minlength=count)
+        return value, summed.astype(np.float64)
 
-    found = minimize(
-        objective, np.full(count, 0.5), jac=True, method="L-BFGS-B", bounds=[(0, None)] * count,
-        options={"maxiter": STEPS_OF_SEARCH},
-    )  # fmt: skip
-    measured = found.x[group][:, None] * triangles
-    whole = np.floor(steps * measured / (1 + measured.sum(axis=0))).astype(np.int64)
-    whole = whole[whole.any(axis=1)]
-    return Strategy(own=steps - whole.sum(axis=0), windows=whole, steps=steps)
+    def free(entries: Floats) -> tuple[float, Floats]:
+        value, gradient = mean_variance(entries.reshape(triangles.shape), prefixes=prefixes, known=known)
+        return value, gradient.ravel()
+
+    weights = _least(by_group, np.full(count, 0.5), STEPS_OF_SEARCH)
+    measured: Floats = weights[group][:, None] * triangles
+    if cells <= MOST_FREE:
+        measured = _least(free, measured.ravel(), STEPS_OF_POLISH).reshape(triangles.shape)
+    return measured
+
+
+def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, steps: int) -> Floats:
+    """Where a function with a gradient is least, among numbers of at least 0."""
+    from scipy.optimize import minimize  # not before somebody asks: it takes a while to import
+
+    bounds = [(0, MOST_WEIGHT)] * len(start)
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
+    best: Floats = found.x
+    return best
+
+
+def sampled_mean(
+    triangles: Any, levels: Integers, *, prefixes: bool, known: bool
+) -> Callable[[Floats], tuple[float, Floats]]:
+    """The mean variance over SAMPLED queries and its gradient, as a function of one weight a level (L,).
+
+    Triangles (K, U) are sparse. With z = N c w for a query w, its variance is (c w)'z.
+    """
+    from scipy.sparse import csr_array
+
+    cells, count = triangles.shape[1], int(levels.max()) + 1
+    ends = np.sort(np.random.Generator(np.random.PCG64(1)).random((2, SAMPLED)), axis=0) * cells
+    if prefixes:
+        ends = np.stack([np.zeros(SAMPLED), (np.arange(SAMPLED) + 0.5) / SAMPLED * cells])
+    place = np.arange(cells)[:, None]
+    queries = ((place >= np.floor(ends[0])) & (place <= np.floor(ends[1]))).astype(np.float64)
+    queries = np.concatenate([queries, np.ones((cells, 1))], axis=1)
+    of_level = csr_array((np.ones(len(levels)), (levels, np.arange(len(levels)))), shape=(count, len(levels)))
+    sums = of_level @ triangles  # (L, U)
+    overlaps = triangles @ triangles.T
+
+    def objective(weights: Floats) -> tuple[float, Floats]:
+        each = weights[levels]
+        column = 1 + sums.T @ weights
+        solve = solving(_rows_times(_rows_times(overlaps, each).T, each))
+        scaled = column[:, None] * queries
+        solved = scaled - triangles.T @ (each[:, None] * solve(each[:, None] * (triangles @ scaled)))
+        seen = triangles @ solved
+
+        def products(other: Floats, solved_other: Floats, seen_other: Floats) -> tuple[Floats, Floats]:
+            """Values of (c w)'N(c v), (Q,), and their gradients in the weights, (L, Q)."""
+            values = (column[:, None] * other * solved).sum(axis=0)
+            by_column = sums @ (queries * solved_other + other * solved)
+            return values, by_column - 2 * weights[:, None] * (of_level @ (seen * seen_other))
+
+        values, gradients = products(queries, solved, seen)
+        if known:
+            crossed, moved = products(queries[:, -1:], solved[:, -1:], seen[:, -1:])
+            total = values[-1] + 1
+            gradients = gradients - 2 * crossed / total * moved + (crossed / total) ** 2 * gradients[:, -1:]
+            values = values - crossed**2 / total
+        return float(values[:-1].mean()), gradients[:, :-1].mean(axis=1)
+
+    return objective
+
+
+def solving(inside: Any) -> Callable[[Floats], Floats]:
+    """Solves (I + inside) x = b for the columns of b: once inverted where it is full, factored where it is sparse.
+
+    The matrix is symmetric and positive: with pivots off the diagonal a factor has ten times the entries, and errs.
+    """
+    if isinstance(inside, np.ndarray):
+        inverse = np.linalg.inv(np.eye(len(inside)) + inside)
+        return lambda columns: inverse @ columns
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    whole = (eye_array(inside.shape[0]) + inside).tocsc()
+    factored = splu(whole, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return lambda columns: factored.solve(np.ascontiguousarray(columns))
+
+
+def _rows_times(matrix: Any, factors: Floats) -> Any:
+    """Each row of a sparse matrix times its factor."""
+    from scipy.sparse import csr_array
+
+    scaled = csr_array(matrix, copy=True).astype(np.float64)
+    scaled.data *= np.repeat(factors, np.diff(scaled.indptr))
+    return scaled

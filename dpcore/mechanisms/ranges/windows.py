@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from dpcore.core import (
     HistogramState,
     Integers,
     Neighbours,
-    ParameterError,
     Problem,
     PureMechanism,
     epsilon_param,
@@ -40,9 +40,20 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.mechanisms.histograms.concentration import laplace_log_moment
-from dpcore.mechanisms.ranges.strategy import MOST_CELLS, Strategy, strategy
+from dpcore.mechanisms.ranges.strategy import MOST_DENSE, Strategy, solving, strategy
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
+
+
+class Solver(Protocol):
+    """What makes counts of measured values."""
+
+    def counts(self, measured: Floats, *, n: int) -> Floats:
+        """Cells' estimated rows (T, size) from measured values (T, m), in rows."""
+
+
+NEAR = 32
+"""Cells on either side of a prefix's end whose shares are worked out one by one."""
 
 
 class Estimate:
@@ -56,21 +67,30 @@ class Estimate:
 
     def __init__(self, plan: Strategy, *, spare: int, known: bool) -> None:
         self.own = np.concatenate([plan.own, np.full(spare, plan.steps)]) / plan.steps
-        self.windows = np.pad(plan.windows, ((0, 0), (0, spare))) / plan.steps
-        self.light = self.windows / self.own**2  # A D^-2
-        self.inside = np.linalg.inv(np.eye(len(self.windows)) + self.light @ self.windows.T)
+        self.windows = plan.windows / plan.steps  # on all cells but the spare
+        self.cells = len(plan.own)
+        light = self.windows / self.own[: self.cells]
+        self.within = solving(light @ light.T)
         self.known = known
         self.ones = self.solved(np.ones((1, len(self.own))))[0]  # X^-1 1
 
     def solved(self, values: Floats) -> Floats:
         """X^-1 times each row of values (T, size)."""
-        found: Floats = values / self.own**2 - ((values @ self.light.T) @ self.inside) @ self.light
+        found: Floats = values / self.own**2
+        inner = self.within(self.windows @ found[:, : self.cells].T)
+        found[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
         return found
+
+    def shares_of_ones(self) -> Floats:
+        """How much of each measured value's noise is in the estimate of all cells' sum, if that is not known."""
+        return np.concatenate([self.ones * self.own, self.windows @ self.ones[: self.cells]])
 
     def counts(self, measured: Floats, *, n: int) -> Floats:
         """Cells' estimated rows (T, size) from cells' and windows' measured values (T, size + K), in rows."""
         size = len(self.own)
-        found = self.solved(measured[:, :size] * self.own + measured[:, size:] @ self.windows)
+        gathered = measured[:, :size] * self.own
+        gathered[:, : self.cells] += (self.windows.T @ measured[:, size:].T).T
+        found = self.solved(gathered)
         if self.known:
             found += self.ones * ((n - found.sum(axis=1, keepdims=True)) / self.ones.sum())
         return found
@@ -80,7 +100,7 @@ class Estimate:
         turned = self.solved(queries)
         if self.known:
             turned -= self.ones * (turned.sum(axis=1, keepdims=True) / self.ones.sum())
-        return np.concatenate([turned * self.own, turned @ self.windows.T], axis=1)
+        return np.concatenate([turned * self.own, (self.windows @ turned[:, : self.cells].T).T], axis=1)
 
 
 @lru_cache(maxsize=64)
@@ -89,13 +109,51 @@ def estimate(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int)
     return Estimate(strategy(cells, prefixes=prefixes, known=known, steps=steps), spare=spare, known=known)
 
 
+def worst_prefix(solver: Estimate) -> tuple[float, float]:
+    """Over all prefixes: the largest sum of squared shares, and a number that no share exceeds; cell by cell.
+
+    One cell more changes what the prefix weighs in a few windows, so the windows' shares g follow from a few columns of
+    an inverse. The sum of squares is 1'X^-1 1 on the prefix. Of the cells' own shares those near its end are worked
+    out; none of the others can be larger than the root of what they leave of that sum.
+    """
+    cells, columns = solver.cells, solver.windows.tocsc()
+    inverse = solver.within(np.eye(columns.shape[0]))
+    whole = solver.shares_of_ones()
+    counts = np.diff(columns.indptr)
+    place = np.arange(int(counts.max()))  # of a window among those over a cell
+    among = np.where(place < counts[:, None], columns.indptr[:-1, None] + place, 0)
+    over, height = columns.indices[among], np.where(place < counts[:, None], columns.data[among], 0.0)
+    added = height / solver.own[:cells, None] ** 2
+    squares, total = np.cumsum(1 / solver.own[:cells] ** 2), float(solver.ones.sum())
+    sums = np.cumsum(solver.ones[:cells])
+    shares, weighed = np.zeros(columns.shape[0]), np.zeros(columns.shape[0])
+    square = largest = 0.0
+    for last in range(cells):
+        np.add.at(weighed, over[last], added[last])
+        shares += added[last] @ inverse[over[last]]
+        known = sums[last] / total if solver.known else 0.0
+        found = float(squares[last] - weighed @ shares) - known * sums[last]
+        part = slice(max(0, last - NEAR), last + NEAR + 1)
+        own = -(height[part] * shares[over[part]]).sum(axis=1)
+        own[: last - part.start + 1] += 1
+        own = own / solver.own[:cells][part] - known * whole[:cells][part]
+        other = shares - known * whole[len(solver.own) :]
+        left = math.sqrt(max(0.0, found * (1 + 1e-9) - own @ own - other @ other))
+        square = max(square, found)
+        largest = max(largest, left, np.abs(own).max(), np.abs(other).max(initial=0))
+    return square, float(largest)
+
+
 @lru_cache(maxsize=64)
 def worst_query(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> tuple[float, float]:
     """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone.
 
-    The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two.
+    The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two. On more
+    than MOST_DENSE cells both numbers are those of prefixes.
     """
     solver = estimate(cells, spare=spare, prefixes=prefixes, known=known, steps=steps)
+    if cells > MOST_DENSE:
+        return worst_prefix(solver)
     unit = np.eye(cells, len(solver.own))
     sums = np.concatenate(
         [np.zeros((1, len(solver.own) + len(solver.windows))), np.cumsum(solver.shares(unit), axis=0)]
@@ -112,7 +170,7 @@ class WindowsRelease(DataRelease):
     """Measured values in steps, cells' and windows', (T, size + K): whole numbers; the data are estimated from them."""
 
     measured: Integers
-    solver: Estimate
+    solver: Solver
     steps: int
 
     def histogram(self) -> Floats:
@@ -135,6 +193,8 @@ class WindowsRelease(DataRelease):
 class Windows(PureMechanism):
     """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
 
+    data_independent: ClassVar[bool] = True
+
     epsilon: float = epsilon_param()
     steps: int = param(
         4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
@@ -142,16 +202,12 @@ class Windows(PureMechanism):
     )  # fmt: skip
 
     def solver(self, problem: Problem) -> Estimate:
-        """The estimate for the problem's sizes.
-
-        Raises:
-            ParameterError: too many cells.
-        """
+        """The estimate for the problem's sizes."""
         return estimate(**self._sizes(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
-        shares = self.solver(problem).shares(_rows(problem, indices))
+        shares = self.solver(problem).shares(query_rows(problem, indices))
         p = math.exp(-1 / self._scale(problem))
         found: Floats = (shares**2).sum(axis=1) * 2 * p / (1 - p) ** 2 / self.steps**2
         return found
@@ -160,20 +216,24 @@ class Windows(PureMechanism):
         """Chernoff's bound for each query and a union bound over the class.
 
         With v the largest sum of squared shares and c the largest share, log E e^(λ error) is at most (v/c^2) times
-        log E e^(λ c Z), as the even cumulants of Z are positive and the odd ones 0.
+        log E e^(λ c Z), as the even cumulants of Z are positive and the odd ones 0. On more than MOST_DENSE cells the
+        class is that of prefixes, and a range errs by at most twice as much as the worst of them.
         """
         square, largest = worst_query(**self._sizes(problem))
-        scale = self._scale(problem)
+        scale, count, ends = self._scale(problem), problem.queries.count, 1
+        if problem.domain.ordered > MOST_DENSE and isinstance(problem.queries, Intervals):
+            count, ends = problem.domain.ordered, 2  # a range is the difference of two prefixes
         rates = np.logspace(-6, 0, 600, endpoint=False) / scale
         moments = square / largest**2 * laplace_log_moment(scale)(rates)
-        rows = largest / self.steps * float(((moments + math.log(2 * problem.queries.count / beta)) / rates).min())
+        rows = ends * largest / self.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
-            statement=f"The worst {problem.queries.one} gathers the noise of {square:,.4g} cells, of scale "
-            f"{scale / self.steps:,.4g} rows, and no answer is off by more than {rows:,.0f} rows, except with chance "
-            f"{beta:g}.",
-            formula=r"\alpha\le\frac{c}{n}\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
+            statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
+            f"{square:,.4g} cells, of scale {scale / self.steps:,.4g} rows, and no answer is off by more than "
+            f"{rows:,.0f} rows, except with chance {beta:g}.",
+            formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
+            r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
             r"{\lambda},\quad v=\max_w w^\top Mw,\quad Z\sim\mathrm{DLap}(\Delta/\varepsilon)",
             reference="least squares; Chernoff's bound, union bound over the class",
             beta=beta,
@@ -183,6 +243,8 @@ class Windows(PureMechanism):
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
         cells = problem.domain.ordered
+        if cells > MOST_DENSE:
+            return 2.5e-4 * cells, 4e-7 * cells
         return 2.2e-7 * cells**2, 3e-10 * cells**2
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
@@ -217,8 +279,6 @@ class Windows(PureMechanism):
     def _sizes(self, problem: Problem) -> dict[str, int]:
         """What the strategy depends on; public."""
         cells = problem.domain.ordered
-        if cells > MOST_CELLS:
-            raise ParameterError(f"Windows are planned for at most {MOST_CELLS:,} cells; here are {cells:,}.")
         return {
             "cells": cells,
             "spare": problem.domain.size - cells,
@@ -228,7 +288,7 @@ class Windows(PureMechanism):
         }
 
 
-def _rows(problem: Problem, indices: Integers) -> Floats:
+def query_rows(problem: Problem, indices: Integers) -> Floats:
     """The queries as rows of zeros and ones, (Q, size)."""
     assert isinstance(problem.queries, Thresholds | Intervals)
     first, last = problem.queries.ends(indices)

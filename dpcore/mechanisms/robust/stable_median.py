@@ -1,20 +1,27 @@
 """Stable median: give the exact median, but only if many people would have to change to move it; else give no answer.
 
 A median has no useful sensitivity: among 51 zeros and 50 millions one person moves it by a million. So the mechanism
-first asks how *stable* it is (how many rows must be replaced before the median is another one) and adds noise to that
-number only. If stability plus noise reaches a threshold it answers with the exact median, else it refuses. Refusing is
-an outcome like any other: what can be learnt from a refusal is bounded too.
+first asks how *stable* it is (how many rows must be replaced before the median is another one). The stabler it is, the
+likelier it answers with the exact median, else it refuses. Refusing is an outcome like any other: what can be learnt
+from a refusal is bounded too.
 
-Why it is private: one row changes the stability by at most 1, so noise of scale 1/epsilon hides it. And where one row
-would change the *answer*, both neighbours have stability 1; both then refuse except with chance delta, the chance that
-noise makes up threshold - 1 rows. So delta is known exactly. The same argument holds for any quantile, for rows added
-or removed (with stability counted in those), and for any other statistic whose stability can be computed.
+Two rules of when to answer:
+- optimal: with chance p_s at stability s, p_0 = 0 and p_{s+1} = min(e^ε p_s + δ, 1 - e^-ε (1 - p_s - δ), 1), which
+  nobody who is never wrong exceeds (``randomness/answers.py`` has the proof);
+- threshold: if the stability plus noise of scale 1/epsilon reaches a threshold, as in the notes.
+
+Why it is private: one row changes the stability by at most 1, so noise of scale 1/epsilon hides it, and so does each
+step of p_s. And where one row would change the *answer*, both neighbours have stability 1; both then refuse except with
+chance delta: p_1, or the chance that noise makes up threshold - 1 rows. So delta is known exactly. The same argument
+holds for any quantile, for rows added or removed (with stability counted in those), and for any other statistic whose
+stability can be computed.
 
 Notation: epsilon = ε, delta = δ; stability = Δ(x); threshold = τ, a whole number (t/ε in the notes, whose noise is not
 discrete); lower quantile number ceil(q · rows) of the rows that fit the domain.
 
 References:
-    Notes on stability-based mechanisms, section 1, Theorem 1; Dwork and Lei (2009), propose-test-release.
+    Notes on stability-based mechanisms, section 1, Theorem 1; Dwork and Lei (2009), propose-test-release; Desfontaines,
+    Voss, Gipson and Mandayam (2022), the optimal rule.
 """
 
 from __future__ import annotations
@@ -45,11 +52,18 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.queries.ranges import Thresholds
-from dpcore.randomness import NoisyComparisons, Sampler
+from dpcore.randomness import Answers, NoisyComparisons, Sampler
+from dpcore.randomness.answers import answer_chances, every_chance
 from dpcore.randomness.laws import laplace_tail
 
 PARTS = 10**6
 """Quantiles are whole numbers of millionths, so that ranks are exact."""
+FORMULAS = {
+    "threshold": r"\Pr[\bot]=\Pr[\mathrm{stability}(D)+Z<T]\le\beta,\quad Z\sim\mathrm{DLap}(1/\varepsilon)",
+    "optimal": r"\Pr[\bot]=1-p_{\mathrm{stability}(D)}\le\beta,\quad p_{s+1}=\min\bigl(e^{\varepsilon}p_s+\delta,\,"
+    r"1-e^{-\varepsilon}(1-p_s-\delta),\,1\bigr),\quad p_0=0",
+}
+"""Of a refusal, by the rule."""
 
 
 def rank(rows: int, *, quantile: float) -> int:
@@ -117,7 +131,7 @@ def paper_t(*, epsilon: float, delta: float) -> float:
 
 
 def answer_chance(stable_rows: Integers | int, *, epsilon: float, threshold: int) -> Floats:
-    """Chance that data of such stability get an answer, elementwise."""
+    """Chance that stability plus noise reaches a threshold, elementwise."""
     return laplace_tail(threshold - np.asarray(stable_rows), scale=1 / epsilon)
 
 
@@ -139,9 +153,24 @@ class StableMedian(Mechanism):
         help="0.5 is the median: half of the rows lie at or below the answer.",
     )
 
+    rule: str = param(
+        "optimal",
+        label="When to answer",
+        choices=("optimal", "threshold"),
+        help="Optimal refuses as seldom as anybody can who is never wrong; threshold is the notes' noisy comparison.",
+    )
+
+    def chance(self, stable_rows: Integers | int) -> Floats:
+        """Chance that data of such stability get an answer, elementwise."""
+        if self.rule == "optimal":
+            return answer_chances(np.asarray(stable_rows), epsilon=self.epsilon, delta=self.delta)
+        return answer_chance(stable_rows, epsilon=self.epsilon, threshold=self.threshold)
+
     @property
     def threshold(self) -> int:
-        """The smallest whole number that stability plus noise must reach for this delta."""
+        """What stability plus noise must reach for this delta; by the optimal rule, where half of the runs answer."""
+        if self.rule == "optimal":
+            return self.stability_needed(0.5)
         # Invert e^(-epsilon j)/(1 + e^(-epsilon)) <= delta, then let the formula itself decide at the edge.
         j = max(1, math.floor(-math.log(self.delta * (1 + math.exp(-self.epsilon))) / self.epsilon) - 1)
         while laplace_tail(j, scale=1 / self.epsilon) > self.delta:
@@ -149,14 +178,17 @@ class StableMedian(Mechanism):
         return j + 1
 
     def guarantee(self, problem: Problem) -> Guarantee:
-        """(epsilon, delta)-DP, either relation, with the delta of the whole-number threshold: nothing smaller holds."""
-        delta = float(laplace_tail(self.threshold - 1, scale=1 / self.epsilon))
-        return Guarantee(epsilon=self.epsilon, delta=delta, neighbours=problem.neighbours)
+        """(epsilon, delta)-DP, either relation, with the chance of an answer at stability 1: no smaller delta holds."""
+        return Guarantee(epsilon=self.epsilon, delta=float(self.chance(1)), neighbours=problem.neighbours)
 
     def stability_needed(self, beta: float) -> int:
         """The stability at which the chance of a refusal is at most beta."""
-        stable = max(1, self.threshold + math.floor(-math.log(2 * beta) / self.epsilon) - 1)
-        while 1 - answer_chance(stable, epsilon=self.epsilon, threshold=self.threshold) > beta:
+        if self.rule == "threshold":
+            stable = max(1, self.threshold + math.floor(-math.log(2 * beta) / self.epsilon) - 1)
+        else:
+            chances = every_chance(epsilon=self.epsilon, delta=self.delta)
+            stable = max(1, int(np.searchsorted(chances, 1 - beta)) - 1)
+        while 1 - self.chance(stable) > beta:
             stable += 1
         return stable
 
@@ -177,7 +209,7 @@ class StableMedian(Mechanism):
             kind=BoundKind.GUARANTEE,
             statement=f"An answer is the exact quantile. It is given with chance at least {1 - beta:g} if at least "
             f"{needed:,} rows must {'change' if replaced else 'come or go'} before the quantile does.",
-            formula=r"\Pr[\bot]=\Pr[\mathrm{stability}(D)+Z<T]\le\beta,\quad Z\sim\mathrm{DLap}(1/\varepsilon)",
+            formula=FORMULAS[self.rule],
             reference="Notes on stability-based mechanisms, section 1",
             beta=beta,
             assumptions=(
@@ -197,10 +229,14 @@ class StableMedian(Mechanism):
         cell, stable = stability(
             state.histogram, domain=problem.domain, quantile=self.quantile, neighbours=problem.neighbours
         )
-        draw = NoisyComparisons(np.array([[stable]]), self.threshold, epsilon=self.epsilon, sensitivity=1)
-        answers = sampler.draw(draw, trials)
+        if self.rule == "optimal":
+            answered = sampler.draw(Answers(np.array([stable]), epsilon=self.epsilon, delta=self.delta), trials)
+        else:
+            rows = np.array([[stable]])
+            draw = NoisyComparisons(rows, self.threshold, epsilon=self.epsilon, sensitivity=1)
+            answered = sampler.draw(draw, trials)[:, 0]
         values = np.full(trials, cell, dtype=np.int64)
-        return self.release(ValueRelease, state, sampler, trials, refused=~answers[:, 0], values=values)
+        return self.release(ValueRelease, state, sampler, trials, refused=~answered, values=values)
 
 
 ENTRIES = (
@@ -211,7 +247,12 @@ ENTRIES = (
         story="The exact median or another quantile, if no few people could move it; otherwise no answer at all.",
         domains=(Line,),
         queries=(Thresholds,),
-        references=("Notes on stability-based mechanisms, Theorem 1", "Dwork and Lei (2009)"),
+        references=(
+            "Notes on stability-based mechanisms, Theorem 1",
+            "Dwork and Lei (2009)",
+            "Desfontaines, Voss, Gipson and Mandayam (2022)",
+        ),
         tiny={"epsilon": 1.0, "delta": 0.1},
+        tiny_rows=6,
     ),
 )

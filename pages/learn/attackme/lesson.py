@@ -9,7 +9,7 @@ from dpcore.core import exactly
 from dpcore.experiments.limits import typed_bits
 from pages.charts.words import percent
 from pages.learn.attackme import figure
-from pages.learn.kit import SIMULATED, draws_seed, guess_number, picture, reference
+from pages.learn.kit import SIMULATED, draws_seed, guess_number, picture, why
 from pages.shell.controls import choice, stops
 from pages.shell.session import with_progress
 
@@ -21,8 +21,9 @@ BEFORE = (2, 3, 5, 8, 13)
 def lesson() -> None:
     """Sixteen answers, the question, what the attacker finds, and how much noise would stop it."""
     st.markdown(
-        f"Sixteen people answer a question nobody should know their answer to. Published are only **counts**: of "
-        f"{typed_bits.GROUPS} random groups, how many say yes. No name, no single answer. Is that anonymous?"
+        f"Sixteen people answer a question, and nobody should know their answers. Published are only **counts**: of "
+        f"{typed_bits.GROUPS} random groups, how many say yes; no name, no single answer. Is that anonymous? "
+        "Guess, look, then make the counts private, and watch the attack fail."
     )
     chosen = st.pills(
         "Who says yes? Change it: these are your secrets.",
@@ -71,10 +72,6 @@ def lesson() -> None:
         picture(shown, key="attackme_epsilon", badge=badge)
     first = " + ".join(f"x_{{{person}}}" for person in typed_bits.told(found, 0))
     st.latex(rf"{first} = {found.answers[0]:g}")
-    st.caption(
-        f"The first published count as the attacker reads it: one equation in sixteen unknowns, and there are "
-        f"{typed_bits.GROUPS} of them."
-    )
     if noisy:
         best = float(typed_bits.best_possible(np.array([epsilon]))[0])
         st.markdown(
@@ -83,4 +80,10 @@ def lesson() -> None:
         )
     else:
         st.markdown("**Break it:** make the counts private, and move ε.")
-    reference("Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.")
+    why(
+        r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
+        "Above the theorem: the first published count as the attacker reads it, one equation in sixteen unknowns, and "
+        f"there are {typed_bits.GROUPS} of them.",
+        "Whoever knows all the others still faces odds of e^ε at most, for each answer on its own.",
+        proved="Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.",
+    )

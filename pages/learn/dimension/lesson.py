@@ -16,7 +16,7 @@ from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from pages.learn.dimension import figure
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference
+from pages.learn.kit import THEORY, epsilon, guess_number, picture, why
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import with_progress
 
@@ -116,11 +116,11 @@ def lesson() -> None:
         badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
     )
     bound = worth.hidden_half(found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA)
-    if bound is not None:
-        st.markdown(f"{bound.statement} {THEORY}")
-    reference(
-        "Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), Theorem 2, "
-        "for weights; Sauer (1972)."
+    why(
+        r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
+        *([f"{bound.statement} {THEORY}"] if bound is not None else []),
+        proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
+        "Theorem 2, for weights; Sauer (1972).",
     )
 
 

@@ -10,7 +10,7 @@ from dpcore.experiments.limits.reconstruction import BETA
 from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.learn.fat import figure
-from pages.learn.kit import THEORY, draws_seed, epsilon, guess_answer, picture, reference, relation
+from pages.learn.kit import THEORY, draws_seed, epsilon, guess_answer, picture, relation, why
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
 from pages.shell.session import remembered
@@ -54,7 +54,7 @@ def lesson() -> None:
         return
     st.markdown(
         f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. The share stays the same: the "
-        "attacker knows the weights and scales them away. What shrinks with γ is only the error that gives protection."
+        "attacker knows the weights and scales them away."
     )
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     seen = attack(
@@ -85,5 +85,11 @@ def lesson() -> None:
     bound = fat_shattering.error_bound(
         points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
     )
-    st.markdown(f"{bound.statement} {bound.note} {THEORY}")
-    reference(f"{bound.reference}; Lemmas 1 and 2.")
+    why(
+        r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
+        "An attacker who reads answers within α finds a half T' that misses few of the true half T; s is how far the "
+        "levels lie apart.",
+        "What shrinks with γ is only the error that gives protection.",
+        f"{bound.statement} {bound.note} {THEORY}",
+        proved=f"{bound.reference}; Lemmas 1 and 2.",
+    )

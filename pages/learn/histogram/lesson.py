@@ -10,7 +10,7 @@ from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant
 from pages.learn.histogram import figure
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, reference
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, why
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -64,10 +64,13 @@ def lesson() -> None:
         badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {drawn}",
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
-    st.markdown(f"{bound.statement} {bound.note} {THEORY}")
     projected = errors("projected_histogram", full=occupied)
-    st.markdown(what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected))
-    reference(f"{bound.reference}; their equation 5 for the random-DP histogram.")
+    why(
+        r"\inf_M\sup_D\;\mathbb{E}\,\bigl\lVert\hat h-h\bigr\rVert_1\;\ge\;c\,\frac{k}{\varepsilon n}",
+        f"{bound.statement} {bound.note} {THEORY}",
+        what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
+        proved=f"{bound.reference}; their equation 5 for the random-DP histogram.",
+    )
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:

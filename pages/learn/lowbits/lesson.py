@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, draws_seed, epsilon, guess_number, picture, reference
+from pages.learn.kit import SIMULATED, draws_seed, epsilon, guess_number, picture, why
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
 from pages.shell.session import with_progress
@@ -16,9 +16,9 @@ from pages.shell.session import with_progress
 def lesson() -> None:
     """Controls, the question, the two verdicts, some releases taken apart."""
     st.markdown(
-        "Is there one person more in the table, or not? A count is released with Laplace noise, drawn as the textbook "
-        "says: `scale * log(uniform)`. On paper this is private. In a computer the noise is one of finitely many "
-        "numbers, and **adding it to another count rounds it differently**. So the attacker looks at the last bits."
+        "A count is released with Laplace noise as the textbook says, `scale * log(uniform)`: on paper this is "
+        "private. In a computer the noise is one of finitely many numbers, and **adding it to another count rounds it "
+        "differently**. So the attacker looks at the last bits: is there one person more in the table, or not?"
     )
     left, right = st.columns(2)
     with left:
@@ -64,10 +64,13 @@ def lesson() -> None:
     _taken_apart(found)
     st.markdown(
         f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, whatever ε "
-        "was. The secure sampler draws whole-number noise exactly: every whole number can come out of every count. "
-        f"{SIMULATED}"
+        f"was. {SIMULATED}"
     )
-    reference("Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.")
+    why(
+        r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
+        "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
+        proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
+    )
 
 
 def _taken_apart(found: low_bits.Attacked) -> None:

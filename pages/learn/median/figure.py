@@ -65,6 +65,7 @@ def success(
             Rule(role="ink", x=bits, label="your grid"),
             guessed(x=guess),
         ],
+        caption=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}).",
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right that privacy loss {exactly(epsilon)} leaves is "
         f"{log_chance(float(chances.most[here]))}; {reached}.",

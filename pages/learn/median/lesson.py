@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.experiments.limits import medians
 from dpcore.limits.bounds import median
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, reference
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, why
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered
@@ -66,16 +66,16 @@ def lesson() -> None:
         badge=f"curves: exact theory · dots: simulated, preview sampler, seed {drawn}",
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
-    st.markdown(f"{bound.statement} {bound.note} {THEORY}")
-    st.markdown(
+    why(
+        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\Pr[\text{right}]<\tfrac12\qquad(\delta=0)",
+        f"{bound.statement} {bound.note} {THEORY}",
         "With δ > 0 the wall has a door: the stable median answers only if no "
         f"{median.stable_threshold(epsilon=loss, delta=delta):,} rows or so could change the answer, and it does not "
-        "care how long the line is."
+        "care how long the line is.",
+        proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
+        "permute-and-flip.",
     )
     _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn)
-    reference(
-        "Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for permute-and-flip."
-    )
 
 
 def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int) -> None:

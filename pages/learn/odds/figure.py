@@ -32,6 +32,7 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
             Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
             guessed(y=guess),
         ],
+        caption=f"{odds.told(prior=prior, epsilon=epsilon).sentence}",
         sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}.{hole}",
         height=320,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import exactly
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, reference
+from pages.learn.kit import THEORY, epsilon, guess_number, picture, why
 from pages.learn.odds import figure
 from pages.shell.controls import stops, whole
 
@@ -43,11 +43,11 @@ def lesson() -> None:
         picture(shown, key="odds_belief", badge=badge)
     with right:
         picture(figure.guessing(prior=prior, epsilon=loss, delta=delta), key="odds_guess", badge=badge)
-    st.markdown(
+    why(
+        r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
+        r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}\qquad(\delta=0)",
         "It does **not** say that nothing is learned about people like you, nor that bad odds were good before. The ε "
-        f"of several releases add up, and a person with several rows gets the ε of each. {THEORY}"
-    )
-    reference(
-        "Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
-        "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ."
+        f"of several releases add up, and a person with several rows gets the ε of each. {THEORY}",
+        proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
+        "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
     )

@@ -50,6 +50,7 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
             Rule(role="quiet", x=1.0, label="loss 1"),
             guessed(y=guess, label="your guess, at loss 1"),
         ],
+        caption=f"Told apart in {percent(apart.far)} of all pairs (you guessed {percent(guess)}).",
         sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
         f"{percent(apart.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
         f"{rounded_up(apart.epsilon)} at most. The net mechanism tells half of {len(net)} pairs apart with at least "

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.core import Floats, ParameterError, exactly
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import significant
-from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, reference
+from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, why
 from pages.learn.population import figure
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -65,9 +65,12 @@ def lesson() -> None:
         text = (
             f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
         )
-    st.markdown(f"{text} {THEORY}")
-    st.markdown(distributional_words(apart, net, n=n))
-    reference("Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.")
+    why(
+        r"m=\tfrac2\varepsilon:\quad\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
+        f"{text} {THEORY}",
+        distributional_words(apart, net, n=n),
+        proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
+    )
 
 
 def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:

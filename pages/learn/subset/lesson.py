@@ -10,7 +10,7 @@ from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, reference
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, why
 from pages.learn.subset import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered, with_progress
@@ -84,17 +84,19 @@ def lesson() -> None:
         picture(noise, key="subset_noise", badge=f"{badge} · least squares")
     with right:
         picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
-    st.markdown(f"{bound.statement} {THEORY}")
     private = remembered(
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
     )
-    st.markdown(
+    why(
+        r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
+        f"m answers, none off by more than E; s is the smallest singular value of the groups. "
+        f"{bound.statement} {THEORY}",
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {SIMULATED} Least "
-        "squares is at its weakest where there are as many questions as people: every error is magnified."
+        "squares is at its weakest where there are as many questions as people: every error is magnified.",
+        proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
     )
-    reference(f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.")
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:

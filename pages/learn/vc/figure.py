@@ -157,6 +157,8 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
             guessed(y=guess),
             here(epsilon),
         ],
+        caption=f"{percent(float(seen.shares[0, near].mean()))} of the secret half is found (you guessed "
+        f"{percent(guess)}).",
         sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
         f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
         f"method lets no attack find more than {percent(walls.at(epsilon)[0])} on average at ε = {exactly(epsilon)}. "

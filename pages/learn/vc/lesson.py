@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.core import Entry, Neighbours, exactly
 from dpcore.experiments.limits.reconstruction import BETA, NOISE_FREE, fitting, one_attack, recovery, swap_worlds, walls
 from dpcore.limits.attacks import vc
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, reference, relation
+from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, relation, why
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
@@ -76,9 +76,15 @@ def lesson() -> None:
             badge=badge,
         )
     bound = vc.error_bound(epsilon=loss, repeats=repeats, neighbours=neighbours, beta=BETA, points=points)
-    st.markdown(f"{bound.statement} {bound.note} {THEORY}")
     _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
-    reference(f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.")
+    why(
+        r"|T\,\triangle\,T'|\le2d\alpha",
+        "Answers within α give a half T' that differs from the secret half T in few of the d people.",
+        f"{bound.statement} {bound.note} {THEORY}",
+        "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
+        f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
+        proved=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
+    )
 
 
 def _worlds(
@@ -95,8 +101,4 @@ def _worlds(
     picture(figure.worlds(told=told, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
     if told.impossible:
         st.warning(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
-    st.markdown(
-        f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED} Where releases are "
-        "accurate, the attacker must mostly say yes in one and no in the other, though only "
-        f"{repeats} row{'s' if repeats > 1 else ''} changed value."
-    )
+    st.markdown(f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED}")

@@ -12,7 +12,7 @@ from dpcore.data.domains import Grid, Line
 from dpcore.experiments.measure import ErrorReport
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
-from pages.charts.histogram import extent, unit_of
+from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, nothing, numbers
 from pages.charts.words import drawable, fullest, percent, rows, shortened
 from pages.play.figures.interval_map import interval_map
@@ -42,7 +42,7 @@ def error_band(report: ErrorReport) -> Picture:
         # A threshold is at its cell's upper end, a cell at its middle.
         offset = 0.5 if queries.key == "cells" else 1.0
         at = numbers(domain.low + (report.indices[shown] + offset) * domain.width)
-        axis = Axis(title=unit_of(domain, queries.one), low=domain.low, high=domain.high)
+        axis = axis_along(domain, queries.one)
         marks = _along(at, report.band[:, shown], [described[place] for place in shown], n=report.problem.n)
         return _picture(report, axis, marks, described, which, band=report.band)
     shown = fullest(report.truth)
@@ -61,7 +61,7 @@ def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
         for line in (queries.domain.first, queries.domain.second)
     )
     described = [
-        f"{across[a][0]} to {across[b][1]} × {up[c][0]} to {up[d][1]}"
+        f"{across[a][0]} to {across[b][-1]} × {up[c][0]} to {up[d][-1]}"
         for a, b, c, d in zip(left[order], right[order], low[order], high[order], strict=True)
     ]
     band = report.band[:, order]

@@ -8,8 +8,8 @@ from dpcore.core import Floats, Integers
 from dpcore.data.domains import Line
 from dpcore.experiments.measure import ErrorReport
 from dpcore.queries.ranges import Intervals
-from pages.charts.histogram import extent, unit_of
-from pages.charts.picture import Axis, Heat, Outline, Picture, numbers
+from pages.charts.histogram import axis_along, extent
+from pages.charts.picture import Heat, Outline, Picture, numbers
 from pages.charts.words import percent, rows, shortened
 
 
@@ -27,8 +27,8 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Line) -> Pictu
     ring = (float(x[column[worst]]), float(x[column[worst] + 1])), (float(y[row[worst]]), float(y[row[worst] + 1]))
     return Picture(
         title="Error of every query",
-        x=Axis(title=unit_of(domain, "interval starts at"), low=domain.low, high=domain.high),
-        y=Axis(title=unit_of(domain, "and ends at"), low=domain.low, high=domain.high),
+        x=axis_along(domain, "interval starts at"),
+        y=axis_along(domain, "and ends at"),
         marks=[
             Heat(
                 role="released",

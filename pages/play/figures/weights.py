@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import Domain, Floats, Integers
 from dpcore.data.domains import Line
 from dpcore.queries.linear import UNITS, LinearQueries
-from pages.charts.histogram import block_names, blocks_of, extent, unit_of
+from pages.charts.histogram import axis_along, block_names, blocks_of, extent
 from pages.charts.picture import Axis, Curve, Heat, Mark, Picture
 from pages.charts.roles import DASHES
 from pages.charts.words import drawable, shortened, significant
@@ -80,7 +80,7 @@ def _across(domain: Domain, starts: Integers) -> tuple[Axis, Floats, list[str]]:
     """The axis of cells in the data's unit or by their labels, edges of the blocks, and what they are called."""
     if isinstance(domain, Line):
         names = block_names(domain, MOST_COLUMNS)
-        return Axis(title=unit_of(domain), low=domain.low, high=domain.high), blocks_of(domain, MOST_COLUMNS)[1], names
+        return axis_along(domain), blocks_of(domain, MOST_COLUMNS)[1], names
     sizes = np.diff(np.append(starts, domain.ordered))
     labels = drawable(
         domain.describe(start) + (f" and {size - 1:,} more" if size > 1 else "")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, every_screen, plot, press, reopened, sentences, settled, sound, visit
+from tests.kit.browser import Server, on_screens, plot, press, reopened, sentences, settled, sound, visit
 
 SMALL = "marginals?cube-rows=10000&cube-attributes=24"
 LISTS = f"{SMALL}&rules=4"
@@ -42,15 +41,12 @@ def test_one_query_is_asked(page: Page, server: Server) -> None:
     assert float(after.rstrip("%")) <= float(before.rstrip("%"))
 
 
-@every_screen
-@pytest.mark.parametrize(
+@on_screens(
     "link",
-    [
-        SMALL,
-        "marginals?cube=adult&width=3",
-        LISTS,
-        "marginals?cube=census&width=6&counts-if=all&negated=true&marginal-noise=gaussian",
-    ],
+    (SMALL,),
+    ("marginals?cube=adult&width=3",),
+    (LISTS,),
+    ("marginals?cube=census&width=6&counts-if=all&negated=true&marginal-noise=gaussian",),
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     visit(page, server, link, *MARGINALS)

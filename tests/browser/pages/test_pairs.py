@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages.test_play import drag, move_slider
-from tests.kit.browser import Server, every_screen, plot, sound, visit
+from tests.kit.browser import Server, on_screens, plot, sound, visit
 
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
 LINK = "?data=cities.longitude*latitude"
@@ -69,7 +69,7 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
     assert all(0 <= float(number) <= 1 for row in rows[1:] for number in row)
 
 
-@every_screen
-def test_pairs_are_accessible_and_fit(page: Page, server: Server) -> None:
-    # Few squares: each is an element that is looked at.
-    sound(opened(page, server, f"{LINK}&mechanism=rectangles&sides=3"))
+# Few squares: each is an element that is looked at.
+@on_screens("link", ("?data=clouds&n=1000",), (f"{LINK}&mechanism=rectangles&sides=3",))
+def test_pairs_are_accessible_and_fit(page: Page, server: Server, link: str) -> None:
+    sound(opened(page, server, link))

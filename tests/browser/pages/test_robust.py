@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, axe, every_screen, press, reopened, settled, sound, visit
+from tests.kit.browser import Server, axe, on_screens, press, reopened, settled, sound, visit
 
 CHARTS = ".dpscope-plot"
 
@@ -72,16 +71,13 @@ def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Se
     axe(settled(page))
 
 
-@every_screen
-@pytest.mark.parametrize(
-    ("link", "charts"),
-    [
-        ("robust?data=bimodal&robust=subsample_median", 6),
-        ("robust?data=census.income&robust=subsample-groups", 6),
-        ("robust?data=medical.meddol&robust=unbounded_mean", 3),
-        ("sparse?sparse=figure-2", 6),
-        ("sparse?sparse=data&data=pets.zip_code", 6),
-    ],
+@on_screens(
+    "link,charts",
+    ("robust?data=bimodal&robust=subsample_median", 6),
+    ("robust?data=census.income&robust=subsample-groups", 6),
+    ("robust?data=medical.meddol&robust=unbounded_mean", 3),
+    ("sparse?sparse=figure-2", 6),
+    ("sparse?sparse=data&data=pets.zip_code", 6),
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: int) -> None:
     sound(opened(page, server, link, charts=charts))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, every_screen, press, reopened, sentences, settled, sound, visit
+from tests.kit.browser import Server, on_screens, press, reopened, sentences, settled, sound, visit
 
 VIEW = "marginals?view=All+tables+of+k+attributes"
 CHARTS = [f"{name}_chart" for name in ("tables_all", "tables_cells", "tables_errors", "tables_rows", "marginals_worst")]
@@ -38,14 +37,11 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     assert rows[0] == ["flipper length (mm)", "body mass (g)", "species", "island", "sex"] and len(rows) == 345
 
 
-@every_screen
-@pytest.mark.parametrize(
-    ("link", "charts"),
-    [
-        (VIEW, CHARTS),
-        (f"{VIEW}&tables-of=adult-yes-no&tables-k=3", CHARTS),
-        (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
-    ],
+@on_screens(
+    "link,charts",
+    (VIEW, CHARTS),
+    (f"{VIEW}&tables-of=adult-yes-no&tables-k=3", CHARTS),
+    (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: list[str]) -> None:
     sound(visit(page, server, link, *charts))

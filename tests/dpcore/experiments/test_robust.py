@@ -26,7 +26,7 @@ from dpcore.experiments.robust import (
 )
 from dpcore.limits.bounds.refusal import most_answers
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
 from dpcore.queries.ranges import Cells
@@ -62,12 +62,11 @@ def test_a_curve_reaches_beyond_the_threshold_and_the_data(stable: int, epsilon:
 def test_chances_are_exact_and_what_nobody_can_do_stands_above_them(epsilon: float, relation: Neighbours) -> None:
     dataset = heap(rows=200, in_the_middle=60)
     found = runs(dataset, epsilon=epsilon, relation=relation)
-    threshold = StableMedian(epsilon=epsilon).threshold
     assert (found.cell, found.stable) == stability(dataset.histogram, domain=LINE, neighbours=relation)
     assert set(found.chance) == {found.stable - 1, found.stable, found.stable + 1} - {0}
     for rows, chance in found.chance.items():
-        assert chance == float(answer_chance(rows, epsilon=epsilon, threshold=threshold))
-    assert found.edge == float(answer_chance(1, epsilon=epsilon, threshold=threshold))
+        assert chance == float(StableMedian(epsilon=epsilon).chance(rows))
+    assert found.edge == float(StableMedian(epsilon=epsilon).chance(1))
     assert found.most == float(most_answers(found.stable, epsilon=epsilon, delta=found.edge))
     curve = found.curve
     assert (curve.answer <= curve.silent * (1 + 1e-9)).all() and (np.diff(curve.silent) >= 0).all()

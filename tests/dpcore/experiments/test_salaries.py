@@ -21,7 +21,7 @@ from dpcore.experiments.salaries import (
     refusals,
     some_rows,
 )
-from dpcore.mechanisms.robust.stable_median import StableMedian, answer_chance, stability
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
@@ -61,7 +61,7 @@ def test_salaries_are_compared_at_every_epsilon(salaries: Dataset) -> None:
     assert len(shares) == len(KEYS) * len(EPSILONS) and shares == sorted(shares) and shares[-1] < 1
     stable = stability(salaries.histogram, domain=salaries.domain)[1]
     for column, epsilon in enumerate(EPSILONS):
-        expected = 1 - float(answer_chance(stable, epsilon=epsilon, threshold=StableMedian(epsilon=epsilon).threshold))
+        expected = 1 - float(StableMedian(epsilon=epsilon).chance(stable))
         assert found.refused[0, column] == pytest.approx(expected, abs=0.12)
     assert (found.refused[1:] == 0).all() and np.nanmax(found.error[0]) == 0
     assert (np.diff(found.error[1:, :6]) <= 0.5).all()
@@ -93,8 +93,7 @@ def test_refusals_are_exact_and_nobody_s_are_fewer_than_the_wall(stable: int) ->
     found = refusals(compared(n=1000, stable=stable))
     assert (found.promise >= found.wall - 1e-12).all() and (np.diff(found.wall) <= 1e-12).all()
     for epsilon, exact in zip(CURVE.tolist()[::20], found.promise[::20], strict=True):
-        threshold = StableMedian(epsilon=epsilon, delta=1e-6).threshold
-        assert exact == 1 - float(answer_chance(stable, epsilon=epsilon, threshold=threshold))
+        assert exact == 1 - float(StableMedian(epsilon=epsilon, delta=1e-6).chance(stable))
     assert found.seen.tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
     assert found.high[-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
     assert not len(found.hard)

@@ -30,7 +30,7 @@ from dpcore import (
 )
 from dpcore.core import Domain, Guarantee, HistogramRelease, PointsRelease, ValueRelease
 from dpcore.data.sources import generated_rows
-from dpcore.randomness import Choice, Draw, MedianCuts, NoisyComparisons, NoisyCounts, Preview
+from dpcore.randomness import Answers, Choice, Draw, MedianCuts, NoisyComparisons, NoisyCounts, Preview
 from dpcore.randomness.cuts import cut_scores
 from dpcore.randomness.sampler import PureDraw
 from tests.kit.problems import dataset_of, ordinary_problems, relations
@@ -55,6 +55,10 @@ class Recording(Preview):
                 limit = np.broadcast_to(draw.threshold, values.shape)
                 self._keep("sum", [np.where(np.abs(limit) < 1 << 40, values, 0)], draw)
                 return self._script.random(values.shape) < 0.5
+            case Answers():
+                values = np.broadcast_to(draw.stable, trials)[:, None]
+                self.told.append(("sum", [values], 1.0, draw.epsilon))
+                return self._script.random(trials) < 0.5
             case Choice():
                 values = np.broadcast_to(draw.scores, (trials, draw.scores.shape[1]))
                 self._keep("largest", [values], draw)

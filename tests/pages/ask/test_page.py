@@ -21,6 +21,7 @@ from pages.ask.controls import spread_questions
 from pages.ask.figures import said
 from tests.kit.sources import own
 from tests.pages import opening
+from tests.pages.data.test_page import everything
 from tests.pages.drawn import drawn
 from tests.pages.opening import sound, texts, visitor
 
@@ -38,12 +39,12 @@ def opened(**link: str) -> AppTest:
     return opening.opened("ask/page.py", **link)
 
 
-def uploaded(*, private: bool) -> Source:
+def uploaded(*, private: bool, digest: str = "d1") -> Source:
     """Somebody's own column."""
     rows = "\n".join(str(value % 100) for value in range(0, 3500, 7))
     table = read_table(f"income\n{rows}\n".encode(), name="incomes.csv")
     domain = Line(low=0, high=100, bits=5, missing=True)
-    return own(table, "income", on=domain, private=private, digest="d1")
+    return own(table, "income", on=domain, private=private, digest=digest)
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -227,16 +228,24 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
     assert metrics(app)[0] == "0"
 
 
-def test_private_conversations_are_refused_with_one_sentence() -> None:
+def test_private_conversations_are_refused_whoever_asks() -> None:
     app = visitor("ask/page.py")
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     app.run()
     sound(app)
-    assert "waits for a ledger" in app.info[0].value
-    assert not app.metric and not drawn(app) and "ask_one" not in [each.key for each in app.button]
-    sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert not app.metric and not drawn(app)
+    for on in (False, True):
+        sound(app.toggle(key="steward_choice").set_value(on).run())
+        assert "waits for a ledger" in texts(app) and set(drawn(app)) == {"promises_chart"}
+        assert "ask_one" not in [each.key for each in app.button] and "talk" not in app.session_state
+
+
+def test_the_browser_is_not_told_the_digest_of_a_stand_in() -> None:
+    app = visitor("ask/page.py")
+    app.session_state["upload"] = uploaded(private=False, digest="e3b0c44298fc")
+    app.session_state["data"] = "my-file"
+    shown = everything(sound(app.run()))
+    assert "How many rows are at most" in shown and "e3b0c44298fc" not in shown
 
 
 def test_a_public_stand_in_may_be_asked() -> None:

@@ -19,7 +19,7 @@ from dpcore.data.generators import GENERATORS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
 from dpcore.data.sources import Source, generated_rows
-from pages.data.declare import split_labels
+from pages.data.grid import TITLES, split_labels
 from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
 from tests import ROOT
@@ -51,7 +51,9 @@ def sound(app: AppTest) -> AppTest:
 
 def everything(app: AppTest) -> str:
     """All that went to the browser: every element of the page with all it holds."""
-    return "\n".join(str(element.proto) for block in (app.main, app.sidebar) for element in elements(block))
+    # Tables are sent in bytes, in which a number is hard to see.
+    tables = [each.value.to_csv() for kind in (app.dataframe, app.data_editor) for each in kind]
+    return "\n".join([*tables, *(str(each.proto) for block in (app.main, app.sidebar) for each in elements(block))])
 
 
 def shows_number(text: str) -> bool:
@@ -96,7 +98,7 @@ def box(app: AppTest, label: str) -> Any:
     """The input of this label."""
     kinds = (
         *(app.checkbox, app.number_input, app.text_area, app.text_input, app.selectbox, app.radio, app.toggle),
-        app.select_slider,
+        *(app.select_slider, app.slider),
     )
     return next(each for kind in kinds for each in kind if each.label == label)
 
@@ -109,10 +111,37 @@ def fill(app: AppTest, **values: Any) -> AppTest:
     return app
 
 
+def type_in(app: AppTest, **columns: dict[str, Any]) -> AppTest:
+    """Type into the grid's cells, by column ("_" for a blank) and cell."""
+    editor = app.data_editor[0]
+    names = editor.value["Column"].tolist()
+    edits = {
+        names.index(column if column in names else column.replace("_", " ")): {
+            TITLES[name]: value for name, value in cells.items()
+        }
+        for column, cells in columns.items()
+    }
+    assert editor.key
+    app.session_state[editor.key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
+    return sound(app.run())
+
+
+def grid_of(app: AppTest, column: str) -> dict[str, Any]:
+    """What the grid shows of a column, by cell."""
+    app = sound(app.run())  # what was typed in the last run is shown as the grid's own in the next
+    frame = app.data_editor[0].value.set_index("Column")
+    return {name: None if frame[title].isna()[column] else frame[title][column] for name, title in TITLES.items()}
+
+
+def use(app: AppTest, *names: str) -> AppTest:
+    """Put a column, or two, to use."""
+    fill(app, **dict(zip(("Column", "Second column"), names, strict=False)))
+    return press(app, "Use this column")
+
+
 def declared_pay(app: AppTest, *, low: float = 0.0, high: float = 2048.0) -> AppTest:
     """Declare the column pay and put it to use."""
-    fill(app, Column="pay", Lower_bound=low, Upper_bound=high)
-    return press(app, "Use this column")
+    return use(type_in(app, pay={"from": str(low), "to": str(high)}), "pay")
 
 
 def upload_of(app: AppTest) -> Source | None:
@@ -135,8 +164,6 @@ def test_a_link_cannot_answer_whose_rows_they_are() -> None:
 def test_private_rows_are_shown_nowhere() -> None:
     app = with_file()
     pages = [everything(app)]
-    fill(app, Column="pay")
-    pages.append(everything(app))
     declared_pay(app)
     pages.append(everything(app))
     assert "Loaded; nothing of it is shown." in pages[-1]
@@ -168,9 +195,9 @@ def test_nothing_of_a_first_row_that_could_be_a_person_is_shown(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     app = give(opened(way=OWN), HEADLESS, answered=False)
     assert "First row: names, or data?" in everything(app) and "column 1 … column 2" in everything(app)
-    assert not list(tmp_path.iterdir()) and "Column" not in [each.label for each in app.selectbox]
+    assert not list(tmp_path.iterdir()) and not app.data_editor
     assert SECRET not in everything(app) and not shows_number(everything(app))
-    app = fill(press(app, DATA), Column="column 2", Lower_bound=0.0, Upper_bound=10.0)
+    app = type_in(press(app, DATA), column_2={"from": "0", "to": "10"})
     source = upload_of(press(app, "Use this column"))
     assert source is not None and source.dataset().n == 3 and "header=None" in "\n".join(source.code())
     assert SECRET not in everything(app) and not shows_number(everything(app))
@@ -178,7 +205,7 @@ def test_nothing_of_a_first_row_that_could_be_a_person_is_shown(
 
 def test_the_number_of_rows_follows_the_answer() -> None:
     app = give(opened(way=OWN), "Anna,x\nBert,y\n")
-    source = upload_of(press(fill(app, Column="x", Lower_bound=0.0, Upper_bound=10.0), "Use this column"))
+    source = upload_of(press(type_in(app, x={"from": "0", "to": "10"}), "Use this column"))
     assert source is not None and source.dataset().n == 1 and "header=0" in "\n".join(source.code())
 
 
@@ -202,44 +229,55 @@ def test_labels_are_split_where_the_reader_of_the_file_breaks_lines(sign: str) -
 
 
 def test_the_search_for_a_shown_secret_finds_one() -> None:
-    app = press(fill(with_file(public=True), Column="name"), "Fill in from the data")
+    app = press(type_in(with_file(public=True), pay={"use": False}), "Fill in from the data")
     assert SECRET in everything(app)
     assert not shows_number(everything(app))
-    app = press(fill(app, Column="pay"), "Fill in from the data")
+    app = press(type_in(app, pay={"use": True}), "Fill in from the data")
     assert shows_number(everything(app))
     assert shows_number("at most 73,421.75.") and shows_number('{"x":73421}') and not shows_number("0a73421f 1.734217")
 
 
 def test_a_number_is_declared_and_used() -> None:
-    app = fill(
-        with_file(), Column="pay", Lower_bound=0.0, Upper_bound=100.0, Values_out_of_bounds="missing", Unit="EUR"
-    )
+    app = type_in(with_file(), pay={"from": "0", "to": "1e2", "outside": "missing", "unit": "EUR", "bins": 1000})
     assert upload_of(app) is None
     source = upload_of(press(app, "Use this column"))
     assert source is not None
-    assert source.domain == Line(low=0, high=100, bits=10, missing=True, clamp=False, unit="EUR")
+    assert source.domain == Line(low=0, high=100, bins=1000, missing=True, clamp=False, unit="EUR")
     dataset = source.dataset()
     assert dataset.n == 1001
     assert dataset.histogram[-1] == 1001 - 100 - 50
     assert dataset.provenance.kind is ProvenanceKind.PRIVATE
 
 
-def test_bounds_that_make_no_line_are_one_sentence() -> None:
-    app = fill(with_file(), Column="pay", Lower_bound=5.0, Upper_bound=5.0)
-    assert [error.value for error in app.error] == ["The lower bound must be a finite number below the upper bound."]
+BOUNDS = "The lower bound must be a finite number below the upper bound."
+WRONG = [
+    ({"from": "5", "to": "5"}, BOUNDS),
+    ({"from": "0", "to": "1e999"}, BOUNDS),
+    ({"from": "nan", "to": "1"}, BOUNDS),
+    ({"from": "2024-01", "to": "9"}, "From and to must be numbers."),
+    ({"kind": "date: day", "from": "2023-02-29", "to": "2024"}, "A day must be written as 2024-02-29 is, and exist."),
+    ({"kind": "date: week", "from": "2020-W53", "to": "2021-W53"}, "A week must be written as 2024-W09 is, and exist."),
+    ({"kind": "date: month", "from": "2024-02", "to": "2024-01"}, "The last month must come after the first."),
+    ({"kind": "category", "labels": "a; b; a"}, "Every label must be listed once."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cells", "said"), WRONG)
+def test_cells_that_make_no_domain_are_one_sentence(cells: dict[str, Any], said: str) -> None:
+    app = type_in(with_file(), pay=cells)
+    assert [error.value for error in app.error] == [f"`pay`: {said}"]
     assert "Use this column" not in labels(app)
 
 
-def test_labels_are_typed_one_a_line() -> None:
-    app = fill(with_file(), Column="name")
-    app = fill(app, **{"What is in it?": "category"})
-    app = fill(app, **{"Labels, one per line": " Anna \n\nBert\nCleo\n"})
+def test_labels_are_typed_between_semicolons() -> None:
+    app = type_in(with_file(), name={"kind": "category", "labels": " Anna ;; Bert;Cleo"})
+    assert grid_of(app, "name")["labels"] == "Anna; Bert; Cleo"
     source = upload_of(press(app, "Use this column"))
     assert source is not None
     assert source.domain == Categories(labels=("Anna", "Bert", "Cleo"))
     assert source.dataset().histogram.tolist() == [500, 500, 0, 1]
-    fill(app, **{"Labels, one per line": "Anna\nAnna"})
-    assert [error.value for error in app.error] == ["Every label must be listed once."]
+    type_in(app, name={"labels": "Anna;Anna"})
+    assert [error.value for error in app.error] == ["`name`: Every label must be listed once."]
     assert upload_of(app) is source
 
 
@@ -247,25 +285,21 @@ TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"
 
 
 def with_two(*, public: bool = False) -> AppTest:
-    """A session that holds TWO and has said that wide and high belong together."""
+    """A session that holds TWO, of which names are not used."""
     app = opened(way=OWN)
     if public:
         app.radio(key="whose").set_value("stand-in").run()
-    app = fill(give(app, TWO), Column="wide")
-    return fill(app, **{"What is in it?": "pair", "Second column": "high"})
+    return type_in(give(app, TWO), name={"use": False})
 
 
-def bounds_of(side: str) -> tuple[str, str]:
-    return f"Lower bound, {side} column", f"Upper bound, {side} column"
+FOUR = {"from": "0", "to": "4"}
 
 
 def test_two_numbers_are_declared_and_used_together() -> None:
     app = with_two()
     assert "Use this column" not in labels(app)
-    for side in ("first", "second"):
-        app = fill(app, **dict(zip(bounds_of(side), (0.0, 4.0), strict=True)))
-    app = fill(app, **{"Values out of bounds, first column": "missing"})
-    source = upload_of(press(app, "Use this column"))
+    app = use(type_in(app, wide={**FOUR, "outside": "missing"}, high=FOUR), "wide", "high")
+    source = upload_of(app)
     assert isinstance(source, Source)
     assert source.columns == ("wide", "high") and not source.bounds_from_data
     domain = source.domain
@@ -274,43 +308,42 @@ def test_two_numbers_are_declared_and_used_together() -> None:
     # One width is missing, one out of bounds, one height missing: three of five rows lack a number.
     assert source.dataset().histogram[-1] == 3
     assert not shows_number(everything(app)) and not drawn(app)
+    source = upload_of(press(fill(app, Cells_a_side=7), "Use this column"))
+    assert source is not None and source.on(Grid).shape == (7, 7)
 
 
 def test_a_public_pair_is_drawn_as_a_map() -> None:
-    app = press(press(with_two(public=True), "Fill in from the data"), "Fill in the second column’s from the data")
-    assert [box(app, label).value for side in ("first", "second") for label in bounds_of(side)] == [
-        0.5,
-        99.0,
-        1.0,
-        73421.5,
-    ]
-    assert box(app, "What is in it?").value == "pair"
-    app = press(app, "Use this column")
+    app = type_in(with_two(public=True), high={"kind": "category"})
+    app = press(type_in(app, high={"kind": "number"}), "Fill in from the data")  # one of five is no number
+    found = [grid_of(app, column)[end] for column in ("wide", "high") for end in ("from", "to")]
+    assert found == ["0.5", "99", "1", "73421.5"]
+    app = use(app, "wide", "high")
     assert "file-summary_chart" in drawn(app) and "32 by 32 cells" in everything(app)
 
 
 def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() -> None:
-    app = fill(steward(with_two(), on=True), **dict(zip(bounds_of("first"), (0.0, 4.0), strict=True)))
-    app = press(press(app, "Fill in the second column’s from the data"), "Use this column")
+    app = type_in(steward(with_two(), on=True), wide=FOUR, high={"kind": "category"})
+    app = type_in(app, high={"kind": "number"})
+    app = use(press(app, "Fill in from the data"), "wide", "high")
     source = upload_of(app)
     assert source is not None and source.bounds_from_data
     assert any("no guarantee covers that" in warning.value for warning in app.warning)
     app = steward(app, on=False)
     assert upload_of(app) is None
-    assert [box(app, label).value for label in bounds_of("first")] == [0.0, 4.0]
-    assert [box(app, label).value for label in bounds_of("second")] == [None, None]
+    assert [grid_of(app, "wide")[end] for end in ("from", "to")] == ["0", "4"]
+    assert [grid_of(app, "high")[end] for end in ("from", "to")] == [None, None]
     assert not shows_number(everything(app))
 
 
 def test_a_file_with_one_column_has_no_pairs() -> None:
-    app = fill(give(opened(way=OWN), "pay\n1\n2\n"), **{"What is in it?": "pair"})
-    assert any("two columns" in caption.value for caption in app.caption) and not app.error
+    app = type_in(give(opened(way=OWN), "pay\n1\n2\n"), pay=FOUR)
+    assert box(app, "Second column").options == ["none"] and not app.error
 
 
 def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
-    app = press(fill(with_file(public=True), Column="pay"), "Fill in from the data")
-    assert (box(app, "Lower bound").value, box(app, "Upper bound").value) == (1.0, SECRET_NUMBER)
-    source = upload_of(press(app, "Use this column"))
+    app = press(with_file(public=True), "Fill in from the data")
+    assert (grid_of(app, "pay")["from"], grid_of(app, "pay")["to"]) == ("1", str(SECRET_NUMBER))
+    source = upload_of(use(app, "pay"))
     assert source is not None
     assert source.provenance.kind is ProvenanceKind.STAND_IN
     assert not source.bounds_from_data
@@ -323,8 +356,7 @@ def steward(app: AppTest, *, on: bool) -> AppTest:
 
 
 def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_switch() -> None:
-    app = steward(fill(with_file(), Column="pay"), on=True)
-    app = press(press(app, "Fill in from the data"), "Use this column")
+    app = use(press(steward(with_file(), on=True), "Fill in from the data"), "pay")
     source = upload_of(app)
     assert source is not None and source.bounds_from_data
     assert any("no guarantee covers that" in warning.value for warning in app.warning)
@@ -332,8 +364,8 @@ def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_swi
     assert "not protected" in everything(app)
     steward(app, on=False)
     assert upload_of(app) is None
-    assert box(app, "Lower bound").value is None
-    assert not shows_number(everything(app))
+    assert grid_of(app, "pay")["from"] is None and grid_of(app, "name")["labels"] is None
+    assert not shows_number(everything(app)) and SECRET not in everything(app)
 
 
 @pytest.mark.parametrize(
@@ -352,14 +384,14 @@ def test_bounds_are_filled_in_from_the_numbers_there_are(cells: str, bounds: tup
     rows = "".join(f"{cell},a\n" for cell in cells.split())
     sound(app.file_uploader[0].set_value(("gaps.csv", f"x,y\n{rows}".encode(), "text/csv")).run())
     press(app, "Fill in from the data")
-    assert [each.value for each in app.number_input[:2]] == pytest.approx(bounds, rel=1e-12)
-    press(app, "Use this column")
-    source = upload_of(app)
+    found = grid_of(app, "x")
+    assert (float(found["from"]), float(found["to"])) == pytest.approx(bounds, rel=1e-12)
+    source = upload_of(use(app, "x"))
     assert source is not None and not app.error
     assert source.dataset().histogram[-1] == missing
 
 
-@pytest.mark.parametrize(("cells", "said"), [(" ", "This column is empty"), ("NaN", "labels")])
+@pytest.mark.parametrize(("cells", "said"), [(" ", "has nothing to fill in"), ("NaN", "category")])
 def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str, said: str) -> None:
     app = opened(way=OWN)
     sound(app.radio(key="whose").set_value("stand-in").run())
@@ -369,10 +401,19 @@ def test_a_column_without_a_value_fills_in_nothing_or_says_what_it_is(cells: str
 
 
 def test_bounds_typed_over_filled_ones_are_the_persons_own() -> None:
-    app = press(steward(fill(with_file(), Column="pay"), on=True), "Fill in from the data")
-    source = upload_of(press(fill(app, Lower_bound=0.0, Upper_bound=100_000.0), "Use this column"))
+    app = press(type_in(steward(with_file(), on=True), name={"use": False}), "Fill in from the data")
+    app = type_in(app, pay={"from": "0", "to": "1e5"})
+    source = upload_of(press(app, "Use this column"))
     assert source is not None and not source.bounds_from_data
     assert not app.warning
+
+
+def test_filled_cells_typed_again_in_other_words_are_still_the_datas() -> None:
+    app = press(steward(with_file(), on=True), "Fill in from the data")
+    app = type_in(app, pay={"from": "0", "to": "73421.750"}, name={"labels": f"Anna;{SECRET}"})
+    for column in ("pay", "name"):
+        source = upload_of(use(app, column))
+        assert source is not None and source.bounds_from_data
 
 
 def test_the_next_file_asks_for_its_own_steward() -> None:
@@ -413,8 +454,8 @@ def test_what_is_read_of_a_hostile_file_can_be_declared(what: str) -> None:
     name, contents, _ = hostile_files()[what]
     app = give(opened(way=OWN), contents, name=name)
     assert not app.error
-    column = app.selectbox[-1].options[-1]
-    app = press(fill(app, Column=column, Lower_bound=0.0, Upper_bound=8.0), "Use this column")
+    column = app.data_editor[0].value["Column"].tolist()[-1]
+    app = press(type_in(app, **{column: {"from": "0", "to": "8"}}), "Use this column")
     assert upload_of(app) is not None
 
 
@@ -436,8 +477,7 @@ def test_a_replaced_file_is_gone_and_its_bounds_with_it(tmp_path: Path, monkeypa
     give(app, "name,pay\nAda,1\n", name="other.csv")
     gc.collect()
     assert len(list(tmp_path.rglob("*.parquet"))) == 1
-    fill(app, Column="pay")
-    assert box(app, "Lower bound").value is None
+    assert grid_of(app, "pay")["from"] is None
 
 
 def test_sessions_do_not_share_a_file() -> None:

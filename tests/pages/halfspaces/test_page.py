@@ -152,7 +152,7 @@ def test_every_kind_of_rows_at_every_dimension(rows: str, projected: str) -> Non
     flat = rows.startswith("penguins")
     assert set(drawn(app)) == {"cities": SPACE}.get(rows, FLAT if flat else ALWAYS)
     headers = [each.value for each in app.header]
-    assert ("In the plane, a halfspace is an interval of angles" in headers) is flat
+    assert ("A halfspace as an interval of angles" in headers) is flat
     assert ("tilt" in [each.key for each in app.slider]) is (rows == "cities")
     text = texts(app)
     assert ("expected after projection" in text) is (
@@ -250,7 +250,7 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
     assert not drawn(app) and "private" in app.info[0].value
     assert "released:" not in str([each.value for each in app.header])
     assert "True" not in texts(app).replace("“", "")
-    assert "What the paper prints" in [each.value for each in app.header]
+    assert "What the paper prints" in [each.label for each in app.expander]
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert set(drawn(app)) == FLAT and not any(chart["download"] for chart in drawn(app).values())
     assert "not protected" in texts(app) and "steward" in texts(app)

@@ -21,7 +21,7 @@ from dpcore.randomness import Preview
 from pages.charts.words import significant
 from pages.learn.view import LESSONS
 from tests import ROOT
-from tests.pages.drawn import drawn
+from tests.pages.drawn import drawn, helped
 from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
@@ -41,7 +41,7 @@ def texts(app: AppTest) -> str:
     """All words of the page, with the sentences of its pictures."""
     kinds = ("markdown", "caption", "error", "info", "warning")
     words = [str(getattr(element, "value", "")) for kind in kinds for element in app.get(kind)]
-    return "\n".join([*words, *(chart["sentence"] for chart in drawn(app).values())])
+    return "\n".join([*words, *helped(app), *(chart["sentence"] for chart in drawn(app).values())])
 
 
 VC = {"vc_run_chart", "vc_recovered_chart", "vc_accuracy_chart", "vc_worlds_chart"}

@@ -7,7 +7,7 @@ import json
 from streamlit.testing.v1 import AppTest
 
 from tests import ROOT
-from tests.pages.drawn import drawn
+from tests.pages.drawn import drawn, helped
 from tests.pages.opening import visitor
 
 MAIN = ROOT / "pages" / "main.py"
@@ -37,4 +37,4 @@ def texts(app: AppTest) -> str:
     """Everything a person could read on the page, charts included."""
     shown = (app.markdown, app.caption, app.error, app.info, app.warning)
     parts = [str(element.value) for kind in shown for element in kind]
-    return "\n".join([*parts, *(json.dumps(chart, ensure_ascii=False) for chart in drawn(app).values())])
+    return "\n".join([*parts, *helped(app), *(json.dumps(chart, ensure_ascii=False) for chart in drawn(app).values())])

@@ -14,8 +14,7 @@ from dpcore.data.domains import Line
 from dpcore.experiments.recipe import OPENING
 from pages.play.kept import is_everybodys
 from pages.play.query import cells_between, drawn_on, edges
-from pages.play.target import read_target
-from pages.shell.controls import log_stops
+from pages.shell.controls import log_stops, read_target
 from tests import ROOT
 from tests.pages.drawn import component, drawn, headline
 from tests.pages.play.test_page import uploaded

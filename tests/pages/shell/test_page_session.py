@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import session
@@ -22,14 +24,15 @@ from tests.pages.data.test_page import (
     declared_pay,
     elements,
     everything,
-    fill,
     give,
+    grid_of,
     labels,
     opened,
     press,
     shows_number,
     sound,
     steward,
+    type_in,
     upload_of,
     with_file,
 )
@@ -43,7 +46,7 @@ PRIVATE_KEYS = (
     "talk",
     "steward_choice",
     "filled",
-    "declare-0-0-Lower",
+    "declare-0-0-from",
     "linked",
     "carried",
 )
@@ -86,7 +89,7 @@ def test_every_control_bound_to_the_link_is_registered_as_one() -> None:
 def test_private_data_stand_behind_one_gate() -> None:
     asking = {str(path.relative_to(PAGES)) for path in PAGES.rglob("*.py") if ASKS & names(path)}
     # The switch itself, the gate, and the offer to read a domain, which shows nothing yet.
-    assert asking == {"shell/session.py", "shell/status.py", "data/declare.py"}
+    assert asking == {"shell/session.py", "shell/status.py", "data/fill.py"}
 
 
 def test_a_link_carries_controls_and_nothing_else() -> None:
@@ -96,6 +99,21 @@ def test_a_link_carries_controls_and_nothing_else() -> None:
     assert carried["way"] == OWN, "controls are carried"
     assert not set(carried) & set(PRIVATE_KEYS)
     assert not app.warning
+
+
+def test_a_file_whose_reading_was_left_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaving a page ends its run wherever it is: here, while the file is read."""
+    kept = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr("streamlit.testing.v1.local_script_runner.MemoryUploadedFileManager", lambda _: kept)
+    app = opened(way=OWN)
+    with monkeypatch.context() as patch:
+        patch.setattr("pages.data.upload.read_table", lambda *_, **__: st.stop())
+        app.file_uploader[0].upload("people.csv", b"age\n41\n")
+        sound(app.run())
+    assert [each.data for files in kept.file_storage.values() for each in files.values()] == [b"age\n41\n"]
+    sound(app.switch_page("learn/page.py").run())
+    assert not any(kept.file_storage.values())
+    assert "file" not in app.session_state and "file_waiting" not in app.session_state
 
 
 def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,17 +193,17 @@ def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) 
 
 def test_a_list_of_labels_that_was_edited_is_still_the_data_s() -> None:
     app = press(steward(give(opened(way=OWN), TRADE_FILE), on=True), "Fill in from the data")
-    fill(app, **{"Labels,_one_per_line": f"{TRADES[1]}\nsomething else"})
+    type_in(app, trade={"labels": f"{TRADES[1]}; something else"})
     source = upload_of(press(app, "Use this column"))
     assert source is not None and source.bounds_from_data
     steward(app, on=False)
     assert not told(app) and not kept(app) and upload_of(app) is None
-    assert app.radio(key=f"{app.session_state['file'].prefix}0-kind").value == "number", "its kind was read, too"
+    assert grid_of(app, "trade")["kind"] == "number", "its kind was read, too"
 
 
 def test_labels_somebody_typed_stay_theirs() -> None:
     app = give(opened(way=OWN), TRADE_FILE)
-    fill(app, **{"What_is_in_it?": "category", "Labels,_one_per_line": "one\ntwo"})
+    type_in(app, trade={"kind": "category", "labels": "one; two"})
     press(app, "Use this column")
     steward(steward(app, on=True), on=False)
     source = upload_of(app)
@@ -194,11 +212,11 @@ def test_labels_somebody_typed_stay_theirs() -> None:
 
 def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
     app = give(opened(way=OWN), TRADE_FILE)
-    fill(app, **{"What_is_in_it?": "category", "Labels,_one_per_line": "\n".join(TRADES[:2])})
+    type_in(app, trade={"kind": "category", "labels": "; ".join(TRADES[:2])})
     press(app, "Use this column")
     chosen(app, data="my-file", robust="subsample_larger")
     sound(app.switch_page("robust/page.py").run())
-    assert not told(app) and any("private" in each.value for each in app.info)
+    assert not told(app) and "Nothing of your rows is shown" in app.markdown[2].value + app.markdown[1].value
     assert told(steward(app, on=True)) == set(TRADES[:2])
 
 
@@ -227,7 +245,7 @@ def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
     app.query_params["bits"] = "3"
     sound(app.switch_page("play/page.py").run())
     assert TRUE_VALUES not in everything(app) and not hides_toolbars(app)
-    assert "no value of theirs is shown" in app.markdown[0].value
+    assert "No value of your private data is shown" in app.markdown[0].value
     sound(app.selectbox(key="data").set_value("my-file").run())
     assert TRUE_VALUES in app.markdown[0].value
     steward(app, on=False)
@@ -237,8 +255,8 @@ def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
 def test_a_private_file_that_is_merely_loaded_is_not_called_seen() -> None:
     app = steward(with_file(), on=True)
     assert TRUE_VALUES not in everything(app)
-    press(fill(app, Column="pay"), "Fill in from the data")
-    assert TRUE_VALUES in everything(app) and SECRET_NUMBER in [each.value for each in app.number_input]
+    press(app, "Fill in from the data")
+    assert TRUE_VALUES in everything(app) and grid_of(app, "pay")["to"] == str(SECRET_NUMBER)
 
 
 def test_the_steward_of_one_file_is_not_that_of_the_next() -> None:

@@ -65,7 +65,7 @@ def test_the_page_tells_the_core_s_distances_and_promise() -> None:
     app = opened()
     sound(app.number_input(key="epsilon").set_value(2.0).run())
     found, problem = average(survey_of("adult"), key="residual-planner", ways=2, fit="consistent", epsilon=2.0)
-    assert app.header[0].value == f"On average {percent(found)} of the rows are in a wrong cell of a table"
+    assert app.header[0].value == f"{percent(found)} of the rows are in a wrong cell, on average"
     text = texts(app)
     assert "28 tables of 2 of 8 attributes, 497 cells, 48,842 rows" in text
     mechanism = entry("residual-planner").make(epsilon=2.0)
@@ -125,7 +125,7 @@ def test_every_setting(method: str, ways: str, fit: str) -> None:
     fit = "simplex" if method == "direct-tables" and fit == "consistent" else fit
     app = opened(**SMALL, tables_method=method, tables_k=ways, **{f"tables_fit_{method}": fit})
     found, _ = average(survey_of("penguins"), key=method, ways=int(ways), fit=fit)
-    assert not app.error and not app.warning and f"On average {percent(found)}" in app.header[0].value
+    assert not app.error and not app.warning and percent(found) in app.header[0].value
     rows = method != "direct-tables" and ways != "1"
     assert set(drawn(app)) == CHARTS - ({ROWS} if not rows else set()) and len(app.get("download_button")) == rows
     if method == "direct-tables":

@@ -106,7 +106,7 @@ def test_row_numbers_count_quoted_line_breaks_as_one_row() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(text | tricky, text | tricky), min_size=1, max_size=40),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),

@@ -162,7 +162,7 @@ def test_a_stability_is_a_whole_number(bad: float) -> None:
 def test_the_stable_median_is_below_at_every_stability_and_on_the_wall_at_the_edge(
     epsilon: float, slack: float
 ) -> None:
-    mechanism = StableMedian(epsilon=epsilon, delta=slack)
+    mechanism = StableMedian(epsilon=epsilon, delta=slack, rule="threshold")
     stable = np.arange(1, 4 * mechanism.threshold)
     delta = float(answer_chance(1, epsilon=epsilon, threshold=mechanism.threshold))
     answered = answer_chance(stable, epsilon=epsilon, threshold=mechanism.threshold)
@@ -204,7 +204,8 @@ def test_no_median_of_the_catalogue_is_above(bits: int, n: int, epsilon: float, 
         data, medians, stabilities, steps = data[1:], medians[1:], stabilities[1:], steps[1:, 1:]
     line = Line(bits=bits)
     problem = Problem(domain=line, queries=Thresholds(domain=line), n=n, neighbours=neighbours)
-    for mechanism in (StableMedian(epsilon=epsilon, delta=0.05), ExponentialMedian(epsilon=epsilon)):
+    stable = [StableMedian(epsilon=epsilon, delta=0.05, rule=rule) for rule in ("threshold", "optimal")]
+    for mechanism in (*stable, ExponentialMedian(epsilon=epsilon)):
         guarantee = mechanism.guarantee(problem)
         chances = chances_of(mechanism, problem, data)
         assert not too_often(chances, medians, steps, epsilon=epsilon, delta=guarantee.delta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -38,6 +39,7 @@ LINE = Line(low=0, high=4, bits=2)
 GAPPED = Line(low=0, high=4, bits=2, missing=True)
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 QUANTILES = (0.1, 0.25, 0.5, 0.6, 0.9)
+RULES = pytest.mark.parametrize("rule", ["optimal", "threshold"])
 
 
 def problem(*, n: int, domain: Line = LINE, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Problem:
@@ -115,14 +117,21 @@ def test_one_change_moves_the_stability_by_at_most_one(neighbours: Neighbours) -
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.1), (0.5, 1e-3), (1.0, 1e-6), (2.0, 0.05), (8.0, 1e-9)])
 @pytest.mark.parametrize("quantile", [0.5, 0.75])
-def test_delta_is_exactly_the_divergence(epsilon: float, delta: float, quantile: float, neighbours: Neighbours) -> None:
-    mechanism = StableMedian(epsilon=epsilon, delta=delta, quantile=quantile)
+@RULES
+def test_delta_is_exactly_the_divergence(
+    rule: str, epsilon: float, delta: float, quantile: float, neighbours: Neighbours
+) -> None:
+    mechanism = StableMedian(epsilon=epsilon, delta=delta, quantile=quantile, rule=rule)
     asked = problem(n=4, domain=GAPPED, neighbours=neighbours)
     claimed = mechanism.guarantee(asked).delta
     assert claimed <= delta
-    # p + (1 - p) may miss 1 by a rounding; the relative part is the formula's.
-    assert exact_delta(mechanism, asked).delta == pytest.approx(claimed, rel=1e-9, abs=1e-15)
-    # The threshold is the smallest: one less would already exceed delta.
+    # p + (1 - p) may miss 1 by a rounding, which e^epsilon enlarges; the relative part is the formula's.
+    rounding = 1e-15 * math.exp(epsilon)
+    assert exact_delta(mechanism, asked).delta == pytest.approx(claimed, rel=1e-9, abs=rounding)
+    # The threshold is the smallest: one less would already exceed delta. The optimal rule leaves nothing of delta.
+    if rule == "optimal":
+        assert claimed == pytest.approx(delta, rel=1e-15)
+        return
     assert float(answer_chance(1, epsilon=epsilon, threshold=mechanism.threshold - 1)) > delta
 
 
@@ -134,12 +143,12 @@ class Careless(StableMedian):
         return super().threshold - 1
 
     def guarantee(self, problem: Problem) -> Guarantee:
-        return StableMedian(epsilon=self.epsilon, delta=self.delta, quantile=self.quantile).guarantee(problem)
+        return StableMedian(epsilon=self.epsilon, delta=self.delta, rule="threshold").guarantee(problem)
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_a_threshold_one_too_low_is_caught(neighbours: Neighbours) -> None:
-    mechanism, asked = Careless(epsilon=0.5, delta=0.01), problem(n=4, neighbours=neighbours)
+    mechanism, asked = Careless(epsilon=0.5, delta=0.01, rule="threshold"), problem(n=4, neighbours=neighbours)
     assert exact_delta(mechanism, asked).delta > 1.5 * mechanism.guarantee(asked).delta
 
 
@@ -171,11 +180,12 @@ def test_the_notes_conversion_inverts() -> None:
     assert paper_t(epsilon=1.0, delta=1e-6) == pytest.approx(1 + math.log(1 / 2e-6))
 
 
-def test_an_answer_is_always_right_and_its_chance_is_the_promised_one(seed: int) -> None:
+@RULES
+def test_an_answer_is_always_right_and_its_chance_is_the_promised_one(rule: str, seed: int) -> None:
     """Chi-square on 20,000 releases, significance 1e-6; the control, epsilon 1.3 times larger, is rejected."""
     rows = np.repeat([2, 5, 9], [30, 20, 35]).astype(np.int64)
     domain = Line(low=0, high=16, bits=4)
-    mechanism, asked = StableMedian(epsilon=0.3, delta=0.02), problem(n=85, domain=domain)
+    mechanism, asked = StableMedian(epsilon=0.3, delta=0.02, rule=rule), problem(n=85, domain=domain)
     state = mechanism.prepare(Dataset(domain, rows, MADE), asked)
     release = mechanism.run(state, Preview(seed), 20_000)
     assert set(release.values[~release.refused]) == {5}
@@ -183,21 +193,22 @@ def test_an_answer_is_always_right_and_its_chance_is_the_promised_one(seed: int)
     _, stable = stability(state.histogram, domain=domain)
 
     def rejected(epsilon: float) -> bool:
-        yes = float(answer_chance(stable, epsilon=epsilon, threshold=mechanism.threshold))
+        yes = float(replace(mechanism, epsilon=epsilon).chance(stable))
         expected, seen = 20_000 * yes, int((~release.refused).sum())
         statistic = (seen - expected) ** 2 / expected + (seen - expected) ** 2 / (20_000 - expected)
         return bool(chdtrc(1, statistic) < 1e-6)
 
-    assert 0.05 < answer_chance(stable, epsilon=0.3, threshold=mechanism.threshold) < 0.95
+    assert 0.05 < mechanism.chance(stable) < 0.95
     assert not rejected(0.3)
     assert rejected(0.3 * 1.3)
 
 
-def test_promise_of_an_answer() -> None:
+@RULES
+def test_promise_of_an_answer(rule: str) -> None:
     for epsilon, delta, beta in ((0.1, 1e-6, 0.05), (1.0, 1e-3, 0.3), (5.0, 0.1, 0.9)):
-        mechanism = StableMedian(epsilon=epsilon, delta=delta)
+        mechanism = StableMedian(epsilon=epsilon, delta=delta, rule=rule)
         needed = mechanism.stability_needed(beta)
-        chance = answer_chance(np.array([needed - 1, needed]), epsilon=epsilon, threshold=mechanism.threshold)
+        chance = mechanism.chance(np.array([needed - 1, needed]))
         assert 1 - chance[1] <= beta
         assert needed == 1 or 1 - chance[0] > beta
         bound = mechanism.accuracy(problem(n=10), beta)
@@ -236,11 +247,13 @@ def test_a_failure_chance_that_is_none_is_refused(key: str, beta: float) -> None
         entry(key).make().accuracy(problem(n=1000), beta)
 
 
-def test_it_spends_what_it_claims() -> None:
-    mechanism, asked = StableMedian(epsilon=0.7, delta=0.01), problem(n=3)
+@RULES
+def test_it_spends_what_it_claims(rule: str) -> None:
+    mechanism, asked = StableMedian(epsilon=0.7, delta=0.01, rule=rule), problem(n=3)
     account = Account(Preview(1))
     mechanism.run(mechanism.prepare(Dataset(LINE, np.array([0, 1, 1]), MADE), asked), account)
     assert account.epsilon == 0.7
+    assert account.delta(0.7) == (mechanism.guarantee(asked).delta if rule == "optimal" else 0)
 
 
 def test_all_rows_missing_answers_the_reserved_cell_or_nothing() -> None:

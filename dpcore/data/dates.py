@@ -1,0 +1,103 @@
+"""Dates as a domain: cells are days, weeks, months or years, from one to another, both included."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import ParameterError
+from dpcore.data.domains import MOST_BITS, Line
+
+STEPS = {"day": "2024-02-29", "week": "2024-W09", "month": "2024-02", "year": "2024"}
+"""Calendar units, and how each is written."""
+EPOCH = datetime.date(1970, 1, 1)
+MONDAY = 3
+"""Days from the Monday before it to the EPOCH."""
+SINCE = {"day": "days since 1970-01-01", "week": "weeks since 1970-W01", "month": "months since 1970-01", "year": ""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calendar(Line):
+    """Dates between declared bounds; a cell is a calendar unit, and is called as ISO 8601 writes it.
+
+    Along the line, a unit reaches from its number (see ``period_of``) to the next one's.
+
+    Attributes:
+        step: "day", "week", "month" or "year".
+        first: the first unit, as 2024-02-29, 2024-W09, 2024-02 or 2024.
+        last: the last unit, itself included.
+    """
+
+    title: ClassVar[str] = "a date"
+    low: float = field(init=False, repr=False)
+    high: float = field(init=False, repr=False)
+    bits: int = field(init=False, repr=False)
+    bins: int = field(init=False, repr=False)
+    unit: str = field(init=False, repr=False)
+    step: str = "month"
+    first: str = "2020-01"
+    last: str = "2029-12"
+
+    def __post_init__(self) -> None:
+        start, end = period_of(self.first, self.step), period_of(self.last, self.step)
+        if not start < end:
+            raise ParameterError(f"The last {self.step} must come after the first.")
+        if end - start + 1 > 2**MOST_BITS:
+            raise ParameterError(f"There are more than {2**MOST_BITS:,} {self.step}s: choose a coarser unit.")
+        numbers = {"low": float(start), "high": end + 1.0, "bins": end - start + 1, "unit": SINCE[self.step]}
+        for name, value in numbers.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+
+    def describe(self, cell: int) -> str:
+        """The unit: 2024-02."""
+        return "missing or out of bounds" if cell >= self.ordered else written(int(self.low) + cell, self.step)
+
+    def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """The unit of each record, missing as None."""
+        names = np.array([*map(self.describe, range(self.ordered)), None], dtype=object)
+        return {"value": names[records]}
+
+
+def period_of(text: str, step: str) -> int:
+    """The number of a written unit: since 1970-01-01, its week or its month; a year's is the year.
+
+    >>> period_of("1970-01-02", "day"), period_of("1970-W02", "week"), period_of("2024", "year")
+    (1, 1, 2024)
+
+    Raises:
+        ParameterError: the step is none, or the text is not written so; the message does not show the text.
+    """
+    if step not in STEPS:
+        raise ParameterError(f"Dates are counted in one of {', '.join(STEPS)}.")
+    pattern = re.sub(r"\d", "[0-9]", STEPS[step])
+    try:
+        if not re.fullmatch(pattern, text):
+            raise ValueError
+        if step == "day":
+            return (datetime.date.fromisoformat(text) - EPOCH).days
+        if step == "week":
+            return ((datetime.date.fromisocalendar(int(text[:4]), int(text[6:]), 1) - EPOCH).days + MONDAY) // 7
+        day = datetime.date(int(text[:4]), int(text[5:] or 1), 1)
+    except ValueError:
+        day = None
+    if day is None:
+        raise ParameterError(f"A {step} must be written as {STEPS[step]} is, and exist.")
+    return day.year if step == "year" else (day.year - EPOCH.year) * 12 + day.month - 1
+
+
+def written(number: int, step: str) -> str:
+    """The unit of this number, as ``period_of`` reads it."""
+    if step == "year":
+        return f"{number:04d}"
+    if step == "month":
+        return f"{EPOCH.year + number // 12:04d}-{number % 12 + 1:02d}"
+    if step == "day":
+        return (EPOCH + datetime.timedelta(days=number)).isoformat()
+    year, week, _ = (EPOCH + datetime.timedelta(days=7 * number - MONDAY)).isocalendar()
+    return f"{year:04d}-W{week:02d}"

@@ -1,0 +1,128 @@
+"""Laplace for named queries: answer k queries that were named beforehand, each with noise of scale k/ε.
+
+The baseline of every paper here, and what their theorems are held against: the noise grows with the number of queries,
+so that many queries cannot be answered, however simple they are. On a line the named queries are k running totals, at
+evenly spread ends; a range is the difference of two. Where single cells are asked, they are the counts of k groups of
+neighbouring cells. Rows between two ends are spread evenly over their cells; so all that is between is a guess,
+unless every cell is an end. Rows that fit no cell are in no query.
+
+Why it is private: one row, whether replaced, added or removed, moves each of the k counts by at most 1, so all of them
+together by at most k in L1, and discrete Laplace noise of scale k/ε hides that. Nothing is used of how the queries
+overlap; the identity and the windows use it, and err less.
+
+Notation: k, named queries; epsilon = ε; Z, discrete Laplace noise of scale k/ε; J, what k of it keep.
+
+References:
+    Dwork, McSherry, Nissim and Smith (2006), Proposition 1; Blum, Ligett and Roth (2013), section 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import (
+    Assumption,
+    Bound,
+    BoundKind,
+    DataRelease,
+    Entry,
+    Floats,
+    HistogramState,
+    Integers,
+    Problem,
+    PureMechanism,
+    epsilon_param,
+    param,
+)
+from dpcore.data.domains import Categories, Line
+from dpcore.queries.ranges import Cells, Intervals, Thresholds
+from dpcore.randomness import NoisyCounts, Sampler
+from dpcore.randomness.laws import laplace_quantile
+
+MOST_NAMED = 1 << 16
+"""Queries that may be named."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NamedRelease(DataRelease):
+    """Noisy answers to the named queries (T, k); ``ends``, public, has the last cell of each group of cells, (k,)."""
+
+    published = ("answers",)
+    answers: Integers
+    ends: tuple[int, ...]
+
+    def histogram(self) -> Floats:
+        """Rows per cell, (T, size): each group's rows spread evenly; none in the reserved cell."""
+        counts = self.answers
+        if not isinstance(self.problem.queries, Cells):
+            counts = np.diff(counts, axis=1, prepend=0)
+        widths = np.diff(self.ends, prepend=-1)
+        cells = np.repeat(counts / widths, widths, axis=1)
+        return np.pad(cells, ((0, 0), (0, self.problem.domain.size - cells.shape[1])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedQueries(PureMechanism):
+    """k counts with discrete Laplace noise of scale k/ε each."""
+
+    epsilon: float = epsilon_param()
+    named: int = param(
+        MOST_NAMED, 1, MOST_NAMED, label="Queries named beforehand", symbol="k", log=True,
+        stops=tuple(4**power for power in range(9)),
+        help="Each has noise k/ε. The queries between the named ones are guesses. Never more than there are cells.",
+    )  # fmt: skip
+
+    def ends(self, problem: Problem) -> Integers:
+        """Last cells of the groups of cells, (k,): public."""
+        cells = problem.domain.ordered
+        count = min(self.named, cells)
+        return (np.arange(1, count + 1) * cells) // count - 1
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """The exact tail of k independent noises, added up; a range errs by those of both its ends."""
+        k, cells = len(self.ends(problem)), problem.domain.ordered
+        ends = 2 if isinstance(problem.queries, Intervals) else 1
+        rows = ends * (laplace_quantile(beta / k, scale=k / self.epsilon) - 1)
+        return Bound(
+            value=rows / problem.n,
+            kind=BoundKind.GUARANTEE,
+            statement=f"Each of {k:,} named queries has noise of scale {k / self.epsilon:,.4g} rows. No "
+            f"{problem.queries.one} is off by more than {rows:,} rows, except with chance {beta:g}.",
+            formula=rf"\alpha\le\frac{{{'2' if ends == 2 else ''}J}}{{n}},\quad k\cdot\Pr[|Z|>J]\le\beta,"
+            r"\quad Z\sim\mathrm{DLap}(k/\varepsilon)",
+            reference="exact tails, union bound over the named queries",
+            beta=beta,
+            assumptions=(
+                Assumption(
+                    text=f"every one of {cells:,} cells ends a named query, so that none is guessed", met=k == cells
+                ),
+            ),
+            rows_needed=math.floor(rows) + 1,
+        )
+
+    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> NamedRelease:
+        """One draw on all named queries."""
+        problem, ends = state.problem, self.ends(state.problem)
+        values = np.cumsum(state.histogram)[ends]
+        if isinstance(problem.queries, Cells):
+            values = np.diff(values, prepend=0)
+        draw = NoisyCounts(values[None, :], epsilon=self.epsilon, sensitivity=len(ends))
+        answers = sampler.draw(draw, trials)
+        return self.release(NamedRelease, state, sampler, trials, answers=answers, ends=tuple(ends.tolist()))
+
+
+ENTRIES = (
+    Entry(
+        key="named-queries",
+        mechanism=NamedQueries,
+        title="Laplace for k named queries",
+        story="Name your questions first; each gets noise that grows with how many there are. What all else is held "
+        "against.",
+        domains=(Line, Categories),
+        queries=(Thresholds, Intervals, Cells),
+        references=("Dwork, McSherry, Nissim and Smith (2006)", "Blum, Ligett and Roth (2013), section 1"),
+    ),
+)

@@ -1,0 +1,233 @@
+"""A plan: questions about one declared table, each with a mechanism and a privacy loss. Public; it holds no row.
+
+As a file it is JSON, versioned; what it does not know it refuses in one sentence:
+
+    {"format": "dpscope-plan/1",
+     "table": {"type": "DeclaredTable",
+               "columns": [{"type": "DeclaredColumn", "name": "age", "on": {"type": "Line", "bits": 7}}]},
+     "relation": "add_remove_one", "n": 5000, "beta": "0.05",
+     "questions": [{"columns": ["age"], "queries": "intervals", "epsilon": "0.5",
+                    "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
+
+>>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
+>>> from dpcore.data.domains import Line, Truth
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=128, bits=7)),
+...                                DeclaredColumn(name="smoker", on=Truth())))
+>>> plan = Plan(table=table, n=5000, questions=(
+...     PlannedQuestion(columns=("age",), queries="intervals", entry_key="identity", epsilon=0.5),
+...     PlannedQuestion(columns=("smoker",), queries="cells", entry_key="identity", epsilon=0.25)))
+>>> plan.cost.sentence()
+'ε = 0.75 (add or remove one row)'
+>>> Plan.read(plan.text) == plan
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+from dpcore.core import Entry, Guarantee, Mechanism, Neighbours, ParameterError, Problem, exactly
+from dpcore.data.declared import DeclaredTable
+from dpcore.data.readings import Reading
+from dpcore.ledger.canonical import canonical, parsed
+from dpcore.mechanisms import entry as entry_of
+from dpcore.privacy.composition import compose, per_person
+from dpcore.queries.ranges import classes_for
+from dpcore.requests.codec import decoded, encoded, known, number
+from dpcore.requests.single import Request, parameters_read, parameters_told
+
+FORMAT = "dpscope-plan/1"
+MOST_QUESTIONS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedQuestion:
+    """One thing to publish.
+
+    Attributes:
+        columns: of the table that are asked about.
+        queries: key of the query class, as ``classes_for`` the columns' domain lists them.
+        entry_key: of the catalogue.
+        epsilon: this question's part of the privacy loss.
+        values: the mechanism's other parameters; those left out have their usual values.
+        target: largest error that is wanted, a share of n; None where none is named.
+        pinned: whether its privacy loss stays when others are changed.
+    """
+
+    columns: tuple[str, ...]
+    queries: str
+    entry_key: str
+    epsilon: float
+    values: Mapping[str, Any] = field(default_factory=dict)
+    target: float | None = None
+    pinned: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", dict(self.values))
+        if not self.columns or len(set(self.columns)) < len(self.columns):
+            raise ParameterError("A question is about one column or several different ones.")
+        if self.target is not None and not 0 < self.target < 1:
+            raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
+
+    @property
+    def entry(self) -> Entry:
+        """The line of the catalogue."""
+        return entry_of(self.entry_key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Questions of one table, and what all of them cost together.
+
+    Attributes:
+        table: as declared.
+        n: rows, where one is replaced; else a public nominal number.
+        questions: in order; at least one.
+        neighbours: the relation.
+        beta: failure chance of promises and targets.
+    """
+
+    table: DeclaredTable
+    n: int
+    questions: tuple[PlannedQuestion, ...]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.questions) <= MOST_QUESTIONS:
+            raise ParameterError(f"A plan has between 1 and {MOST_QUESTIONS} questions, got {len(self.questions)}.")
+        if not 0 < self.beta < 1:
+            raise ParameterError(f"A failure chance must lie between 0 and 1, got {self.beta!r}.")
+        # Errors come now, in one sentence: unknown columns, a mechanism that does not serve, a value out of range.
+        for question in self.questions:
+            entry = question.entry
+            if entry.mechanism.releases != "data" or "epsilon" not in entry.controls():
+                raise ParameterError(f"{entry.title} does not release data: a plan has no place for it yet.")
+            if not entry.serves(self.problem(question).queries):
+                raise ParameterError(f"{entry.title} does not serve this question.")
+        _ = self.cost
+
+    def reading(self, question: PlannedQuestion) -> Reading:
+        """How the question's columns are read."""
+        return self.table.reading(*question.columns)
+
+    def problem(self, question: PlannedQuestion) -> Problem:
+        """What the question's guarantee and promise are about."""
+        domain = self.reading(question).domain
+        kinds = {kind.key: kind for kind in classes_for(domain)}
+        if question.queries not in kinds:
+            raise ParameterError(f"Of these columns one may ask: {', '.join(kinds) or 'nothing yet'}.")
+        queries = kinds[question.queries](domain=domain)
+        return Problem(domain=domain, queries=queries, n=self.n, neighbours=self.neighbours)
+
+    def mechanism(self, question: PlannedQuestion) -> Mechanism:
+        """With all its parameters."""
+        return question.entry.make(**question.values, epsilon=question.epsilon)
+
+    def guarantee(self, question: PlannedQuestion) -> Guarantee:
+        """Of one question, for whoever is protected."""
+        row = self.mechanism(question).guarantee(self.problem(question))
+        return per_person(row, self.table.person_rows if self.table.person else 0)
+
+    @cached_property
+    def cost(self) -> Guarantee:
+        """Of all questions together: basic composition."""
+        return compose([self.guarantee(question) for question in self.questions])
+
+    def request(self, question: PlannedQuestion) -> Request:
+        """The question as one that can be released by itself."""
+        problem = self.problem(question)
+        return Request(
+            reading=self.reading(question),
+            queries=problem.queries,
+            n=self.n,
+            neighbours=self.neighbours,
+            entry_key=question.entry_key,
+            values={**question.values, "epsilon": question.epsilon},
+        )
+
+    def with_losses(self, losses: Mapping[int, float]) -> Self:
+        """The same plan with other privacy losses of the questions at these places."""
+        changed = (replace(each, epsilon=losses.get(place, each.epsilon)) for place, each in enumerate(self.questions))
+        return replace(self, questions=tuple(changed))
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """As a file holds it; parameters at their usual values are left out."""
+        return {
+            "format": FORMAT,
+            "table": encoded(self.table),
+            "relation": self.neighbours.value,
+            "n": self.n,
+            "beta": exactly(self.beta),
+            "questions": [_told(self, question) for question in self.questions],
+        }
+
+    @property
+    def text(self) -> bytes:
+        """The file."""
+        return canonical(self.document)
+
+    @classmethod
+    def read(cls, text: str | bytes) -> Self:
+        """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
+        document = parsed(text, what="plan")
+        if document.get("format") != FORMAT:
+            raise ParameterError(f"A plan's format must be “{FORMAT}”.")
+        known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta"})
+        if document["relation"] not in list(Neighbours):
+            raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
+        if not isinstance(document["questions"], list):
+            raise ParameterError("The plan's questions must be a list.")
+        return cls(
+            table=decoded(document["table"], DeclaredTable),
+            n=document["n"],
+            questions=tuple(_read(each) for each in document["questions"]),
+            neighbours=Neighbours(document["relation"]),
+            beta=number(document.get("beta", "0.05"), "The plan's beta"),
+        )
+
+
+def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
+    """A question as a file holds it."""
+    parameters = parameters_told(question.entry, plan.mechanism(question))
+    told: dict[str, Any] = {
+        "columns": list(question.columns),
+        "queries": question.queries,
+        "mechanism": {
+            "key": question.entry_key,
+            "parameters": {name: value for name, value in parameters.items() if name != "epsilon"},
+        },
+        "epsilon": exactly(question.epsilon),
+    }
+    if question.target is not None:
+        told["target"] = exactly(question.target)
+    return told | ({"pinned": True} if question.pinned else {})
+
+
+def _read(document: Any) -> PlannedQuestion:
+    """A question from a file."""
+    known(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional={"target", "pinned"})
+    known(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
+    columns, queries, asked = document["columns"], document["queries"], document["mechanism"]
+    if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
+        raise ParameterError("A question's columns are a list of texts, and its queries a text.")
+    if not isinstance(document.get("pinned", False), bool):
+        raise ParameterError("Whether a question is pinned must be true or false.")
+    entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
+    epsilon, target = number(document["epsilon"], "A question's epsilon"), document.get("target")
+    if not 0 < epsilon < math.inf:
+        raise ParameterError("A question's epsilon must be above 0.")
+    return PlannedQuestion(
+        columns=tuple(columns),
+        queries=queries,
+        entry_key=entry.key,
+        epsilon=epsilon,
+        values=parameters_read(entry, asked.get("parameters", {})),
+        target=None if target is None else number(target, "A question's target"),
+        pinned=document.get("pinned", False),
+    )

@@ -1,0 +1,160 @@
+"""Give the errors, get ε; give ε, get the best errors.
+
+``for_targets``: of every mechanism that serves a question, the one that needs the least privacy loss for the question's
+target on all data. Where its noise has one law on all data that loss is confirmed by fresh coins on the twin
+(``experiments.solve``); of any other mechanism the twin is a forecast, and what its theorem promises counts.
+
+``for_total``: questions share a total so that each exceeds its target by the same factor (where no target is named,
+what it would err by with an equal share stands for one). Errors between the losses of a grid are interpolated on
+logarithmic axes. With falling error curves the common factor falls as the total grows, so it is found by halving; no
+other shares have a smaller largest factor. Pinned questions keep their loss.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpcore.core import Floats, ParameterError
+from dpcore.experiments.solve import KAPPA, Need, needs
+from dpcore.mechanisms import entry as entry_of
+from dpcore.mechanisms import serving
+from dpcore.plan.errors import GRID, curve, twin_of
+from dpcore.plan.questions import Plan
+
+HALVINGS = 60
+LEAST_SHARE = GRID[0]
+DIGITS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solved:
+    """A plan that meets its targets at the least total.
+
+    Attributes:
+        plan: with the mechanisms and losses that were chosen.
+        ranked: for each question with a target, what every mechanism surely needs, the least first; else empty.
+        unmet: places of questions whose target no mechanism surely meets; they stay as they were.
+        confidence: chance that every confirmed loss fails its target at most as often as beta says.
+    """
+
+    plan: Plan
+    ranked: tuple[tuple[Need, ...], ...]
+    unmet: tuple[int, ...]
+    confidence: float
+
+
+def sure(need: Need) -> float:
+    """The loss at which a mechanism keeps the target whatever the rows are; infinity where none is known.
+
+    Errors of one law on all data are those of the twin; else only the theorem says something of all data.
+    """
+    if need.simulated and entry_of(need.key).mechanism.data_independent:
+        return need.simulated.epsilon
+    return need.promised or math.inf
+
+
+def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[float, None, Solved]:
+    """Choose mechanism and loss of each question with a target that is not pinned; yields the fraction done.
+
+    Args:
+        plan: questions without a target, and pinned ones, stay.
+        seed: of the twin and of the simulated releases.
+        pure: choose only among mechanisms whose guarantee is epsilon alone.
+    """
+    questions, simulated = list(plan.questions), 0
+    ranked: list[tuple[Need, ...]] = []
+    unmet: list[int] = []
+    for place, question in enumerate(plan.questions):
+        if question.target is None or question.pinned:
+            ranked.append(())
+            continue
+        problem, rows = plan.problem(question), twin_of(plan, question, seed=seed)
+        entries = []
+        for entry in serving(problem.queries):
+            try:
+                guarantee = entry.make().guarantee(problem)
+            except ParameterError:  # not proved here, or not on so many cells
+                continue
+            if guarantee.releasable and not guarantee.gamma and not (pure and guarantee.delta):
+                entries.append(entry)
+        values = {question.entry_key: question.values}
+        work = needs(entries, rows, problem, target=question.target, beta=plan.beta, values=values, seed=seed + place)
+        while True:
+            try:
+                share = next(work)
+            except StopIteration as finished:
+                found: list[Need] = finished.value
+                break
+            yield (place + share) / len(plan.questions)
+        found.sort(key=sure)
+        ranked.append(tuple(found))
+        if not found or not math.isfinite(sure(found[0])):
+            unmet.append(place)
+            continue
+        best = found[0]
+        simulated += best.simulated is not None and sure(best) != best.promised
+        questions[place] = replace(
+            question,
+            entry_key=best.key,
+            epsilon=sure(best),
+            values=question.values if best.key == question.entry_key else {},
+        )
+    solved = replace(plan, questions=tuple(questions))
+    return Solved(plan=solved, ranked=tuple(ranked), unmet=tuple(unmet), confidence=max(0.0, 1 - KAPPA * simulated))
+
+
+def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, None, Plan]:
+    """Share a total loss among the questions that are not pinned; yields the fraction done.
+
+    The sum of all losses is at most the total, and less than it by rounding only.
+
+    Raises:
+        ParameterError: pinned questions leave too little for the others.
+    """
+    free = [place for place, question in enumerate(plan.questions) if not question.pinned]
+    left = total - math.fsum(question.epsilon for question in plan.questions if question.pinned)
+    if not free:
+        return plan
+    if not left >= LEAST_SHARE * len(free):
+        rest = f"{max(0.0, left):.3g} for {len(free)} others"
+        raise ParameterError(f"Pinned questions leave ε = {rest}; each needs at least {LEAST_SHARE:g}.")
+    if left > GRID[-1] * len(free):
+        raise ParameterError(f"A question has at most ε = {GRID[-1]:g} of its own: take a smaller total.")
+    curves: list[Floats] = []
+    for done, place in enumerate(free):
+        curves.append(curve(plan, plan.questions[place], seed=seed))
+        yield (done + 1) / len(free)
+    targets = [
+        plan.questions[place].target or _at(errors, left / len(free))
+        for place, errors in zip(free, curves, strict=True)
+    ]
+    low, high = -40.0, 40.0  # logarithms of the factor by which all targets are exceeded
+    for _ in range(HALVINGS):
+        factor = (low + high) / 2
+        spent = math.fsum(_losses(curves, targets, math.exp(factor)))
+        low, high = (factor, high) if spent > left else (low, factor)
+    losses = np.array(_losses(curves, targets, math.exp(high)))
+    # What no question can use any more is shared alike.
+    losses = np.minimum(losses + (left - losses.sum()) / len(free), GRID[-1])
+    scale = 10**DIGITS
+    rounded = [math.floor(loss * scale + 1e-6) / scale for loss in losses.tolist()]
+    return plan.with_losses(dict(zip(free, rounded, strict=True)))
+
+
+def _at(errors: Floats, loss: float) -> float:
+    """The error at a loss between those of the grid."""
+    return float(np.exp(np.interp(math.log(loss), np.log(GRID), np.log(np.maximum(errors, 1e-12)))))
+
+
+def _losses(curves: list[Floats], targets: list[float], factor: float) -> list[float]:
+    """The loss each question needs to exceed its target by a factor; the grid's ends where it is beyond them."""
+    found = []
+    for errors, target in zip(curves, targets, strict=True):
+        # np.interp wants rising values: both are turned round.
+        logs = np.log(np.maximum(errors, 1e-12))[::-1]
+        found.append(float(np.exp(np.interp(math.log(factor * target), logs, np.log(GRID)[::-1]))))
+    return found

@@ -1,0 +1,42 @@
+"""A conversation about private rows: what either mechanism promises, before a word is said."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import streamlit as st
+
+from dpcore.core import Entry, Mechanism, Neighbours
+from dpcore.mechanisms import serving
+from pages.ask.controls import Setting
+from pages.ask.promise import BETA
+from pages.shell.private.promises import Offer, ask_rows, headline, promises
+
+
+def known_before(chosen: Setting) -> None:
+    """Everything that needs only public facts; a real conversation would spend the rows' budget."""
+    n = ask_rows(chosen.source, Neighbours.REPLACE_ONE)
+    entries = {entry.key: entry for entry in serving(chosen.queries, releases="conversation")}
+
+    def make(entry: Entry, epsilon: float) -> Mechanism:
+        return dataclasses.replace(chosen.mechanism(entry), epsilon=epsilon)
+
+    offer = Offer(
+        about=f"{chosen.source.reading!r}|{chosen.queries.key}|{chosen.values}",
+        problem=chosen.problem(n),
+        makers={key: functools.partial(make, entry) for key, entry in entries.items()},
+        titles={key: entry.title for key, entry in entries.items()},
+        chosen=chosen.entry.key,
+        epsilon=float(chosen.values["epsilon"]),
+        beta=BETA,
+        of="answer",
+        covers="for the whole conversation",
+        references=chosen.entry.references,
+        target=float(chosen.values["alpha"]),
+        questions=int(chosen.values["questions"]),
+        nobody=("nobody who must answer all", "Least, if all are answered"),
+    )
+    st.header(headline(offer, offer.epsilon))
+    promises(offer, key="promises")
+    st.caption("A conversation about private rows spends their budget, and waits for a ledger that records it.")

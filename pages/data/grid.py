@@ -1,0 +1,265 @@
+"""All columns of a table in one grid: what each may hold, typed by a person, never silently read from the data.
+
+What was typed is kept in the session cell by cell, apart from the widget: it outlives a change of page, and what was
+filled in from private data can be taken back. None of it stands in a link, which cannot carry the file it is about.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.core import ParameterError, exactly
+from dpcore.data.dates import STEPS, Calendar
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Categories, Line, Truth
+from dpcore.data.reading.intake import clean_name
+from dpcore.data.reading.tables import BLANKS
+from pages.data.upload import HeldFile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBER, CATEGORY, YES_NO = "number", "category", "yes/no"
+DATES = {f"date: {step}": step for step in STEPS}
+KINDS = (NUMBER, CATEGORY, *DATES, YES_NO)
+NEAREST, MISSING = "nearest bound", "missing"
+USUAL: dict[str, Any] = {
+    "use": True,
+    "kind": NUMBER,
+    "from": None,
+    "to": None,
+    "labels": None,
+    "bins": 1024,
+    "outside": NEAREST,
+    "unit": None,
+}
+"""What a column's cells hold before anybody types."""
+TITLES = {
+    "use": "Use",
+    "kind": "Kind",
+    "from": "From",
+    "to": "To",
+    "labels": "Labels",
+    "bins": "Bins",
+    "outside": "Out of bounds",
+    "unit": "Unit",
+}
+TOLD = "told"
+"""Beside a column's cells: whether somebody said what kind it is."""
+NAME = "Column"
+BETWEEN = "; "
+"""Between labels in a cell of the grid, where none of them holds it."""
+TALLEST = 420
+
+
+@dataclass(frozen=True, kw_only=True)
+class Typed:
+    """What stands in the cells of one column; texts as typed, None where nothing is."""
+
+    name: str
+    use: bool
+    kind: str
+    low: str | None
+    high: str | None
+    labels: str | None
+    bins: int | None
+    outside: str
+    unit: str | None
+
+    @property
+    def lacking(self) -> str:
+        """What has still to be typed; empty if nothing."""
+        if self.kind == CATEGORY:
+            return "" if split_labels(self.labels or "") else "labels"
+        if self.kind == YES_NO:
+            return ""
+        wanted = {"from": self.low, "to": self.high, "bins": self.bins if self.kind == NUMBER else 1}
+        return ", ".join(name for name, held in wanted.items() if not held)
+
+    def domain(self) -> Line | Categories:
+        """What was declared.
+
+        Raises:
+            ParameterError: it makes no domain.
+        """
+        clamp = self.outside != MISSING
+        if self.kind == CATEGORY:
+            return Categories(labels=split_labels(self.labels or ""))
+        if self.kind == YES_NO:
+            return Truth()
+        if self.kind in DATES:
+            first, last = (self.low or "").strip(), (self.high or "").strip()
+            return Calendar(step=DATES[self.kind], first=first, last=last, missing=True, clamp=clamp)
+        low, high = _number(self.low), _number(self.high)
+        unit = clean_name(self.unit or "")
+        return Line(low=low, high=high, bins=int(self.bins or 0), missing=True, clamp=clamp, unit=unit)
+
+
+def _number(text: str | None) -> float:
+    """A typed number.
+
+    Raises:
+        ParameterError: it is none; the message does not show it.
+    """
+    try:
+        return float((text or "").replace("−", "-"))
+    except ValueError:
+        pass
+    raise ParameterError("From and to must be numbers.")
+
+
+def split_labels(text: str) -> tuple[str, ...]:
+    """One label a line, or where there is one line alone, between semicolons; what is blank is none.
+
+    Lines and blanks are what the file's reader takes them to be.
+    """
+    text = text.replace("\r\n", "\n").strip(BLANKS)
+    parts = (part.strip(BLANKS) for part in text.split("\n" if "\n" in text else ";"))
+    return tuple(part for part in parts if part)
+
+
+def cell_key(held: HeldFile, place: int, name: str) -> str:
+    """Where what stands in a cell is kept."""
+    return f"{held.prefix}{place}-{name}"
+
+
+def cell(held: HeldFile, place: int, name: str) -> Any:
+    """What stands in a cell."""
+    return st.session_state.get(cell_key(held, place, name), USUAL[name])
+
+
+def typed(held: HeldFile) -> list[Typed]:
+    """What stands in the grid, column by column."""
+    return [
+        Typed(name=column, **{_field(name): cell(held, place, name) for name in USUAL})
+        for place, column in enumerate(held.table.columns)
+    ]
+
+
+def declared(rows: list[Typed], *, person: str = "", person_rows: int = 1) -> tuple[DeclaredTable, dict[str, str]]:
+    """The columns that are declared in full, and what is wrong with others by name."""
+    columns, wrong = [], {}
+    for row in rows:
+        if not row.use or row.lacking:
+            continue
+        try:
+            columns.append(DeclaredColumn(name=row.name, on=row.domain()))
+        except ParameterError as problem:
+            wrong[row.name] = str(problem)
+    return DeclaredTable(columns=tuple(columns), person=person, person_rows=person_rows), wrong
+
+
+def frame_of(rows: list[Typed]) -> pd.DataFrame:
+    """The grid as it is shown; its columns have the same types whatever they hold, or the browser would start anew."""
+    import pandas as pd
+
+    cells: dict[str, Any] = {NAME: pd.array([row.name for row in rows], dtype="string")}
+    values = {name: [getattr(row, _field(name)) for row in rows] for name in USUAL}
+    for name, column in values.items():
+        kind = {"use": "bool", "bins": "Int64"}.get(name, "string")
+        if name == "labels":
+            column = [_joined(text) for text in column]
+        cells[TITLES[name]] = pd.array(column, dtype=kind)
+    return pd.DataFrame(cells)
+
+
+def _field(name: str) -> str:
+    """What Typed calls a cell: from and to are words of Python's own, or nearly."""
+    return {"from": "low", "to": "high"}.get(name, name)
+
+
+def _joined(text: str | None) -> str | None:
+    """Labels in one line, where that says the same."""
+    labels = split_labels(text or "")
+    line = BETWEEN.join(labels)
+    return (line or None) if split_labels(line) == labels else text
+
+
+def show_grid(rows: list[Typed], *, key: str) -> None:
+    """The grid of data whose columns are fixed, to be read."""
+    st.data_editor(frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(), alt=ALT)
+
+
+ALT = "Every column of the table: whether it is used, its kind, bounds or labels, bins, and what is out of bounds."
+
+
+def edit_grid(held: HeldFile) -> None:
+    """The grid of a file, to be typed in. What is typed is kept; in the next run the grid shows it as its own."""
+    key = grid_key(held)
+    rows = typed(held)
+    st.data_editor(
+        frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(), alt=ALT,
+        height=min(TALLEST, 36 * (len(rows) + 1) + 2),
+    )  # fmt: skip
+    names = {title: name for name, title in TITLES.items()}
+    for place, edits in st.session_state[key]["edited_rows"].items():
+        for title, value in edits.items():
+            st.session_state[cell_key(held, int(place), names[title])] = _kept(names[title], value)
+            if names[title] == "kind":
+                st.session_state[cell_key(held, int(place), TOLD)] = True
+
+
+def _kept(name: str, value: Any) -> Any:
+    """A cell in the one spelling in which it is kept: what was filled in is known again when it was typed over."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return USUAL[name] if name in ("kind", "outside", "use") else None
+    if name == "labels":
+        return "\n".join(split_labels(value))
+    if name in ("from", "to"):
+        try:
+            number = float(value.replace("−", "-"))
+        except ValueError:
+            return value.strip()
+        return exactly(number) if math.isfinite(number) and not value.strip().isdecimal() else value.strip()
+    return value
+
+
+def grid_key(held: HeldFile) -> str:
+    """The widget's key: another one where cells were filled in or taken back, so that old edits do not return."""
+    return f"{held.prefix}grid-{st.session_state.get(f'{held.prefix}turn', 0)}-{int('filled' in st.session_state)}"
+
+
+def start_anew(held: HeldFile) -> None:
+    """Let the grid show what cells hold now, whatever was typed before."""
+    st.session_state[f"{held.prefix}turn"] = st.session_state.get(f"{held.prefix}turn", 0) + 1
+
+
+def _columns() -> dict[str, Any]:
+    """How each column of the grid is typed, and its help."""
+    make = st.column_config
+    bound = "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: never taken from private data."
+    return {
+        NAME: make.TextColumn(pinned=True),
+        TITLES["use"]: make.CheckboxColumn(width="small"),
+        TITLES["kind"]: make.SelectboxColumn(options=list(KINDS), required=True),
+        TITLES["from"]: make.TextColumn(max_chars=30, help=bound),
+        TITLES["to"]: make.TextColumn(max_chars=30, help=f"{bound} A date’s unit is included."),
+        TITLES["labels"]: make.TextColumn(help="Of a category, between semicolons, written exactly as in the file."),
+        TITLES["bins"]: make.NumberColumn(
+            min_value=2, max_value=65_536, step=1, help="Cells of equal width of a number. A date’s are its units."
+        ),
+        TITLES["outside"]: make.SelectboxColumn(
+            options=[NEAREST, MISSING], required=True, help="Rows are never dropped for a value that does not fit."
+        ),
+        TITLES["unit"]: make.TextColumn(max_chars=20, help="Of a number: years, USD."),
+    }
+
+
+def fixed(column: str, domain: Line | Categories) -> Typed:
+    """A declared column as it stands in the grid."""
+    line = domain if isinstance(domain, Line) else None
+    dates = isinstance(domain, Calendar)
+    kind = f"date: {domain.step}" if isinstance(domain, Calendar) else NUMBER if line else CATEGORY
+    ends = (domain.first, domain.last) if isinstance(domain, Calendar) else ("", "")
+    if line and not dates:
+        ends = exactly(line.low), exactly(line.high)
+    return Typed(
+        name=column, use=True, kind=YES_NO if isinstance(domain, Truth) else kind, low=ends[0] or None,
+        high=ends[1] or None, labels="\n".join(domain.labels) if isinstance(domain, Categories) else None,
+        bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
+        unit=(line.unit or None) if line else None,
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""What every question of a plan will be wrong by: predicted, promised, wanted, impossible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpcore.plan.errors import Prediction
+from dpcore.plan.questions import Plan
+from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
+from pages.charts.words import drawable, percent, rows
+
+ABOVE, LINE = 90, 34
+"""Pixels of the picture besides its lines, and of each line."""
+TOP = 2.0
+"""From 1 on a promise says nothing."""
+TALL = 0.62
+"""Of a line: its bar of what is impossible."""
+
+
+def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Sequence[str]) -> Picture:
+    """A line for each question: a hollow dot where the worst error is expected, a tick where it is promised to stay.
+
+    Args:
+        plan: the questions.
+        predictions: one for each.
+        titles: of the questions.
+    """
+    names = drawable(f"{place}. {title}" for place, title in enumerate(titles, 1))
+    floor = min(
+        [each for told in predictions for each in (told.worst, told.promised, told.impossible) if 0 < each < math.inf]
+        + [question.target for question in plan.questions if question.target is not None]
+        + [0.5]
+    )
+    bottom = floor / 2
+    marks: list[Mark] = []
+    walls = [(place, told.impossible) for place, told in enumerate(predictions) if told.impossible > bottom]
+    if walls:
+        middle = np.array([float(place) for place, _ in walls])
+        marks.append(
+            Bars(
+                role="impossible", name="impossible to promise", start=middle - TALL / 2, end=middle + TALL / 2,
+                base=np.full(len(walls), bottom), value=np.array([error for _, error in walls]), across=True,
+            )
+        )  # fmt: skip
+    for role, name, shape, errors in (
+        ("ink", "target", "diamond-open", [question.target for question in plan.questions]),
+        ("theory", "promised", "line-ns-open", [told.promised for told in predictions]),
+        ("released", "predicted", "circle", [told.worst for told in predictions]),
+    ):
+        known = [(place, each) for place, each in enumerate(errors) if each is not None and 0 < each <= TOP]
+        if known:
+            marks.append(
+                Dots(
+                    role=role,
+                    name=name,
+                    shape=shape,
+                    size=10 if role == "released" else 14,
+                    x=[error for _, error in known],
+                    y=[float(place) for place, _ in known],
+                    hollow=[role == "released"] * len(known),
+                    hover=[f"{names[at]}: {name} {percent(error)} ({rows(error, plan.n)})" for at, error in known],
+                )
+            )
+    return Picture(
+        title="Worst error of every question of the plan",
+        x=Axis(title="worst error, share of n (log)", log=True, low=bottom, high=TOP, form=".3~p", rows=plan.n),
+        y=Axis(labels=tuple(names), letters=32),
+        marks=marks,
+        sentence=_sentence(plan, predictions, names),
+        table=_table(plan, predictions, names),
+        height=ABOVE + LINE * len(names),
+        about=",".join(names),
+    )
+
+
+def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
+    """What is to be expected, and which targets are missed."""
+    told = "; ".join(f"{name}: {percent(each.worst)}" for name, each in zip(names, predictions, strict=True))
+    missed = missing(plan, predictions)
+    text = f"Worst errors to be expected (half of all releases err by more): {told}."
+    if missed:
+        text += f" Not promised to keep the target: {', '.join(names[place] for place in missed)}."
+    if not all(each.on_all_data for each in predictions):
+        text += " Where the mechanism's error depends on the rows, this is a forecast on made-up ones."
+    return text
+
+
+def missing(plan: Plan, predictions: Sequence[Prediction]) -> list[int]:
+    """Places of the questions whose theorem does not promise the target."""
+    pairs = enumerate(zip(plan.questions, predictions, strict=True))
+    return [place for place, (asked, told) in pairs if asked.target is not None and told.promised > asked.target]
+
+
+def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> dict[str, list[Any]]:
+    """All of it."""
+    return {
+        "question": list(names),
+        "mechanism": [question.entry.title for question in plan.questions],
+        "ε": [question.epsilon for question in plan.questions],
+        "target": [question.target for question in plan.questions],
+        "worst error, predicted": [each.worst for each in predictions],
+        "mean error, predicted": [each.typical for each in predictions],
+        "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
+        "impossible below": [each.impossible for each in predictions],
+        "holds on all data": [each.on_all_data for each in predictions],
+    }

@@ -1,0 +1,41 @@
+"""What a release of a plan's question may look like, on made-up rows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.data.domains import Grid
+from dpcore.plan.errors import rehearsed
+from dpcore.plan.questions import Plan
+from pages.charts.component import draw
+from pages.charts.histogram import histogram, shown_releases
+from pages.charts.maps import MOST_FRAMES, released_map
+from pages.plan.rows import title
+from pages.shell.session import remembered
+
+SEED = 1
+BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
+
+
+def preview(plan: Plan) -> None:
+    """One question's made-up rows and releases of them, drawn only while it is open."""
+    place = st.expander("What a release may look like", key="plan_preview", on_change="rerun")
+    if not place.open:
+        return
+    with place:
+        chosen = st.selectbox(
+            "Question", range(len(plan.questions)), key="plan_previewed",
+            format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
+        )  # fmt: skip
+        question = plan.questions[chosen]
+        found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
+        domain = plan.problem(question).domain
+        most = {"most": MOST_FRAMES} if isinstance(domain, Grid) else {}
+        frames = shown_releases(found.frames, n=plan.n, clean=False, **most)
+        truth = found.rows.histogram
+        if isinstance(domain, Grid):
+            picture = released_map(domain=domain, n=plan.n, truth=truth, frames=frames)
+        else:
+            picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
+        draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
+        st.caption("“True” are made-up rows with your declared columns: nothing of your data is in the picture.")

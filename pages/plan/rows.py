@@ -1,0 +1,155 @@
+"""The questions of a plan: adding one, and a row of controls for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.core import Entry, ParameterError, Problem
+from dpcore.data.declared import DeclaredTable
+from dpcore.data.domains import Categories, Line
+from dpcore.mechanisms import entry as entry_of
+from dpcore.mechanisms import serving
+from dpcore.plan.questions import MOST_QUESTIONS, Plan, PlannedQuestion
+from dpcore.queries.ranges import classes_for
+from pages.plan.table import Declared, kept_questions, version
+from pages.shell.controls import read_target
+
+MOST_EPSILON = 20.0
+OPENING = ((0.5, 0.01), (0.25, 0.002))
+"""Privacy loss and target of the first number and of the first category, when the page opens."""
+USUAL = "identity"
+
+
+def questions_of(declared: Declared) -> tuple[PlannedQuestion, ...]:
+    """The questions as they were left, else two to begin with."""
+    kept = kept_questions()
+    if declared.key not in kept:
+        kept[declared.key] = beginning(declared.table)
+        st.session_state["plan_questions"] = kept
+    return tuple(each for each in kept[declared.key] if isinstance(each, PlannedQuestion))
+
+
+def keep(declared: Declared, questions: Sequence[PlannedQuestion], *, anew: bool) -> None:
+    """Remember the questions; ``anew`` where their controls have to show something else than they do."""
+    st.session_state["plan_questions"] = {**kept_questions(), declared.key: tuple(questions)}
+    if anew:
+        st.session_state["plan_version"] = version() + 1
+
+
+def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
+    """Ranges of the first number and counts of the first category."""
+    firsts = (
+        (next((each for each in table.used if isinstance(each.on, Line)), None), "intervals"),
+        (next((each for each in table.used if isinstance(each.on, Categories)), None), "cells"),
+    )
+    return tuple(
+        PlannedQuestion(columns=(column.name,), queries=kind, entry_key=USUAL, epsilon=epsilon, target=target)
+        for (column, kind), (epsilon, target) in zip(firsts, OPENING, strict=True)
+        if column is not None
+    )
+
+
+def title(table: DeclaredTable, question: PlannedQuestion) -> str:
+    """A question in words: what of which columns."""
+    kinds = {kind.key: kind.title.partition(":")[0] for kind in classes_for(table.reading(*question.columns).domain)}
+    return f"{kinds.get(question.queries, question.queries)} of {' × '.join(question.columns)}"
+
+
+def proved(problem: Problem) -> dict[str, Entry]:
+    """Mechanisms that can be released for a problem, by key."""
+    found = {}
+    for entry in serving(problem.queries):
+        try:
+            guarantee = entry.make().guarantee(problem)
+        except ParameterError:  # not on so many cells, or not under this relation
+            continue
+        if guarantee.releasable and not guarantee.gamma and "epsilon" in entry.controls():
+            found[entry.key] = entry
+    return found
+
+
+def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+    """The form of a new question."""
+    names = [column.name for column in declared.table.used]
+    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MOST_QUESTIONS):
+        columns = st.multiselect(
+            "Columns", names, default=names[:1], max_selections=2, key=f"plan_columns_{declared.key}",
+            help="One column, two numbers, or a category and a number.",
+        )  # fmt: skip
+        if not columns:
+            return
+        domain = declared.table.reading(*columns).domain
+        kinds = {kind.key: kind.title for kind in classes_for(domain)}
+        if not kinds:
+            st.caption("Nothing can be asked of these together yet.")
+            return
+        asked = st.selectbox(
+            "Question", list(kinds), format_func=lambda key: kinds[key], key=f"plan_asked_{declared.key}"
+        )
+        if st.button("Add", key="plan_add", type="primary"):
+            new = PlannedQuestion(columns=tuple(columns), queries=asked, entry_key=USUAL, epsilon=0.25)
+            if problem := refused(declared, new):
+                st.error(problem)
+                return
+            keep(declared, [*questions, new], anew=True)
+            st.rerun()
+
+
+def refused(declared: Declared, question: PlannedQuestion) -> str:
+    """Why a question has no place in a plan, in a sentence; empty if it has."""
+    try:
+        Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
+    except ParameterError as problem:
+        return str(problem)
+    return ""
+
+
+def edited(declared: Declared, questions: Sequence[PlannedQuestion]) -> tuple[PlannedQuestion, ...]:
+    """A row of controls for each question, and the questions as they are now set."""
+    found = []
+    for place, question in enumerate(questions):
+        with st.container(horizontal=True, vertical_alignment="bottom", key=f"plan_row_{place}"):
+            now = _row(declared, question, place, alone=len(questions) == 1)
+        if now is not None:
+            found.append(now)
+    if len(found) < len(questions):
+        keep(declared, found, anew=True)
+        st.rerun()
+    keep(declared, found, anew=False)
+    return tuple(found)
+
+
+def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bool) -> PlannedQuestion | None:
+    """One question's controls; None where it was taken out."""
+    plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
+    entries = proved(plan.problem(question))
+    about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
+    keys = list(entries)
+    chosen = st.selectbox(
+        f"{place + 1}. {title(declared.table, question)}",
+        keys,
+        index=keys.index(question.entry_key) if question.entry_key in keys else 0,
+        format_func=lambda key: entry_of(key).title,
+        key=f"plan_mechanism_{about}",
+        width="stretch",
+    )
+    epsilon = st.number_input(
+        "ε", 0.001, MOST_EPSILON, question.epsilon, step=None, format="%g", key=f"plan_epsilon_{about}", width=90,
+        help=f"Privacy loss {named}.",
+    )  # fmt: skip
+    typed = st.text_input(
+        "Target", "" if question.target is None else f"{100 * question.target:.3g}%", key=f"plan_target_{about}",
+        placeholder="1%", max_chars=20, width=90, help=f"The worst error that is wanted {named}: 1% or 50 rows.",
+    )  # fmt: skip
+    target = read_target(typed, n=declared.n) if typed else None
+    if typed and target is None:
+        st.error("A target is a share such as 1%, or a number of rows such as 50 rows.")
+        target = question.target
+    pinned = st.checkbox("Keep ε", question.pinned, key=f"plan_pinned_{about}", help="Nothing below changes it.")
+    if st.button("Remove", key=f"plan_remove_{about}", disabled=alone):
+        return None
+    values = question.values if chosen == question.entry_key else {}
+    return replace(question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned, values=values)

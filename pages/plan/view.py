@@ -1,0 +1,135 @@
+"""The Plan page: questions, what they cost together, how wrong their answers will be, and the file of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.plan.errors import predict
+from dpcore.plan.questions import Plan, PlannedQuestion
+from dpcore.plan.shares import Solved, for_targets, for_total
+from pages.charts.component import draw_with_table
+from pages.plan.figure import missing, planned_errors
+from pages.plan.preview import preview
+from pages.plan.rows import add_question, edited, keep, questions_of, title
+from pages.plan.table import Declared, open_file, pick_table
+from pages.shell.code import show_code
+from pages.shell.session import with_progress
+from pages.shell.theorem import all_digits
+
+BADGE = "theory and made-up rows: nothing of your data"
+SNIPPET = """from pathlib import Path
+
+from dpcore.experiments.measure import finish
+from dpcore.plan.errors import predict
+from dpcore.plan.questions import Plan
+from dpcore.plan.shares import for_targets, for_total
+
+plan = Plan.read(Path("plan.json").read_text())
+print(plan.cost.sentence())
+for question, errors in zip(plan.questions, finish(predict(plan))):
+    print(question.columns, question.queries, errors.worst, errors.promised)
+
+cheapest = finish(for_targets(plan)).plan    # the least ε for the targets
+balanced = finish(for_total(plan, 1.0))      # ε = 1, shared so that all targets are met or missed alike
+"""
+
+
+def planning() -> None:
+    """Read the controls, do what a button asked for, then show what the plan costs and gives."""
+    head = st.container()
+    if st.session_state.pop("plan_wanted", None):
+        st.session_state["table"] = "plan-file"
+    with st.sidebar:
+        declared = pick_table()
+        questions = questions_of(declared)
+        add_question(declared, questions)
+        open_file()
+    _wished(declared, questions)
+    questions = edited(declared, questions)
+    plan = Plan(
+        table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
+    )
+    _wishes(plan)
+    key = f"planned|{plan.text.decode()}"
+    predictions = with_progress(key, lambda: predict(plan), label="Predicting every question's error.")
+    many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
+    late = missing(plan, predictions)
+    with head:
+        st.header(
+            f"{many} of {declared.title} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
+            help=all_digits(plan.cost),
+        )
+    if late:
+        st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
+    picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
+    draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
+    preview(plan)
+    st.download_button(
+        "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
+        help="What is asked, by which mechanism, at which loss; no row of any data.",
+    )  # fmt: skip
+    show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
+
+
+def _wishes(plan: Plan) -> None:
+    """The two ways to have ε worked out."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
+            disabled=not any(each.target and not each.pinned for each in plan.questions),
+            help="For each question with a target: the mechanism that keeps it on all data for the least ε.",
+        )  # fmt: skip
+        st.number_input(
+            "Total ε",
+            0.01,
+            100.0,
+            float(f"{plan.cost.epsilon:.4g}"),
+            step=None,
+            format="%g",
+            key="plan_total",
+            width=110,
+        )
+        st.button(
+            "Share this total", key="plan_share", on_click=_wish, args=("total",),
+            help="Shares it so that all targets are met, or missed by the same factor.",
+        )  # fmt: skip
+
+
+def _wish(what: str) -> None:
+    st.session_state["plan_wish"] = what
+
+
+def _wished(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+    """Do what a button asked for; a control that is moved meanwhile takes it back."""
+    told = st.session_state.pop("plan_told", "")
+    if told:
+        st.info(told)
+    wish = st.session_state.pop("plan_wish", None)
+    if wish is None:
+        return
+    plan = Plan(
+        table=declared.table, n=declared.n, questions=tuple(questions), neighbours=declared.neighbours,
+        beta=declared.beta,
+    )  # fmt: skip
+    about, text = f"{wish}|{plan.text.decode()}", "Working it out."
+    if wish == "targets":
+        solved: Solved = with_progress(f"targets|{about}", lambda: for_targets(plan), label=text)
+        plan = solved.plan
+        st.session_state["plan_told"] = _told(solved)
+    else:
+        total = float(st.session_state.get("plan_total", plan.cost.epsilon))
+        plan = with_progress(f"total|{about}|{total!r}", lambda: for_total(plan, total), label=text)
+    keep(declared, plan.questions, anew=True)
+    st.rerun()
+
+
+def _told(solved: Solved) -> str:
+    """What was found, in a sentence or two."""
+    met = sum(bool(ranked) for ranked in solved.ranked) - len(solved.unmet)
+    text = f"{met} target{'s' * (met != 1)} met at the least ε, at confidence {100 * solved.confidence:.0f}%."
+    if solved.unmet:
+        places = ", ".join(str(place + 1) for place in solved.unmet)
+        text += f" No mechanism surely keeps that of question {places}: it stays as it was."
+    return text

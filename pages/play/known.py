@@ -1,0 +1,70 @@
+"""Ranges and cells of a private table that nobody may see: promises that follow the slider, and the way to its twin."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Entry, Mechanism
+from dpcore.experiments.recipe import Recipe
+from dpcore.mechanisms import serving
+from pages.charts.component import is_dark
+from pages.charts.live import encoded, live_line, live_states
+from pages.play.strip import asked, private_parameters, shared_values
+from pages.play.target import ask_target
+from pages.shell.controls import log_stops
+from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known, picture_at, promises
+from pages.shell.session import remembered
+
+
+def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) -> None:
+    """Everything that needs only public facts.
+
+    Args:
+        recipe: of the page; of its source the declaration alone is used.
+        head: where the headline stands.
+        more: where a target error is asked.
+    """
+    n = ask_rows(recipe.source, recipe.neighbours, named=recipe.nominal)
+    problem = recipe.asked(n)
+    with more:
+        target = ask_target(n)
+    values, shared = dict(recipe.values), shared_values(recipe)
+    entries = {entry.key: entry for entry in serving(problem.queries)}
+
+    def make(entry: Entry, epsilon: float) -> Mechanism:
+        given = values if entry.key == recipe.entry_key else shared
+        kept = {name: value for name, value in given.items() if name in entry.controls()}
+        return entry.make(**{**kept, "epsilon": epsilon})
+
+    offer = Offer(
+        about=f"{recipe.source.reading!r}|{asked(recipe, problem)}|{private_parameters(recipe)}",
+        problem=problem,
+        makers={key: functools.partial(make, entry) for key, entry in entries.items()},
+        titles={key: entry.title for key, entry in entries.items()},
+        chosen=recipe.entry_key,
+        epsilon=float(values["epsilon"]),
+        beta=recipe.beta,
+        of=problem.queries.one,
+        covers="for each single release",
+        references=recipe.entry.references,
+        target=target,
+    )
+    with head:
+        live_line(headline(offer, offer.epsilon), key="headline")
+    promises(offer, key="promises")
+    live_states(
+        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer)),
+        key="live_states",
+    )
+
+
+def _states(recipe: Recipe, offer: Offer) -> Any:
+    """The picture and the headline at each stop of the slider."""
+    found, stops = known(offer), log_stops(recipe.entry.controls()["epsilon"])
+    texts = [headline(offer, stop) for stop in stops]
+    pictures = [picture_at(offer, found, stop) for stop in stops]
+    told = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}
+    return encoded({"promises_chart": pictures}, told, badge=BADGE)

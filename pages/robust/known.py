@@ -1,0 +1,135 @@
+"""One number of private rows that nobody may see: how robust they must be for an answer, and what is promised."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from dpcore.core import Neighbours, Problem, rounded_up
+from dpcore.data.domains import Line
+from dpcore.experiments.limits.outlook import outlook, promised_error
+from dpcore.experiments.measure import finish
+from dpcore.experiments.robust import chances_by_agreement, stable_chances
+from dpcore.limits.bounds.rank import rank_bound
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.robust.clipped_mean import ClippedMean
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
+from dpcore.mechanisms.robust.stable_median import StableMedian
+from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
+from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
+from dpcore.mechanisms.subsamples.subsampling import agreement_needed
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Axis, Picture
+from pages.charts.words import percent, significant
+from pages.robust.chance import chance_curve, stability_axis
+from pages.robust.controls import Asked
+from pages.robust.words import nearly_percent
+from pages.shell.private.figure import known_before as picture_of
+from pages.shell.private.promises import BADGE, ask_rows, numbers
+from pages.shell.theorem import theorem_card
+
+BETA = 0.05
+"""Failure chance: 95 in 100 runs."""
+SAID = "What holds whatever your rows are:"
+CLIPPED = "clipped_mean"
+
+
+def known_before(asked: Asked) -> None:
+    """Everything that needs only public facts."""
+    n = ask_rows(asked.source, asked.neighbours)
+    problem = dataclasses.replace(asked.problem(n), n=n)
+    mechanism = asked.entry.make(**asked.values)
+    if isinstance(mechanism, StableMedian):
+        picture = _stable(mechanism, problem)
+    elif isinstance(mechanism, SubsampleAggregate):
+        picture = _agreeing(mechanism, problem)
+    else:
+        assert isinstance(mechanism, UnboundedMean)
+        picture = _mean(mechanism, problem)
+    draw_with_table(picture, key="promises", badge=BADGE, title="the curve")
+    theorem_card(
+        mechanism.accuracy(problem, BETA),
+        mechanism.guarantee(problem),
+        n=n,
+        covers="for each single answer",
+        said=SAID,
+        mechanism=asked.entry.references,
+    )
+
+
+def _stable(mechanism: StableMedian, problem: Problem) -> Picture:
+    """The chance of an answer over stability, and what one who always answers promises."""
+    epsilon, needed = mechanism.epsilon, mechanism.stability_needed(BETA)
+    always = ExponentialMedian(epsilon=epsilon, quantile=mechanism.quantile)
+    wall = rank_bound(problem, always.guarantee(problem), beta=BETA)
+    rows = mechanism.rows_needed(needed, problem.neighbours)
+    st.header(f"95 in 100 runs answer if {needed:,} rows must change before the answer does")
+    numbers(
+        {
+            "Least n for that": f"{rows:,}",
+            "Chance at the edge, δ": rounded_up(mechanism.guarantee(problem).delta),
+            "Always answering: misses by": percent(promised_error(always, problem, beta=BETA)),
+            "Nobody promises less than": percent(wall.value) if wall is not None else "not known",
+        }
+    )
+    curve = stable_chances(mechanism, problem, stable=needed)
+    return chance_curve(
+        curves={"chance of an answer": curve},
+        data=(),
+        x=stability_axis(curve.x, threshold=mechanism.threshold),
+        threshold=mechanism.threshold,
+        sentence=f"The exact answer comes in 95 of 100 runs where {needed:,} rows must change before it does, and "
+        f"hardly ever below {mechanism.threshold:,} (threshold). Hatched: nobody who is never wrong can answer so "
+        "often; dotted: the most for those who may be wrong. Where your rows stand is not looked at.",
+    )
+
+
+def _agreeing(mechanism: SubsampleAggregate, problem: Problem) -> Picture:
+    """The chance of an answer over the agreement of subsamples."""
+    plan, epsilon = mechanism.plan(problem), mechanism.epsilon
+    needed = agreement_needed(plan, epsilon=epsilon, beta=BETA)
+    enough = nearly_percent(needed) if needed <= 1 else ""
+    st.header(f"95 in 100 runs answer if {enough} of subsamples agree" if enough else "No data get an answer here")
+    numbers(
+        {
+            "Votes needed": f"{plan.threshold:,} of {plan.subsamples:,}",
+            "Noise, in votes": significant(plan.cap / epsilon),
+            "δ": rounded_up(plan.delta),
+            "Rows n": f"{problem.n:,}",
+        }
+    )
+    told = f"is given with chance 95% or more where {enough} of subsamples agree" if enough else "is hardly ever given"
+    return chance_curve(
+        curves={mechanism.accounting: chances_by_agreement(plan, epsilon=epsilon)},
+        data=(),
+        x=Axis(title="agreement of the subsamples", low=0.5, high=1, form="~p"),
+        sentence=f"An answer {told}. How far the subsamples of your rows agree is not looked at.",
+    )
+
+
+def _mean(mechanism: UnboundedMean, problem: Problem) -> Picture:
+    """What is proved with a number; and the mean that is cut off at the declared bounds, which promises one."""
+    domain = problem.domain
+    assert isinstance(domain, Line) and problem.neighbours is Neighbours.REPLACE_ONE
+    exceptions = most_exceptions(n=problem.n, gamma=mechanism.gamma)
+    clipped = promised_error(ClippedMean(epsilon=mechanism.epsilon), problem, beta=BETA)
+    found = finish(outlook({CLIPPED: lambda epsilon: ClippedMean(epsilon=epsilon)}, problem, chosen=CLIPPED, beta=BETA))
+    st.header(f"Cut off at your bounds, the mean errs by at most {percent(clipped)} of their distance")
+    numbers(
+        {
+            "That is": f"{significant(clipped * (domain.high - domain.low))} {domain.unit}",
+            "Without bounds": "no number is promised",
+            "Chance γ₂ that people are too far apart": f"{far_apart_chance(n=problem.n, exceptions=exceptions):.3g}",
+        }
+    )
+    return picture_of(
+        # The wall of thresholds is none of one mean.
+        dataclasses.replace(found, wall=None),
+        titles={CLIPPED: entry(CLIPPED).title},
+        chosen=CLIPPED,
+        epsilon=mechanism.epsilon,
+        promised=clipped,
+        what="error of the mean",
+        counted=False,
+    )

@@ -1,0 +1,125 @@
+"""Present mode: one chart, one slider, the theorem and a QR code of the link, large enough for a wall.
+
+The page runs as ever, behind a curtain; what belongs on the stage is drawn there instead, so that no page is written
+twice. Where a page puts no chart on the stage, as for private data, the curtain stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shell.doors import LOCAL_HOSTS
+
+KEY = "present"
+"""In the link."""
+CHARTS = (
+    "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
+    "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "attackme_epsilon_chart",
+    "median_success_chart", "vc_recovered_chart", "fat_constants_chart", "dimension_worth_chart", "subset_noise_chart",
+    "histogram_risks_chart", "odds_belief_chart", "population_apart_chart", "lowbits_verdicts_chart",
+)  # fmt: skip
+"""The chart of each page and lesson that goes on the stage: the first of them that is drawn."""
+STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")
+Part = Literal["title", "chart", "slider", "theorem"]
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """Where each part goes, and the chart that is there."""
+
+    parts: dict[Part, DeltaGenerator]
+    chart: str = ""
+
+
+_stage: ContextVar[Stage | None] = ContextVar("stage of this run", default=None)
+
+
+def presenting() -> bool:
+    """Whether this run has a stage."""
+    return _stage.get() is not None
+
+
+def start() -> None:
+    """Ask for it in the link."""
+    st.query_params[KEY] = "1"
+
+
+def end() -> None:
+    """Take it out of the link."""
+    st.query_params.pop(KEY, None)
+
+
+@contextmanager
+def curtain(title: str) -> Iterator[None]:
+    """Run a page inside; where the link says so, on a stage, under this title."""
+    if st.query_params.get(KEY) != "1":
+        _stage.set(None)
+        yield
+        return
+    with st.container(key="stage"):
+        parts: dict[Part, DeltaGenerator] = {"title": st.empty(), "chart": st.container(key="stage_chart")}
+        below, aside = st.columns([4, 1])
+        parts |= {"slider": below.container(), "theorem": below.container()}
+    stage = Stage(parts=parts)
+    _stage.set(stage)
+    headline(title)
+    with st.container(key="backstage"):
+        yield
+    if stage.chart:
+        st.html(f"<style>{STYLE}</style>")
+        with aside:
+            _code(link())
+            st.button("End (Esc)", on_click=end)
+
+
+def headline(text: str) -> None:
+    """What is on the stage, in a few words."""
+    stage = _stage.get()
+    if stage:
+        stage.parts["title"].title(text, anchor=False)
+
+
+def on_stage(part: Part) -> AbstractContextManager[object]:
+    """Where a part is drawn: on the stage, if there is one; else where it stands."""
+    stage = _stage.get()
+    return stage.parts[part] if stage else nullcontext()
+
+
+def place_of(chart: str) -> DeltaGenerator | None:
+    """Where a chart goes while something is presented; None: it is not drawn."""
+    stage = _stage.get()
+    if stage is None or chart not in CHARTS or stage.chart not in ("", chart):
+        return None
+    stage.chart = chart
+    return stage.parts["chart"]
+
+
+def reserve(pixels: int) -> None:
+    """How high the chart is, with its legend: drawn twice as large it takes twice the room, which no layout sees."""
+    st.html(f"<style>:root {{ --stage-chart: {2 * pixels}px; }}</style>")
+
+
+def link() -> str:
+    """The address that opens what is seen here, with all its controls, for whoever wants to move them."""
+    controls = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
+    base = str(st.context.url or "").partition("?")[0]
+    return f"{base}?{urlencode(controls)}" if controls else base
+
+
+def _code(address: str) -> None:
+    """The address as a QR code, and as a link to whoever cannot scan it."""
+    picture = segno.make(address, error="l", micro=False).svg_data_uri(border=2, light="white")
+    st.html(f'<a href="{escape(address)}"><img alt="QR code of the link to this page" src="{escape(picture)}"></a>')
+    if urlsplit(address).hostname in LOCAL_HOSTS:
+        st.caption("Opens on this machine only.")

@@ -1,0 +1,65 @@
+"""The data in use, in the bar on top: a chip with their name, n, and whether they are private, that leads to Data."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from dpcore.core import Provenance
+from dpcore.data.sources import Generated, Source
+from pages.data.upload import held_file
+from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, is_twin, relation, use_twin
+from pages.shell.status import say, slot
+
+TWIN_SAID = "Made-up rows with your columns; nothing of your file."
+STYLE = """<style>
+.st-key-status_bar { gap: 0 0.75rem; }
+.st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
+.st-key-data_in_use a { padding-block: 0; }
+.st-key-data_in_use a p { white-space: normal; }
+.st-key-data_in_use button { min-height: 1.5rem; padding-block: 0; }
+</style>"""
+
+
+def chip(source: Source) -> None:
+    """Show what is in use; where that is a twin, say so, with the way back."""
+    with slot():
+        st.html(STYLE)
+        st.page_link(
+            "data/page.py", label=words(source), icon=":material/database:", help="The data in use. Change them."
+        )
+        if is_twin(source):
+            st.button("Back to my table", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
+    if is_twin(source):
+        say(TWIN_SAID)
+    elif source.provenance.is_private:
+        say("")  # the chip and the page say the rest
+
+
+def words(source: Source) -> str:
+    """Kind, name and rows; of a private table no number of rows that was not declared."""
+    provenance = source.provenance
+    if is_twin(source):
+        return f"Made-up twin{_of_file()} · n = {source.origin.rows:,}"
+    if not provenance.is_private:
+        rows = "" if isinstance(source.origin, Generated) else f" · n = {source.origin.rows:,}"
+        return f"Public · {plain(provenance)}{rows}"
+    if is_public(relation()):
+        return f"Private · {plain(provenance)} · n = {source.origin.rows:,}"
+    return f"Private · {plain(provenance)} · n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}, named"
+
+
+def _of_file() -> str:
+    held = held_file()
+    return f" of {escaped(held.table.name)}" if held else ""
+
+
+def plain(provenance: Provenance) -> str:
+    """The title, which somebody may have typed."""
+    return escaped(provenance.title)
+
+
+def escaped(text: str) -> str:
+    """Somebody's words in a label, where nothing of them is obeyed."""
+    return re.sub(r"([^\w\s,])", r"\\\1", "".join(each for each in text if each.isprintable()))

@@ -1,0 +1,57 @@
+"""The rows that pages draw of a reader's file: its own, or the made-up rows of its twin."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import Neighbours
+from dpcore.data.sources import Source
+from dpcore.data.twin import MadeUp, twin
+from pages.data.upload import held_file
+from pages.shell.session import carried, upload
+
+NAMED, TWIN, USUAL_ROWS = "declared_n", "twin", 10_000
+"""Keys of the number of rows that somebody named, and of whether the twin is in use; and a round number of rows."""
+
+
+def relation() -> Neighbours:
+    """Which data sets are neighbours, as the control that stands in the link has it."""
+    told = st.session_state.get("neighbours") or st.query_params.get("neighbours") or carried().get("neighbours")
+    return Neighbours(told) if told in list(Neighbours) else Neighbours.REPLACE_ONE
+
+
+def is_public(neighbours: Neighbours) -> bool:
+    """Whether the file's own number of rows is public: it was declared to be, and no row comes or goes."""
+    held = held_file()
+    return neighbours is Neighbours.REPLACE_ONE and held is not None and held.counted
+
+
+def declared_rows(source: Source, neighbours: Neighbours) -> int:
+    """The public number of rows: the file's own where that is public, else the one that somebody named."""
+    return source.origin.rows if is_public(neighbours) else int(st.session_state.get(NAMED) or USUAL_ROWS)
+
+
+def drawn(source: Source) -> Source:
+    """What pages draw for a source: its twin, where that is in use for private rows; else itself."""
+    if not st.session_state.get(TWIN) or not source.provenance.is_private or source.bounds_from_data:
+        return source
+    return twin(source, n=declared_rows(source, relation()))
+
+
+def own_rows() -> Source | None:
+    """The reader's file as pages draw it; None without one."""
+    own = upload()
+    return own if own is None else drawn(own)
+
+
+def is_twin(source: Source) -> bool:
+    """Whether these are made-up rows in place of a file's."""
+    return isinstance(source.origin, MadeUp)
+
+
+def use_twin(use: bool) -> None:
+    """Have pages draw the twin, or no longer."""
+    st.session_state[TWIN] = use
+    for key in ("data", "cube"):
+        if key in st.session_state:  # set again, so that the browser shows the choice by its other name
+            st.session_state[key] = st.session_state[key]

@@ -1,0 +1,104 @@
+"""Present mode and the door to the attacks: how many clicks, how large, what the code on the wall leads to."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+import segno
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.kit.browser import PHONE, Server, in_menu, reopened, settled, visit
+
+WALL = ViewportSize(width=1280, height=900)
+LETTERS = 24
+"""Pixels, at least, of all that is read on a wall."""
+# Heights of letters as they are seen: a chart is drawn twice as large as it thinks.
+HEIGHTS = """selector => [...document.querySelectorAll(selector)].filter(each => each.checkVisibility()).map(each => {
+    const scale = each.closest('.dpscope-figure') ? 2 : 1;
+    return scale * parseFloat(getComputedStyle(each).fontSize);
+})"""
+
+
+class Clicks:
+    """Clicks on one page, counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, page: Page, role: str, name: str) -> None:
+        page.get_by_role(role, name=name, exact=True).click()  # type: ignore[arg-type]
+        self.count += 1
+        settled(page)
+
+
+@pytest.mark.parametrize("viewport", [WALL], ids=["wall"])
+def test_a_lesson_is_on_the_wall_after_three_clicks(page: Page, server: Server) -> None:
+    visit(page, server, "", "data_chart")
+    click = Clicks()
+    in_menu(page, "limits-and-attacks").click()  # two: the menu, the page
+    click.count += 2
+    settled(page)
+    click(page, "button", "Present")
+    assert click.count <= 3 and "present=1" in page.url
+    expect(page.locator(".st-key-median_success_chart .dpscope-plot[data-drawn]")).to_be_visible()
+    expect(page.locator(".dpscope-plot")).to_have_count(1)
+    expect(page.get_by_role("slider", name="Privacy loss ε")).to_be_visible()
+    expect(page.get_by_role("slider")).to_have_count(1 + page.locator(".st-key-backstage [role=slider]").count())
+    expect(page.locator(".st-key-stage .katex").first).to_be_visible()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    heights = page.evaluate(HEIGHTS, ".st-key-stage p, .st-key-stage .katex, .st-key-stage text.xtitle")
+    assert len(heights) > 3 and min(heights) >= LETTERS
+
+
+def code_on_the_wall(page: Page) -> str:
+    """The address in the QR code, which is drawn as this address is."""
+    picture = page.get_by_role("img", name="QR code of the link to this page")
+    address = page.get_by_role("link").filter(has=picture).get_attribute("href") or ""
+    made = segno.make(address, error="l", micro=False).svg_data_uri(border=2, light="white")
+    assert unescape(picture.get_attribute("src") or "") == made
+    return address
+
+
+@pytest.mark.parametrize("link", ["?present=1&n=1000", "learn?present=1&lesson=odds"], ids=["play", "lesson"])
+def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: Server, link: str) -> None:
+    visit(page, server, link)
+    assert set(code_on_the_wall(page).split("?")[1].split("&")) == set(link.split("?")[1].split("&")) - {"present=1"}
+    expect(page.get_by_text("Opens on this machine only.")).to_be_visible()
+    page.get_by_role("spinbutton", name="Exact ε").fill("3")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert "psilon=3" in page.url and page.url.replace("present=1", "").strip("&?")
+    assert "psilon=3" in code_on_the_wall(page) and "present" not in code_on_the_wall(page)
+    assert page.locator(".dpscope-plot").count() == 1
+    reopened(page)
+    expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value("3")
+    page.keyboard.press("Escape")
+    settled(page)
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
+    assert "present" not in page.url and "psilon=3" in page.url
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_a_presented_link_fits_a_phone(page: Page, server: Server) -> None:
+    visit(page, server, "learn?present=1", "median_success_chart")
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lesson", "chart"),
+    [("Attack me", "attack-me", "attackme_bits_chart"), ("Last bits", "low-bits", "lowbits_verdicts_chart")],
+    ids=["attack-me", "last-bits"],
+)
+def test_an_attack_is_shown_two_clicks_from_the_first_page(
+    page: Page, server: Server, name: str, lesson: str, chart: str
+) -> None:
+    visit(page, server, "", "data_chart")
+    click = Clicks()
+    click(page, "link", name)
+    assert f"lesson={lesson}" in page.url
+    page.get_by_text("Show what happens").click()
+    click.count += 1
+    settled(page)
+    expect(page.locator(f".st-key-{chart} .dpscope-plot[data-drawn]")).to_be_visible()
+    assert click.count <= 2

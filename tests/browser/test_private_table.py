@@ -1,0 +1,112 @@
+"""A private headerless file, steward off: nothing of it on screen or socket, and yet full pages, and a twin."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
+
+from tests.kit.browser import axe, go_to, no_traceback, plot, running_server, settled, sound, watched_page
+
+SECRETS = [f"{20 + place}.8137" for place in range(60)]
+LABEL = "zebrafinch"
+FILE = "".join(f"{number},{LABEL if place % 2 else 'wren'}\n" for place, number in enumerate(SECRETS)).encode()
+MOST_WORDS = 250
+WORDS = """() => {
+    const words = [];
+    const walk = (node) => {
+        if (node.nodeType === 3) { words.push(...node.textContent.split(/\\s+/).filter(Boolean)); return; }
+        if (node.nodeType !== 1 || ['svg', 'TABLE', 'STYLE', 'SCRIPT'].includes(node.tagName)) return;
+        if (node.classList.contains('katex') || getComputedStyle(node).display === 'none') return;
+        if (node.tagName === 'DETAILS' && !node.open) { walk(node.querySelector('summary')); return; }
+        node.childNodes.forEach(walk);
+    };
+    walk(document.querySelector('[data-testid="stMain"]'));
+    return words.length;
+}"""
+"""Words in sight, but for those in charts, tables and formulas."""
+
+
+def typed(page: Page, label: str, text: str) -> None:
+    """A number or a text typed into a box, and taken."""
+    number = "bound" in label
+    box = page.get_by_role("spinbutton", name=label) if number else page.get_by_role("textbox", name=label)
+    box.fill(text)
+    box.press("Enter")
+    settled(page)
+
+
+def pressed(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    settled(page)
+
+
+def picked(page: Page, box: str, option: str) -> None:
+    page.get_by_role("combobox", name=box).last.click()
+    page.get_by_role("option", name=option).first.click()
+    page.keyboard.press("Escape")
+    settled(page)
+
+
+def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser) -> None:
+    frames = list[bytes]()
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: frames.append(frame if isinstance(frame, bytes) else frame.encode()))
+
+    def unseen(page: Page) -> None:
+        for secret in (*SECRETS, LABEL):
+            assert secret not in page.content()
+            assert not any(secret.encode() in frame for frame in frames)
+
+    with running_server() as server, no_traceback(server), watched_page(browser) as page:
+        page.on("websocket", listen)
+        page.goto(f"{server.url}/data?way=My+own+file")
+        settled(page)
+        page.locator('input[type="file"]').set_input_files(
+            FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE)
+        )
+        pressed(page, "Data, like all rows")
+        typed(page, "Lower bound", "0")
+        typed(page, "Upper bound", "100")
+        pressed(page, "Use this column")
+        pressed(page, "Explore this data")
+        # Ranges and cells: a full page of promises, which the slider moves.
+        expect(plot(page, "promises_chart")).to_be_visible()
+        expect(page.get_by_test_id("stMetric")).to_have_count(4)
+        assert page.evaluate(WORDS) <= MOST_WORDS
+        sound(page)
+        unseen(page)
+        before = page.locator(".dpscope-line").inner_text()
+        page.get_by_role("slider", name="Privacy loss").focus()
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".dpscope-line")).not_to_have_text(before)
+        settled(page)
+        assert "At ε = 0.8," in page.locator(".dpscope-line").inner_text()
+        for name in ("one-number", "conversation"):
+            go_to(page, name)
+            expect(plot(page, "promises_chart")).to_be_visible()
+            unseen(page)
+        go_to(page, "tables")
+        picked(page, "Rows of yes/no attributes", "Your file")
+        picked(page, "Columns", "column 1")
+        typed(page, "column 1: yes where it is", ">= 20, >= 40, >= 60")
+        expect(plot(page, "promises_chart")).to_be_visible()
+        unseen(page)
+        # The twin: one press, and every picture is there; it follows from page to page.
+        pressed(page, "Use made-up rows like mine")
+        expect(plot(page, "marginals_errors_chart")).to_be_visible()
+        go_to(page, "ranges-and-cells")
+        expect(plot(page, "data_chart")).to_be_visible()
+        bar = page.locator(".st-key-status_bar")
+        expect(bar).to_contain_text("Made-up rows with your columns; nothing of your file.")
+        expect(bar).to_contain_text("ε = 0")
+        sound(page)
+        unseen(page)
+        # One press more, and the chip leads to Data.
+        pressed(page, "Back to my table")
+        expect(plot(page, "promises_chart")).to_be_visible()
+        bar.get_by_role("link").click()
+        settled(page)
+        expect(page.get_by_role("heading", name="Data", exact=True)).to_be_visible()
+        unseen(page)
+        axe(page)
+        assert LABEL.encode() not in server.log.read_bytes() and SECRETS[0].encode() not in server.log.read_bytes()

@@ -1,0 +1,209 @@
+"""Dates and yes/no answers: every spelling, every calendar, every way in gives the same cells."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpcore
+from dpcore import ParameterError
+from dpcore.data.dates import STEPS, Calendar, period_of, written
+from dpcore.data.domains import Truth
+from dpcore.data.frames import read_frame
+from dpcore.data.reading.spellings import STEPS as READ
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns
+
+ORDINALS = st.integers(datetime.date(1, 1, 1).toordinal(), datetime.date(9999, 12, 31).toordinal())
+
+
+def one_column(cells: Sequence[str]) -> Table:
+    """A file of one column, and another beside it so that an empty cell is a cell."""
+    return read_table(
+        "".join(["cell,beside\n", *(f'"{cell}",1\n' for cell in cells)]).encode(), name="x.csv", header=True
+    )
+
+
+def units(cells: Sequence[str], step: str) -> list[str | None]:
+    """The unit that is read of each cell, as it is written."""
+    numbers = one_column(cells).periods("cell", step).tolist()
+    return [None if number != number else written(int(number), step) for number in numbers]
+
+
+def test_the_reader_and_the_domain_know_the_same_units() -> None:
+    assert tuple(STEPS) == READ
+
+
+# A cell, and its day, week, month and year.
+SPELLED: list[tuple[str, str | None, str | None, str | None, str | None]] = [
+    ("2024-02-29", "2024-02-29", "2024-W09", "2024-02", "2024"),
+    ("2023-02-29", None, None, None, None),
+    ("1900-02-29", None, None, None, None),
+    ("2000-02-29", "2000-02-29", "2000-W09", "2000-02", "2000"),
+    ("2024-12-30", "2024-12-30", "2025-W01", "2024-12", "2024"),
+    ("2021-01-03", "2021-01-03", "2020-W53", "2021-01", "2021"),
+    ("1969-12-29", "1969-12-29", "1970-W01", "1969-12", "1969"),
+    ("1969-12-28", "1969-12-28", "1969-W52", "1969-12", "1969"),
+    ("9999-12-31", "9999-12-31", "9999-W52", "9999-12", "9999"),
+    ("2020-W53", None, "2020-W53", None, None),
+    ("2021-W53", None, None, None, None),
+    ("2021-W00", None, None, None, None),
+    ("2021-W54", None, None, None, None),
+    ("2024-02", None, None, "2024-02", "2024"),
+    ("2024-13", None, None, None, None),
+    ("2024-00", None, None, None, None),
+    ("2024", None, None, None, "2024"),
+    ("2024.0", None, None, None, "2024"),
+    ("2024.5", None, None, None, None),
+    ("2024-02-29 23:30", "2024-02-29", "2024-W09", "2024-02", "2024"),
+    ("2024-02-29T23:30:59.123456789", "2024-02-29", "2024-W09", "2024-02", "2024"),
+    ("2024-02-29 23:30:00-05:00", "2024-03-01", "2024-W09", "2024-03", "2024"),
+    ("2023-12-31T23:30-0100", "2024-01-01", "2024-W01", "2024-01", "2024"),
+    ("2024-03-01T00:30+01", "2024-02-29", "2024-W09", "2024-02", "2024"),
+    ("2024-02-29T23:30Z", "2024-02-29", "2024-W09", "2024-02", "2024"),
+    ("2024-02-29 25:00", None, None, None, None),
+    (" 2024-02-29 ", "2024-02-29", "2024-W09", "2024-02", "2024"),
+    *((cell, None, None, None, None) for cell in (
+        "", "NaN", "1e999", "-1", "0", "29.02.2024", "02/29/2024", "2024-2-9", "20240229", "2024-02-29 noon",
+        "epoch", "infinity", "today", "２０２４-02-29", "2024-02-29\u2028", "12024-02-29", "2024-02-29 (BC)",
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "step"), list(enumerate(STEPS, 1)))
+def test_every_spelling_is_one_unit_or_none(place: int, step: str) -> None:
+    assert units([row[0] for row in SPELLED], step) == [row[place] for row in SPELLED]
+
+
+@settings(max_examples=20)
+@given(st.lists(ORDINALS, min_size=20, max_size=60))
+def test_units_are_those_of_the_calendar(ordinals: list[int]) -> None:
+    days = [datetime.date.fromordinal(ordinal) for ordinal in ordinals]
+    weeks = [f"{year:04d}-W{week:02d}" for year, week, _ in (day.isocalendar() for day in days)]
+    cells = [day.isoformat() for day in days]
+    assert units(cells, "day") == cells
+    assert units(cells, "week") == weeks and [written(period_of(week, "week"), "week") for week in weeks] == weeks
+    assert units(cells, "month") == [cell[:7] for cell in cells]
+    assert units(cells, "year") == [cell[:4] for cell in cells]
+
+
+def test_cells_are_units_and_bounds_are_included() -> None:
+    cells = ["2020-01-31", "2020-02-01", "2021-02-28", "2021-03-01", "", "2020", "2020-02"]
+    table = one_column(cells)
+    clamped, strict = (
+        Calendar(step="month", first="2020-02", last="2021-02", missing=True, clamp=clamp) for clamp in (True, False)
+    )
+    assert clamped.ordered == strict.ordered == 13
+    assert Columns(names=("cell",), on=clamped).records(table).tolist() == [0, 0, 12, 12, 13, 13, 0]
+    assert Columns(names=("cell",), on=strict).records(table).tolist() == [13, 0, 12, 13, 13, 13, 0]
+    assert [clamped.describe(cell) for cell in (0, 12, 13)] == ["2020-02", "2021-02", "missing or out of bounds"]
+    assert eval(repr(clamped), {"Calendar": Calendar}) == clamped != strict
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_unit_between_the_bounds_has_its_own_cell(step: str) -> None:
+    first, last = {
+        "day": ("2023-12-25", "2024-03-05"),
+        "week": ("2019-W50", "2021-W03"),  # 2020 has 53
+        "month": ("1969-11", "1970-02"),
+        "year": ("1899", "2101"),
+    }[step]
+    domain = Calendar(step=step, first=first, last=last)
+    names = [domain.describe(cell) for cell in range(domain.ordered)]
+    assert (names[0], names[-1]) == (first, last) and len(set(names)) == domain.ordered == domain.size
+    assert names == sorted(names)
+    cells = Columns(names=("cell",), on=domain).records(one_column(names))
+    assert cells.tolist() == list(range(domain.ordered))
+    assert domain.table(np.array([0]))["value"].tolist() == [first]
+
+
+@pytest.mark.parametrize(
+    ("step", "first", "last", "said"),
+    [
+        ("day", "2023-02-29", "2024-01-01", "must be written as 2024-02-29 is"),
+        ("day", "2024-1-1", "2024-02-01", "must be written"),
+        ("day", "２０２４-01-01", "2024-02-01", "must be written"),
+        ("week", "2021-W53", "2022-W01", "must be written as 2024-W09 is"),
+        ("month", "2024-00", "2024-02", "must be written"),
+        ("year", "0000", "2024", "must be written"),
+        ("year", "1e999", "2024", "must be written"),
+        ("month", "2024-02", "2024-02", "must come after"),
+        ("month", "2024-03", "2024-02", "must come after"),
+        ("day", "1800-01-01", "2024-01-01", "coarser unit"),
+        ("hour", "2024", "2025", "one of day, week, month, year"),
+    ],
+)
+def test_bounds_that_make_no_calendar_are_one_sentence(step: str, first: str, last: str, said: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(said)):
+        Calendar(step=step, first=first, last=last)
+
+
+def ways_in(frame: pd.DataFrame) -> list[Table]:
+    """The frame itself, and what it becomes as a CSV and as a Parquet file."""
+    stored = io.BytesIO()
+    frame.to_parquet(stored, index=False)
+    return [
+        read_frame(frame),
+        read_frame(frame.astype(object)),
+        read_table(frame.to_csv(index=False).encode(), name="x.csv", header=True),
+        read_table(stored.getvalue(), name="x.parquet"),
+    ]
+
+
+def test_frames_and_files_give_the_same_dates_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    naive = pd.to_datetime(["2024-02-29 23:30", None, "2024-12-30 00:00"])
+    frame = pd.DataFrame(
+        {
+            "naive": naive,
+            "zoned": naive.tz_localize("America/New_York"),
+            "whole": [2024, 2025, -1],
+            "gaps": [2024.0, None, 1e308],
+            "text": ["2024-02-29", "nothing", "2024-W53"],
+        }
+    )
+    for table in ways_in(frame):
+        np.testing.assert_array_equal(table.periods("naive", "day"), [19782, np.nan, 20087])
+        np.testing.assert_array_equal(table.periods("zoned", "day"), [19783, np.nan, 20087])
+        np.testing.assert_array_equal(table.periods("whole", "year"), [2024, 2025, np.nan])
+        np.testing.assert_array_equal(table.periods("gaps", "year"), [2024, np.nan, np.nan])
+        np.testing.assert_array_equal(table.periods("text", "week"), [2826, np.nan, np.nan])
+
+
+NO, YES, NEITHER = 0, 1, 2
+ANSWERS = {
+    **dict.fromkeys(("yes", "YES", "True", "t", "Y", "1", "1.0", "+1", " yes "), YES),
+    **dict.fromkeys(("no", "No", "FALSE", "f", "N", "0", "0.0", "-0", "0e9"), NO),
+    **dict.fromkeys(("", "2", "-1", "1e999", "NaN", "yess", "ja", "on", "0.5", "1e-999x"), NEITHER),
+}
+
+
+def test_a_yes_is_a_yes_in_every_spelling() -> None:
+    found = one_column(list(ANSWERS)).truths("cell").tolist()
+    assert dict(zip(ANSWERS, found, strict=True)) == ANSWERS
+
+
+def test_frames_and_files_give_the_same_answers() -> None:
+    frame = pd.DataFrame(
+        {
+            "truth": [True, False, True],
+            "gaps": pd.array([True, None, False], dtype="boolean"),
+            "number": [1.0, None, 0.0],
+            "text": ["Yes", "no", None],
+        }
+    )
+    for table in ways_in(frame):
+        assert table.truths("truth").tolist() == [YES, NO, YES]
+        assert table.truths("gaps").tolist() == table.truths("number").tolist() == [YES, NEITHER, NO]
+        assert table.truths("text").tolist() == [YES, NO, NEITHER]
+    assert dpcore.from_frame(frame, "gaps", Truth()).histogram.tolist() == [1, 1, 1]
+    assert dpcore.from_frame(frame, "gaps", Truth(missing=False)).histogram.tolist() == [2, 1]
+    assert dpcore.from_frame(frame, "gaps", Truth()).frame()["value"].fillna("-").tolist() == ["yes", "-", "no"]

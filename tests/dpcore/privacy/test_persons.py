@@ -1,0 +1,156 @@
+"""Persons with several rows: the exact laws of all pairs of tables that differ in one person, and the formulas."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dpcore import Enumerate, Guarantee, Line, Neighbours, ParameterError, Problem, Thresholds
+from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind
+from dpcore.data.declared import Capped
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns, Reading
+from dpcore.experiments.audit import ROUNDING, Law, hockey_stick
+from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.privacy.composition import as_replace_one, compose, compose_disjoint, per_person
+
+Rows = tuple[tuple[str, int], ...]
+"""A table in file order: whose row it is ("" where it is not said), and its cell."""
+ADD_REMOVE = Neighbours.ADD_REMOVE_ONE
+LINE = Line(bits=1)
+PROBLEM = Problem(domain=LINE, queries=Thresholds(domain=LINE), n=3, neighbours=ADD_REMOVE)
+MOST = 3
+PERSONS = ("ann", "bob", "")
+MECHANISMS: dict[str, Mechanism] = {
+    "pure": IdentityHistogram(epsilon=0.7),
+    "approximate": GaussianHistogram(epsilon=0.7, delta=0.03),
+}
+
+
+ROWS = tuple(itertools.product(PERSONS, (0, 1)))
+TABLES: list[Rows] = [table for count in range(MOST + 1) for table in itertools.product(ROWS, repeat=count)]
+
+
+@cache
+def read(cap: int) -> dict[Rows, tuple[int, ...]]:
+    """What is read of each table with this cap, or with none (0).
+
+    All tables stand in one file below each other: its persons are one table's, and its cells are numbered on.
+    """
+    lines = [
+        f"{who and f'{who}{place}'},{2 * place + cell}" for place, table in enumerate(TABLES) for who, cell in table
+    ]
+    file = read_table("\n".join(["who,value", *lines, ""]).encode(), name="x.csv", header=True)
+    reading: Reading = Columns(names=("value",), on=Line(high=2 * len(TABLES), bins=2 * len(TABLES)))
+    if cap:
+        reading = Capped(reading=reading, person="who", rows=cap)
+    found = reading.dataset(file, Provenance(kind=ProvenanceKind.GENERATED, title="x")).records
+    return {table: tuple((found[found // 2 == place] % 2).tolist()) for place, table in enumerate(TABLES)}
+
+
+@cache
+def law(name: str, rows: tuple[int, ...]) -> Law:
+    """The exact law of what is released."""
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
+    dataset = Dataset(LINE, np.array(rows, dtype=np.int64), provenance)
+    mechanism = MECHANISMS[name]
+    return Enumerate(window=(-4, MOST + 4)).law(mechanism, mechanism.prepare(dataset, PROBLEM))
+
+
+def pairs() -> Iterator[tuple[Rows, Rows]]:
+    """Every table of so many rows at most, and the same without one of its persons, wherever the rows stand.
+
+    A row that does not say whose it is may be anybody's: each such row alone counts as a person's.
+    """
+    for rows in TABLES:
+        for person in {who for who, _ in rows if who}:
+            yield rows, tuple(row for row in rows if row[0] != person)
+        for place, (who, _) in enumerate(rows):
+            if not who:
+                yield rows, rows[:place] + rows[place + 1 :]
+
+
+def worst(name: str, cap: int, epsilon: float) -> float:
+    """The largest exact delta at this epsilon over all pairs, both ways round."""
+    cells = read(cap)
+    found = {(cells[one], cells[other]) for one, other in pairs()}
+    return max(
+        hockey_stick(law(name, a), law(name, b), epsilon=epsilon)
+        for one, other in found
+        for a, b in ((one, other), (other, one))
+    )
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_person_more_or_less_is_within_the_guarantee_of_the_cap(name: str, cap: int) -> None:
+    told = per_person(MECHANISMS[name].guarantee(PROBLEM), cap)
+    assert worst(name, cap, told.epsilon) <= told.delta + ROUNDING
+    # No smaller cap's guarantee would do, and without any cap this one does not.
+    if cap > 1:
+        less = per_person(MECHANISMS[name].guarantee(PROBLEM), cap - 1)
+        assert worst(name, cap, less.epsilon) > less.delta + ROUNDING
+    if cap < MOST:
+        assert worst(name, 0, told.epsilon) > told.delta + ROUNDING
+
+
+def test_the_rows_kept_are_the_first_of_each_person_whoever_else_is_there() -> None:
+    rows: Rows = (("bob", 1), ("ann", 0), ("bob", 0))
+    assert [read(cap)[rows] for cap in (0, 1, 2)] == [(1, 0, 0), (1, 0), (1, 0, 0)]
+    assert read(2)[("", 1), ("ann", 0), ("", 0)] == (0,)
+
+
+def test_epsilon_and_delta_are_those_of_group_privacy() -> None:
+    row = Guarantee(epsilon=0.5, delta=1e-6, neighbours=ADD_REMOVE)
+    assert per_person(row, 0) == row
+    one, three = per_person(row, 1), per_person(row, 3)
+    assert (one.epsilon, one.delta) == (0.5, 1e-6)
+    assert three.epsilon == 1.5 and three.delta == pytest.approx(1e-6 * math.expm1(1.5) / math.expm1(0.5), rel=1e-12)
+    assert per_person(Guarantee(epsilon=0.0, delta=1e-6, neighbours=ADD_REMOVE), 3).delta == pytest.approx(3e-6)
+    assert per_person(Guarantee(epsilon=1000.0, neighbours=ADD_REMOVE), 1000).epsilon == 1e6
+    kept = per_person(Guarantee(epsilon=1.0, neighbours=ADD_REMOVE, releasable=False, why_not="No."), 2)
+    assert (kept.releasable, kept.why_not) == (False, "No.")
+
+
+def test_the_sentence_names_the_person_and_the_cap() -> None:
+    row = Guarantee(epsilon=0.5, neighbours=ADD_REMOVE)
+    assert per_person(row, 3).sentence() == "ε = 1.5 (add or remove one person; per person with at most 3 rows)"
+    assert per_person(row, 1).exact_sentence() == "ε = 0.5 (add or remove one person; per person with at most 1 row)"
+    assert row.sentence() == "ε = 0.5 (add or remove one row)"
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "rows", "said"),
+    [
+        (Guarantee(epsilon=1.0, neighbours=Neighbours.REPLACE_ONE), 2, "with a person n changes"),
+        (Guarantee(epsilon=1.0, gamma=0.1, neighbours=ADD_REMOVE), 2, "random-DP"),
+        (Guarantee(epsilon=1.0, delta=0.5, neighbours=ADD_REMOVE), 2, "delta would be 1 or more"),
+        (Guarantee(epsilon=1000.0, delta=1e-300, neighbours=ADD_REMOVE), 1000, "delta would be 1 or more"),
+        (Guarantee(epsilon=1.0, neighbours=ADD_REMOVE), -1, "must be a number"),
+        (Guarantee(epsilon=1.0, neighbours=ADD_REMOVE, person_rows=2), 2, "only once"),
+    ],
+)
+def test_what_has_no_guarantee_for_persons_says_so(guarantee: Guarantee, rows: int, said: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(said)):
+        per_person(guarantee, rows)
+
+
+def test_guarantees_for_persons_add_up_among_themselves_alone() -> None:
+    row = Guarantee(epsilon=0.5, delta=1e-6, neighbours=ADD_REMOVE)
+    two = per_person(row, 2)
+    both = compose([two, two])
+    assert (both.epsilon, both.person_rows) == (2.0, 2) and both.delta == pytest.approx(2 * two.delta)
+    for other in (row, per_person(row, 3)):
+        with pytest.raises(ParameterError, match="do not compose"):
+            compose([two, other])
+    with pytest.raises(ParameterError, match="several parts"):
+        compose_disjoint([two, two])
+    with pytest.raises(ParameterError, match="n would not stay"):
+        as_replace_one(two)

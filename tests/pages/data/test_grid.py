@@ -1,0 +1,208 @@
+"""The grid of all columns: dates, answers, persons, hostile cells, what stays when one leaves, what is only shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import Categories, Line
+from dpcore.data.bundled import bundled
+from dpcore.data.dates import Calendar
+from dpcore.data.declared import Capped
+from dpcore.data.domains import Grid, Truth
+from dpcore.data.samples import SAMPLES
+from pages.data.grid import KINDS, TITLES, declared, fixed, frame_of
+from pages.data.upload import PERSON
+from tests.pages.data.test_page import (
+    OWN,
+    everything,
+    fill,
+    give,
+    grid_of,
+    labels,
+    opened,
+    press,
+    sound,
+    steward,
+    type_in,
+    upload_of,
+    use,
+)
+from tests.pages.drawn import drawn
+
+VISITS = (
+    "who,seen,smoker,age\n"
+    "ann,2024-02-29,yes,41\nann,2024-03-01,no,41\nbob,2023-12-31,TRUE,17\nann,2024-02-30,maybe,200\n"
+    "bob,2024-12-30T23:30Z,0,\ncleo,2025-01-01,f,99\n,2024-06-01,1,50\n"
+)
+MONTHS = {"kind": "date: month", "from": "2024-01", "to": "2024-12", "outside": "missing"}
+
+
+def visits(*, public: bool = False) -> AppTest:
+    """A session that holds VISITS, of which the column who is not used."""
+    app = opened(way=OWN)
+    if public:
+        sound(app.radio(key="whose").set_value("stand-in").run())
+    return type_in(give(app, VISITS, name="visits.csv"), who={"use": False})
+
+
+def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
+    app = use(type_in(visits(public=True), seen=MONTHS), "seen")
+    source = upload_of(app)
+    assert source is not None
+    assert source.domain == Calendar(step="month", first="2024-01", last="2024-12", missing=True, clamp=False)
+    assert source.dataset().histogram.tolist() == [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 3]
+    assert "12 months from 2024-01 to 2024-12." in everything(app)
+    axis = drawn(app)["file-summary_chart"]["layout"]["xaxis"]
+    assert axis["ticktext"] == ["2024-01", "2024-04", "2024-07", "2024-10", "missing"]
+    assert axis["tickvals"][:4] == [648, 651, 654, 657]
+    sound(app.switch_page("play/page.py").run())
+    app.session_state["data"] = "my-file"
+    assert drawn(sound(app.run()))["data_chart"]["layout"]["xaxis"]["ticktext"][0] == "2024-01"
+
+
+def test_an_answer_needs_no_labels() -> None:
+    source = upload_of(use(type_in(visits(), smoker={"kind": "yes/no"}), "smoker"))
+    assert source is not None and source.domain == Truth()
+    assert source.dataset().histogram.tolist() == [3, 3, 1]
+
+
+def test_a_date_and_a_number_are_a_map() -> None:
+    app = use(type_in(visits(), seen=MONTHS, age={"from": "0", "to": "120", "bins": 12}), "seen", "age")
+    source = upload_of(app)
+    assert source is not None and source.on(Grid).shape == (12, 12)
+    app = type_in(app, seen={"kind": "date: day", "from": "2024-01-01", "to": "2024-12-31"})
+    assert [error.value for error in app.error] == ["A map has at most 64 cells a side: give the dates a coarser unit."]
+
+
+def test_kinds_are_filled_in_for_public_data() -> None:
+    app = press(visits(public=True), "Fill in from the data")
+    found = {column: grid_of(app, column) for column in ("seen", "smoker", "age")}
+    assert (found["age"]["from"], found["age"]["to"]) == ("17", "200")
+    assert found["smoker"]["kind"] == "category" and found["smoker"]["labels"].count(";") == 6
+    assert found["seen"]["kind"] == "category"  # one of seven is no date
+    app = press(type_in(app, seen={"kind": "date: month"}, smoker={"kind": "yes/no"}), "Fill in from the data")
+    assert [grid_of(app, "seen")[end] for end in ("from", "to")] == ["2023-12", "2025-01"]
+    app = give(app, "day,ok\n2024-02-29,yes\n2024-02-29,no\n", name="few.csv")
+    app = press(app, "Fill in from the data")
+    assert [grid_of(app, "day")[name] for name in ("kind", "from", "to")] == ["date: day", "2024-02-29", "2024-03-01"]
+    assert grid_of(app, "ok")["kind"] == "yes/no"
+
+
+def by_person(app: AppTest, *, rows: int) -> AppTest:
+    """Protect whoever is in the column who."""
+    return fill(app, **{"Who is protected?": PERSON, "Rows of one person, at most": rows})
+
+
+@pytest.mark.parametrize(("rows", "cells"), [(1, [4, 1, 9]), (2, [4, 4, 1, 12, 9])])
+def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(rows: int, cells: list[int]) -> None:
+    age = {"from": "0", "to": "120", "bins": 12, "outside": "missing"}
+    app = use(by_person(type_in(visits(public=True), seen={"use": False}, age=age), rows=rows), "age")
+    source = upload_of(app)
+    assert source is not None and isinstance(source.reading, Capped) and source.person_rows == rows
+    assert source.dataset().records.tolist() == cells
+    sound(app.switch_page("play/page.py").run())
+    for key, value in {"data": "my-file", "epsilon": 0.5, "why_open": True, "code_open": True}.items():
+        app.session_state[key] = value
+    app = sound(app.run())
+    words = everything(app)
+    many = f"at most {rows} row{'s' * (rows > 1)}"
+    assert f"Neighbours: add or remove one person, of whom at most {rows} rows are read." in words
+    assert f"ε = {0.5 * rows:g} (add or remove one person; per person with {many})" in words
+    assert f"per_person(mechanism.guarantee(problem), {rows}).sentence()" in words
+    assert "neighbours=dpcore.Neighbours.ADD_REMOVE_ONE" in words
+    assert "Neighbours" not in [each.label for each in app.radio]
+    sound(app.switch_page("robust/page.py").run())
+    assert "Your file" not in everything(app)
+
+
+def test_the_number_of_private_rows_is_told_nowhere_where_persons_are_protected() -> None:
+    age = {"from": "0", "to": "120"}
+    app = fill(use(type_in(visits(), age=age), "age"), **{"The number of rows is public": True})
+    assert "7 rows, 4 columns" in everything(app) and "n = 7" in everything(app)
+    app = use(by_person(app, rows=1), "age")
+    assert "7 rows" not in everything(app) and "n = 7" not in everything(app)
+    assert "The number of rows is public" not in [each.label for each in app.checkbox]
+
+
+HOSTILE = ["<script>alert(1)</script>", "`$\\alpha$`", "a|b", "[x](http://x.invalid)", "\u202eabc", "=1+1"]
+
+
+def test_hostile_and_endless_cells_are_labels_like_others() -> None:
+    long = "x" * 5000
+    text = "plain,other\n" + "".join(f'"{label}",1\n' for label in (*HOSTILE, long))
+    app = give(opened(way=OWN), text, name="hostile.csv")
+    app = use(type_in(app, plain={"kind": "category", "labels": "; ".join([*HOSTILE, long])}), "plain")
+    source = upload_of(app)
+    assert source is not None and source.domain == Categories(labels=(*HOSTILE, long))
+    assert source.dataset().histogram.tolist() == [1] * 7 + [0]
+    assert not app.error
+    steward(app, on=True)
+    assert drawn(app)["file-summary_chart"]
+
+
+def test_endless_names_of_columns_are_cut_and_do_no_harm() -> None:
+    names = [f'"{"n" * 5000}"', '"<b>name</b>"', "__proto__", "a;b"]
+    app = give(opened(way=OWN), f"{','.join(names)}\n1,2,3,4\n5,6,7,8\n", name="names.csv")
+    shown = app.data_editor[0].value["Column"].tolist()
+    assert len(shown) == 4 and max(map(len, shown)) < 100 and "<b>" not in everything(app)
+    app = type_in(app, **{name: {"from": "0", "to": "8"} for name in shown})
+    for name in shown:
+        source = upload_of(use(app, name))
+        assert source is not None and source.reading.columns == (name,)
+
+
+def test_what_was_typed_is_there_after_another_page_and_in_no_link() -> None:
+    app = type_in(visits(), seen=MONTHS, age={"from": "0", "to": "120"})
+    sound(app.switch_page("learn/page.py").run())
+    sound(app.switch_page("data/page.py").run())
+    assert grid_of(app, "seen")["from"] == "2024-01" and grid_of(app, "age")["to"] == "120"
+    assert not any("declare" in name for name in app.query_params)
+
+
+def test_cells_of_other_types_than_the_grid_s_are_as_if_empty() -> None:
+    app = type_in(visits(), age={"from": None, "to": "120", "bins": None, "kind": None})
+    assert "`age` (from, bins)" in everything(app) and "Use this column" not in labels(app)
+
+
+def test_the_grid_has_the_same_types_whatever_it_holds() -> None:
+    """Else the browser would take it for another grid, and drop what is being typed."""
+    empty = fixed("a", Truth())
+    full = fixed("b", Line(low=-1, high=2.5, bins=7, unit="m", missing=True))
+    assert frame_of([empty]).dtypes.tolist() == frame_of([full]).dtypes.tolist()
+
+
+DOMAINS: list[Any] = [
+    Line(low=-1, high=2.5, bins=7, unit="m", missing=True),
+    Line(low=0, high=1e20, bits=4, missing=True, clamp=False),
+    Calendar(step="week", first="2020-W50", last="2021-W02", missing=True),
+    Categories(labels=("a;b", "c")),
+    Categories(labels=("alone",)),
+    Truth(),
+]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_domain_stands_in_the_grid_as_it_would_be_typed(domain: Any) -> None:
+    row = fixed("x", domain)
+    assert row.kind in KINDS and not row.lacking
+    table, wrong = declared([row])
+    assert not wrong and table.on("x") == domain
+
+
+def test_bundled_columns_stand_in_the_same_grid_to_be_read() -> None:
+    app = opened()
+    (shown,) = [each for each in app.data_editor if each.key == f"sample-{SAMPLES[0].key}-grid"]
+    frame: pd.DataFrame = shown.value
+    assert frame["Column"].tolist() == [each.column for each in SAMPLES[0].columns]
+    assert shown.proto.disabled
+    for each, (_, row) in zip(SAMPLES[0].columns, frame.iterrows(), strict=True):
+        line = bundled(SAMPLES[0].key, each.column).domain
+        assert row[TITLES["kind"]] == each.kind
+        if isinstance(line, Line):
+            assert (float(row["From"]), row["Bins"]) == (line.low, line.ordered)
+    np.testing.assert_array_equal(frame["Use"], True)

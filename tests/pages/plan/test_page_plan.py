@@ -1,0 +1,175 @@
+"""The Plan page: it opens on a plan, controls change it, buttons work losses out, and it is a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import ParameterError
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Line
+from dpcore.experiments.measure import finish
+from dpcore.plan.errors import predict
+from dpcore.plan.questions import Plan, PlannedQuestion
+from pages.charts.plotly import render
+from pages.plan.figure import missing, planned_errors
+from pages.plan.view import SNIPPET
+from tests.pages.drawn import drawn
+from tests.pages.opening import opened, sound
+
+PAGE = "plan/page.py"
+
+
+def questions(app: AppTest, table: str = "adult") -> tuple[PlannedQuestion, ...]:
+    found: tuple[PlannedQuestion, ...] = app.session_state["plan_questions"][table]
+    return found
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(each for each in app.button if each.label == label).click()
+    return sound(app.run())
+
+
+def test_it_opens_on_a_finished_plan() -> None:
+    app = sound(opened(PAGE))
+    assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
+    assert "2 questions of Adult" in app.header[0].value and "ε = 0.75" in app.header[0].value
+    chart = drawn(app)["plan_chart"]
+    assert "Intervals of age" in chart["sentence"] and "nothing of your data" in chart["layout"]["title"]["text"]
+
+
+def test_the_cost_follows_the_losses() -> None:
+    app = sound(opened(PAGE))
+    next(each for each in app.number_input if each.label == "ε").set_value(1.5)
+    sound(app.run())
+    assert "ε = 1.75" in app.header[0].value and questions(app)[0].epsilon == 1.5
+
+
+def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -> None:
+    app = press(opened(PAGE), "Least ε for the targets")
+    first, second = questions(app)
+    assert first.epsilon < 0.5 and second.epsilon < 0.25
+    assert "2 targets met" in app.info[0].value
+    shown = [each.value for each in app.number_input if each.label == "ε"]
+    assert shown == [first.epsilon, second.epsilon], "the controls show what was worked out"
+
+
+def test_a_total_is_shared_and_a_pinned_loss_stays() -> None:
+    app = sound(opened(PAGE))
+    app.checkbox[0].check()
+    sound(app.run())
+    app.number_input(key="plan_total").set_value(2.0)
+    press(app, "Share this total")
+    first, second = questions(app)
+    assert first.epsilon == 0.5 and second.epsilon == pytest.approx(1.5)
+    assert [each.value for each in app.number_input if each.label == "ε"] == [0.5, 1.5]
+
+
+def test_a_total_that_is_too_small_gets_one_sentence() -> None:
+    app = sound(opened(PAGE))
+    app.checkbox[0].check()
+    sound(app.run())
+    app.number_input(key="plan_total").set_value(0.4)
+    press(app, "Share this total")
+    assert "Pinned questions leave" in app.error[0].value
+
+
+def test_a_question_is_added_and_removed() -> None:
+    app = sound(opened(PAGE))
+    app.multiselect[0].set_value(["hours_per_week"])
+    sound(app.run())
+    app = press(app, "Add")
+    assert [each.columns for each in questions(app)] == [("age",), ("sex",), ("hours_per_week",)]
+    app = press(app, "Remove")
+    assert [each.columns for each in questions(app)] == [("sex",), ("hours_per_week",)]
+
+
+@pytest.mark.parametrize("typed", ["much", "200%", "-1", "1e999"])
+def test_a_target_that_is_none_gets_one_sentence_and_changes_nothing(typed: str) -> None:
+    app = sound(opened(PAGE))
+    next(each for each in app.text_input if each.label == "Target").set_value(typed)
+    sound(app.run())
+    assert "A target is a share" in app.error[0].value and questions(app)[0].target == 0.01
+
+
+def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.125)
+    plan = Plan(table=table, n=300, questions=(asked,))
+    app = sound(opened(PAGE))
+    app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
+    sound(app.run())
+    assert questions(app, "plan-file") == (asked,)
+    assert "1 question of The opened plan costs ε = 0.125" in app.header[0].value
+    assert "wage" in drawn(app)["plan_chart"]["sentence"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"[" * 5000, json.dumps({"format": "x" * 5000}).encode()])
+def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
+    app = sound(opened(PAGE))
+    app.file_uploader[0].set_value(("plan.json", content, "application/json"))
+    sound(app.run())
+    assert len(app.error) == 1 and len(app.error[0].value) < 200
+    assert "2 questions of Adult" in app.header[0].value, "what was there stays"
+
+
+def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
+    app = opened(PAGE, table="penguins")
+    app.session_state["plan_preview"] = True
+    sound(app.run())
+    chart = drawn(app)["plan_preview_chart"]
+    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+
+
+def test_every_bundled_table_opens_on_a_plan() -> None:
+    app = sound(opened(PAGE))
+    for key in ("earnings", "census", "medical", "pets", "cities", "digits", "penguins"):
+        app.selectbox(key="table").set_value(key)
+        sound(app.run())
+        assert not app.error and questions(app, key)
+
+
+def test_the_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    asked = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.05)
+    (tmp_path / "plan.json").write_bytes(Plan(table=table, n=300, questions=(asked,)).text)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(SNIPPET, "snippet", "exec"), {})
+    assert "ε = 0.5" in capsys.readouterr().out
+
+
+def test_the_picture_puts_each_number_where_it_is() -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
+    second = PlannedQuestion(columns=("wage",), queries="cells", entry_key="identity", epsilon=0.5, target=0.5)
+    plan = Plan(table=table, n=300, questions=(first, second))
+    told = finish(predict(plan))
+    picture = planned_errors(plan, told, titles=["ranges", "cells"])
+    marks = {mark.name: mark for mark in picture.marks}
+    for name, role, errors in (
+        ("predicted", "released", [each.worst for each in told]),
+        ("promised", "theory", [each.promised for each in told]),
+        ("target", "ink", [0.01, 0.5]),
+    ):
+        mark = marks[name]
+        assert mark.role == role
+        assert list(mark.x) == errors and list(mark.y) == [0.0, 1.0]  # type: ignore[attr-defined]
+    wall = marks["impossible to promise"]
+    assert wall.role == "impossible"
+    [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
+    assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
+    assert np.array_equal(wall.value, [each.impossible for each in told])  # type: ignore[attr-defined]
+    assert missing(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
+    frame: pd.DataFrame = picture.frame()
+    assert frame["worst error, promised"].tolist() == pytest.approx([each.promised for each in told])
+
+
+def test_a_question_that_does_not_fit_is_refused() -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    with pytest.raises(ParameterError):
+        Plan(table=table, n=0, questions=())

@@ -1,0 +1,89 @@
+"""The picture of what is known before anybody looks at the data, and the words of the data in use."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from dpcore import Intervals, Line, Problem, serving
+from dpcore.core import Entry, Mechanism
+from dpcore.experiments.limits.outlook import Outlook, outlook, promised_error
+from dpcore.experiments.measure import finish
+from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
+from pages.shell.private.chip import escaped
+from pages.shell.private.figure import TOP, known_before
+from tests.pages.whole import whole
+
+LINE = Line(low=0, high=64, bits=6, missing=True)
+PROBLEM = Problem(domain=LINE, queries=Intervals(domain=LINE), n=2_000)
+ENTRIES = {each.key: each for each in serving(PROBLEM.queries)}
+
+
+def make(entry: Entry, epsilon: float) -> Mechanism:
+    return entry.make(epsilon=epsilon)
+
+
+@pytest.fixture(scope="module")
+def found() -> Outlook:
+    makers = {key: functools.partial(make, entry) for key, entry in ENTRIES.items()}
+    return finish(outlook(makers, PROBLEM, chosen="identity", beta=0.05))
+
+
+def at(found: Outlook, epsilon: float) -> Picture:
+    promised = promised_error(make(ENTRIES["identity"], epsilon), PROBLEM, beta=0.05)
+    titles = {key: entry.title for key, entry in ENTRIES.items()}
+    return known_before(found, titles=titles, chosen="identity", epsilon=epsilon, promised=promised)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+def test_it_is_whole(found: Outlook, epsilon: float) -> None:
+    whole(at(found, epsilon))
+
+
+def test_the_promise_is_theory_and_the_wall_impossible(found: Outlook) -> None:
+    picture = at(found, 0.5)
+    promise = picture.one(Curve, role="theory")
+    row = found.keys.index("identity")
+    assert np.array_equal(promise.y, found.promised[row]) and np.array_equal(promise.x, found.epsilons)
+    here = picture.one(Dots, role="theory")
+    assert here.x == [0.5] and here.y == [found.promised[row][found.epsilons == 0.5][0]]
+    wall = picture.one(Wall)
+    assert found.wall is not None
+    low, seen = np.asarray(wall.y), np.asarray(found.wall[1])
+    assert wall.role == "impossible" and ((low == seen) | (seen < wall.end)).all()
+    assert picture.one(Rule, role="ink").x == 0.5 and picture.y.rows == PROBLEM.n
+
+
+def test_predictions_are_hollow_and_only_where_noise_is_the_same_on_all_data(found: Outlook) -> None:
+    picture = at(found, 1.0)
+    predicted = [each for each in picture.find(Dots) if each.role.startswith("mechanism:")]
+    known = {f"mechanism:{key}" for key, entry in ENTRIES.items() if entry.mechanism.data_independent}
+    assert {each.role for each in predicted} == known and all(all(each.hollow) for each in predicted)
+    assert all((np.asarray(each.y) <= TOP).all() for each in predicted)
+
+
+def test_nothing_true_or_released_is_drawn(found: Outlook) -> None:
+    assert not {mark.role for mark in at(found, 1.0).marks} & {"true", "released"}
+
+
+def test_every_stop_has_the_same_marks(found: Outlook) -> None:
+    kinds = [[(type(mark), mark.role, mark.name) for mark in at(found, epsilon).marks] for epsilon in (0.01, 1.0, 10.0)]
+    assert kinds[0] == kinds[1] == kinds[2]
+
+
+def test_a_share_of_a_range_counts_no_rows(found: Outlook) -> None:
+    titles = {key: entry.title for key, entry in ENTRIES.items()}
+    picture = known_before(
+        dataclasses.replace(found, wall=None), titles=titles, chosen="identity", epsilon=1.0, promised=0.1,
+        what="error of the mean", counted=False,
+    )  # fmt: skip
+    assert picture.y.rows == 0 and not picture.find(Wall) and "error of the mean" in picture.sentence
+
+
+def test_names_of_files_are_no_markup() -> None:
+    told = escaped("[a](http://b) *c* :red[d] `e`.csv\n")
+    assert not re.search(r"(?<!\\)[\[\]()*:`.]", told) and "\n" not in told

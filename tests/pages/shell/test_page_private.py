@@ -1,0 +1,171 @@
+"""A private table that nobody may see: every page of Play is full, silent on it, and draws its twin in one press."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import Neighbours
+from dpcore.data.domains import Line
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
+from dpcore.data.sources import Source, Uploaded
+from dpcore.data.twin import twin
+from pages.data.upload import HeldFile
+from pages.shell.private.chip import TWIN_SAID
+from tests.pages.drawn import component, drawn, headline
+from tests.pages.opening import sound, texts, visitor
+
+ROWS, SECRET = 613, 71.375
+"""Neither number is on any page by chance."""
+CSV = "\n".join([f"{SECRET},{'yes' if place % 3 else 'no'}" for place in range(ROWS)]) + "\n"
+DOMAIN = Line(low=0, high=100, bits=5, missing=True)
+PAGES = ("play/page.py", "robust/page.py", "ask/page.py", "marginals/page.py")
+
+
+def opened(page: str, *, counted: bool = False, **state: Any) -> AppTest:
+    """A page with a private headerless file in use."""
+    origin = Uploaded(table=read_table(CSV.encode(), name="people.csv", header=False), private=True, digest="d1")
+    held = HeldFile(origin=origin, turn=1)
+    app = visitor(page)
+    app.session_state["file"] = held
+    app.session_state["upload"] = Source(origin=origin, reading=Columns(names=("column 1",), on=DOMAIN))
+    told = {"data": "my-file", "cube": "my-file", f"{held.prefix}counted": counted, **state}
+    for name, value in told.items():
+        app.session_state[name] = value
+    sound(app.run())
+    if page == "marginals/page.py":
+        app.multiselect(key=f"{held.prefix}cube-columns").set_value(["column 1", "column 2"]).run()
+        app.text_input(key=f"{held.prefix}cube-0").set_value(">= 20, >= 40, >= 60").run()
+        app.text_input(key=f"{held.prefix}cube-1").set_value("yes").run()
+    return sound(app)
+
+
+def everything(app: AppTest) -> str:
+    """All that was sent to the browser of this page."""
+    sent = [texts(app), json.dumps(list(drawn(app).values()), ensure_ascii=False)]
+    sent += [str(each.proto) for kind in ("bidi_component", "page_link", "button") for each in app.get(kind)]
+    return "\n".join([*sent, *(f"{each.label} {each.value}" for each in app.metric)])
+
+
+def said(number: float, app: AppTest) -> bool:
+    """Whether a number was sent, on its own and not as digits of a longer one."""
+    return bool(re.search(rf"(?<![\d.,]){re.escape(str(number))}(?![\d]|\.\d)", everything(app)))
+
+
+def chip(app: AppTest) -> str:
+    (found,) = app.get("page_link")
+    return str(found.proto.label).replace("\\", "")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_full_page_with_nothing_of_the_file(page: str) -> None:
+    app = opened(page)
+    assert not app.error and not app.warning
+    assert drawn(app)["promises_chart"]["title"] and len(app.metric) >= 3
+    assert not any(chart["download"] for chart in drawn(app).values())
+    text = everything(app)
+    assert "theory: nothing of your data" in text and "simulated" not in text
+    assert not said(ROWS, app) and not said(SECRET, app)
+    memory = repr(app.session_state.get("memory", ()))
+    assert "dataset|" not in memory and "upload:" not in memory, "the file was not even read"
+    assert chip(app).startswith("Private · people.csv: ") and "n = 10,000, named" in chip(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
+    app = opened(page)
+    before = set(drawn(app))
+    sound(app.button(key="twin_on").click().run())
+    charts = drawn(app)
+    assert not app.error and set(charts) != before and "promises_chart" not in charts
+    assert chip(app) == "Made-up twin of people.csv · n = 10,000"
+    assert TWIN_SAID in app.markdown[0].value and "ε = 0" in app.markdown[0].value
+    text = everything(app)
+    assert "true: simulated" in text and "true: private" not in text and "not protected" not in text
+    assert not said(SECRET, app) and "upload:" not in repr(app.session_state["memory"])
+    sound(app.button(key="twin_off").click().run())
+    assert set(drawn(app)) == before and chip(app).startswith("Private · ")
+
+
+def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
+    app = opened("play/page.py")
+    app.button(key="twin_on").click().run()
+    app.switch_page("robust/page.py").run()
+    assert chip(sound(app)).startswith("Made-up twin")
+    app.query_params["way"] = "My own file"
+    sound(app.switch_page("data/page.py").run())
+    next(each for each in app.button if each.label == "Forget this file").click().run()
+    sound(app)
+    assert "twin" not in app.session_state
+
+
+def test_the_pictures_draw_the_very_twin_of_the_declaration() -> None:
+    app = opened("play/page.py")
+    sound(app.number_input(key="declared_n").set_value(2_000).run())
+    app.button(key="twin_on").click().run()
+    made = twin(Columns(names=("column 1",), on=DOMAIN), n=2_000).dataset()
+    assert headline(sound(app)).endswith("of 2,000 rows")
+    (state,) = (each for key, each in app.session_state["memory"].items() if key.startswith("dataset|twin:"))
+    assert (state.histogram == made.histogram).all()
+
+
+def test_the_slider_moves_the_promise() -> None:
+    app = opened("play/page.py")
+    first = headline(app), app.metric[0].value
+    sound(app.number_input(key="epsilon").set_value(0.1).run())
+    assert headline(app) != first[0] and app.metric[0].value != first[1] and "At ε = 0.1," in headline(app)
+    states = component(app, "live_states")
+    stops = component(app, "epsilon_slider")["stops"]
+    assert len(states["texts"]["headline"]) == len(states["charts"]["promises_chart"]) == len(stops)
+    assert states["texts"]["headline"][stops.index(0.1)] == headline(app)
+
+
+def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() -> None:
+    app = opened("play/page.py", counted=True)
+    assert headline(app).endswith(f"of {ROWS} rows") and f"n = {ROWS}" in chip(app)
+    assert "declared_n" not in [each.key for each in app.number_input]
+    app.button(key="twin_on").click().run()
+    assert chip(app).endswith(f"n = {ROWS}")
+    sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
+    sound(app.run())
+    assert not said(ROWS, app), "where rows come and go, their number is private too"
+
+
+def test_where_rows_come_and_go_the_named_number_counts() -> None:
+    app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE))
+    sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
+    assert headline(app).endswith("of 5,000 rows") and "If n is as you name it: with" in texts(app)
+    app.button(key="twin_on").click().run()
+    assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
+
+
+def test_a_target_says_how_many_rows_it_needs() -> None:
+    app = opened("play/page.py")
+    sound(app.text_input(key="target").set_value("2%").run())
+    assert app.metric[-1].label == "Rows for a promise of 2%"
+    needed = int(app.metric[-1].value.replace(",", ""))
+    app.number_input(key="declared_n").set_value(needed).run()
+    promised = float(app.metric[0].value.rstrip("%"))
+    assert promised <= 2
+    app.number_input(key="declared_n").set_value(needed // 2).run()
+    assert float(app.metric[0].value.rstrip("%")) > 2
+
+
+@pytest.mark.parametrize("question", ["stable_median", "subsample_median", "unbounded_mean"])
+def test_every_question_of_one_number_has_its_page(question: str) -> None:
+    app = opened("robust/page.py", robust=question)
+    assert not app.error and set(drawn(app)) == {"promises_chart"} and len(app.metric) >= 3
+    assert not said(SECRET, app)
+
+
+def test_public_data_have_a_chip_and_no_way_to_a_twin() -> None:
+    app = visitor("play/page.py")
+    sound(app.run())
+    assert chip(app).startswith("Public · ") and not [
+        each for each in app.button if each.key in ("twin_on", "twin_off")
+    ]
