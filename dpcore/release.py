@@ -27,6 +27,7 @@ from dpcore.core import (
 from dpcore.core import Release as Drawn
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Cube
+from dpcore.data.declared import Capped
 from dpcore.data.generators import two_clouds
 from dpcore.data.reading.tables import Table
 from dpcore.data.sphere import Sphere
@@ -68,6 +69,8 @@ def unreleasable(request: Request) -> str:
         return WITHHELD[request.entry_key]
     if request.mechanism.releases == "conversation":
         return "A conversation is not released: ask a list of questions that is fixed in advance."
+    if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
+        return "A person's rows are capped by the registration of the data: ask for the columns alone."
     if request.bounds_from_data:
         return "Bounds or labels were read off the data, which no guarantee covers: declare them."
     try:

@@ -11,6 +11,7 @@ import dpcore.ledger.store
 import dpcore.release as releases
 from dpcore.certificate import certificate, verify
 from dpcore.core import Neighbours, ParameterError
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
@@ -217,6 +218,7 @@ def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp
         ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the relation"),
         ({"n": NOMINAL + 1}, "registered with n = 30"),
         ({"bounds_from_data": True}, "declare them"),
+        ({"reading": Capped(reading=request_of().reading, person="person")}, "capped by the registration"),
         ({"epsilon": 2.1}, "Needs ε 2.1; ε 2 is left"),
     ):
         assert words in refusal(request_of(**changed), registration, account)
