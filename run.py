@@ -5,7 +5,7 @@ python3 run.py --port 9000 --no-browser
 python3 run.py test                linters, types and tests; installs Chromium where it may and must
 python3 run.py test quick          the same without the browser, the pages and what is slow
 python3 run.py test full           the other draws, themes and window sizes, which `test` leaves out
-python3 run.py test harness        hostile files by real upload and killed servers
+python3 run.py test harness        hostile files by real upload, killed servers and releases
 python3 run.py test mutants        plants faults in a copy of the code; a test must catch each
 python3 run.py test -k median      anything else goes to pytest
 python3 run.py bench               the benchmarks

@@ -34,13 +34,20 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
 
 
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # an account without a name, as in some containers
+        return "somebody"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__.partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--ledger", type=Path, default=default_folder(), help="its folder (default: %(default)s)")
     shared.add_argument("--dataset", default="", help="which data set, where the ledger holds several")
-    shared.add_argument("--by", default=getpass.getuser(), help="who does this (default: %(default)s)")
+    shared.add_argument("--by", default=_user(), help="who does this (default: %(default)s)")
     shared.add_argument("--role", type=Role, choices=list(Role), default=Role.STEWARD)
     rows = argparse.ArgumentParser(add_help=False)
     rows.add_argument("data", type=Path, help="CSV or Parquet")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpcore.certificate import BETA, body_of
 from dpcore.core import (
     Bound,
+    DataError,
     DataRelease,
     Dataset,
     HistogramRelease,
@@ -26,6 +27,7 @@ from dpcore.core import (
 from dpcore.core import Release as Drawn
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Cube
+from dpcore.data.declared import Capped
 from dpcore.data.generators import two_clouds
 from dpcore.data.reading.tables import Table
 from dpcore.data.sphere import Sphere
@@ -67,6 +69,8 @@ def unreleasable(request: Request) -> str:
         return WITHHELD[request.entry_key]
     if request.mechanism.releases == "conversation":
         return "A conversation is not released: ask a list of questions that is fixed in advance."
+    if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
+        return "A person's rows are capped by the registration of the data: ask for the columns alone."
     if request.bounds_from_data:
         return "Bounds or labels were read off the data, which no guarantee covers: declare them."
     try:
@@ -191,19 +195,19 @@ def release(
                         files=files,
                         unpublished=unpublished_in(connection),
                         steward_saw=told_in(connection, SAW_TRUE_VALUES),
-                        by=by.name,
+                        by=attempt.by,
                         at=attempt.at,
                     )
                 except Exception:  # whatever it is, it may depend on the rows, and so may its words
                     files, outcome = {}, "failed"
-                    body = {"request": request.document, "by": by.name, "at": attempt.at, "reason": RAISED}
+                    body = {"request": request.document, "by": attempt.by, "at": attempt.at, "reason": RAISED}
                 else:
                     outcome = "stored"
                 book(connection, attempt, outcome, body, files)
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
     except LedgerBusy:
         return Failed(sentence=DIED) if attempted else Busy()
-    except LedgerError as error:
+    except (LedgerError, DataError) as error:
         return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
 
 
@@ -246,13 +250,9 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
     sampler = Account(Secure())
     drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
     guarantee = request.mechanism.guarantee(problem)
-    spent_delta = sampler.delta(guarantee.epsilon)
-    if (
-        not sampler.charges
-        or sampler.epsilon > guarantee.epsilon * ROUNDING
-        or spent_delta > guarantee.delta * ROUNDING
-        or drawn.guarantee != guarantee
-    ):
+    # Where more than epsilon is spent, that delta is 1.
+    over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
+    if over or not sampler.charges or drawn.guarantee != guarantee:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.ledger.records import DAMAGED, TAKEN, UNWRITABLE, LedgerBusy, LedgerError
+from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerError
 from dpcore.ledger.schema import APPLICATION, VERSION
 
 PATIENCE = 60.0
@@ -35,6 +35,8 @@ def sentences() -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in LOCKED:
             raise LedgerBusy(TAKEN) from None
+        if isinstance(error, sqlite3.IntegrityError):
+            raise LedgerError(UNFIT) from None
         unwritable = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
         raise LedgerError(UNWRITABLE if unwritable else DAMAGED) from None
     except OSError:

@@ -15,6 +15,7 @@ RAISED = "The draw failed. As that may depend on the rows, the charge stays. Not
 DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
 TAKEN = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger could not be written. Nothing was charged or shown."
+UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
 DAMAGED = "The ledger cannot be read. Restore a backup."
 
 

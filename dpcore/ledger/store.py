@@ -246,12 +246,11 @@ class Ledger:
 
     def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
         """Commit an attempt: from here on the price is held, whatever happens."""
-        values = (digest(request), canonical(request).decode(), price.first, price.delta, by.name, today())
+        asked, text, at = digest(request), canonical(request).decode(), today()
+        name = _words(by.name, "name of who asks")
         with self._writing(dataset_id) as connection:
-            number = _insert(connection, "attempts", *values)
-        return Attempt(
-            number=number, request_digest=values[0], request=values[1], price=price, by=by.name, at=values[5]
-        )
+            number = _insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
+        return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
 
     @contextmanager
     def drawing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:

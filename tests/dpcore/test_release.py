@@ -11,6 +11,7 @@ import dpcore.ledger.store
 import dpcore.release as releases
 from dpcore.certificate import certificate, verify
 from dpcore.core import Neighbours, ParameterError
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
@@ -217,6 +218,7 @@ def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp
         ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the relation"),
         ({"n": NOMINAL + 1}, "registered with n = 30"),
         ({"bounds_from_data": True}, "declare them"),
+        ({"reading": Capped(reading=request_of().reading, person="person")}, "capped by the registration"),
         ({"epsilon": 2.1}, "Needs ε 2.1; ε 2 is left"),
     ):
         assert words in refusal(request_of(**changed), registration, account)
@@ -249,7 +251,7 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     came = release(ledger, dataset_id, asked, rows, ANALYST)
     assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
     first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
-    assert abs(first - 3) <= 2 and abs(second - 2) <= 2  # at ε = 20 noise of 3 rows has chance 10⁻²⁶
+    assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
     assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
     assert came.body["guarantee"]["epsilon"] == "60" and verify(certificate(came), came.files) == []
 

@@ -1,0 +1,82 @@
+"""The folder of a ledger: who may read it, its key, copies, and what is no ledger."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dpcore.data.reading.tables import read_table
+from dpcore.ledger.checks import backup, check
+from dpcore.ledger.fingerprint import KEY_FILE, fingerprint, key_of
+from dpcore.ledger.records import LedgerError, Stored
+from dpcore.ledger.schema import VERSION
+from dpcore.ledger.store import Ledger
+from dpcore.release import release
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
+
+KEY = bytes(32)
+
+
+def test_only_its_user_may_read_it(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    files = list(ledger.folder.iterdir())
+    assert len(files) == 4
+    for path in (ledger.folder, *files):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_a_copy_adds_up_and_leaves_the_key_behind(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    path = backup(ledger, dataset_id, tmp_path / "copy")
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert Ledger(path.parent).stored(dataset_id) == ledger.stored(dataset_id)
+    with pytest.raises(LedgerError, match="a copy in this folder already"):
+        backup(ledger, dataset_id, tmp_path / "copy")
+
+
+def test_rows_are_told_apart_and_their_order_is_not() -> None:
+    def of(text: str, key: bytes = KEY) -> str:
+        return fingerprint(read_table(text.encode(), name="rows.csv", header=True), key=key)
+
+    whole = of("age,job\n1,a\n2,b\n2,b\n")
+    assert whole == of("age,job\n2,b\n1,a\n2,b\n") == of("job,age\na,1\nb,2\nb,2\n")
+    others = ["age,job\n1,a\n2,b\n", "age,job\n1,a\n2,b\n2,c\n", "age,work\n1,a\n2,b\n2,b\n", "age,job\n1,a\n2,b\n2,\n"]
+    others += ["age,job\n1,b\n2,a\n2,b\n", "age,job\n11,\n2,b\n2,b\n"]
+    assert len({whole, of("age,job\n1,a\n2,b\n2,b\n", bytes([1]) * 32), *map(of, others)}) == 2 + len(others)
+
+
+def test_a_key_is_made_once_and_a_damaged_one_is_told(tmp_path: Path) -> None:
+    assert key_of(tmp_path) == key_of(tmp_path) and len(list(tmp_path.iterdir())) == 1
+    (tmp_path / KEY_FILE).write_bytes(b"short")
+    with pytest.raises(LedgerError, match="key beside the ledger is damaged"):
+        Ledger.open(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/../b", "0" * 31, "G" * 32, "0" * 32])
+def test_what_names_no_data_set_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LedgerError, match="no such data set"):
+        Ledger.open(tmp_path).account(name)
+
+
+def test_a_newer_schema_or_another_program_s_file_is_left_alone(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    for pragma, words in ((f"user_version = {VERSION + 1}", "knows schema"), ("application_id = 7", "cannot be read")):
+        with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA {pragma}")
+        [sentence] = check(ledger, dataset_id)
+        assert words in sentence
+        with pytest.raises(LedgerError, match=words):
+            ledger.tell(dataset_id, "something", STEWARD)
+
+
+def test_what_the_ledger_s_own_rules_refuse_is_a_sentence(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, epsilon=0.5)
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    with pytest.raises(LedgerError, match="would not add up"):
+        ledger.begin(dataset_id, request_of(draw=2).document, ledger.account(dataset_id).spent, ANALYST)
