@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.certificate import BETA, body_of
 from dpcore.core import (
@@ -16,7 +12,6 @@ from dpcore.core import (
     DataRelease,
     Dataset,
     HistogramRelease,
-    Integers,
     ParameterError,
     Problem,
     Provenance,
@@ -25,12 +20,9 @@ from dpcore.core import (
     rounded_up,
 )
 from dpcore.core import Release as Drawn
-from dpcore.data.attributes import Attributes
-from dpcore.data.cube import Cube
 from dpcore.data.declared import Capped
-from dpcore.data.generators import two_clouds
 from dpcore.data.reading.tables import Table
-from dpcore.data.sphere import Sphere
+from dpcore.data.twin import twin
 from dpcore.ledger.connection import PATIENCE
 from dpcore.ledger.records import (
     DIED,
@@ -130,29 +122,12 @@ def rehearse(request: Request) -> Rehearsal:
     problem = request.problem
     if problem.n > MOST_MADE_UP:
         problem = replace(problem, n=MOST_MADE_UP)
-    dataset = made_up(problem)
+    dataset = twin(request.reading, n=problem.n).dataset()
     start = time.perf_counter()
     drawn = draw(request, problem, dataset)
     seconds = time.perf_counter() - start
     bound = request.mechanism.accuracy(request.problem, BETA)
     return Rehearsal(seconds=seconds, numbers=drawn.outcomes().shape[1], bound=bound)
-
-
-def made_up(problem: Problem) -> Dataset:
-    """Seeded rows on a problem's domain; nobody's."""
-    domain, n, coins = problem.domain, problem.n, np.random.Generator(np.random.PCG64(1))
-    records: NDArray[Any]
-    if isinstance(domain, Cube):
-        records = coins.integers(0, 2, size=(n, domain.attributes))
-    elif isinstance(domain, Attributes):
-        records = np.stack([coins.integers(0, size, size=n) for size in domain.sizes], axis=1)
-    elif isinstance(domain, Sphere):
-        records = two_clouds(n=n, dimensions=domain.dimensions, margin=0.0, seed=1)
-    elif domain.listed:
-        records = coins.integers(0, domain.size, size=n)
-    else:
-        raise ParameterError(f"No rows are made up as {domain.title}.")
-    return Dataset(domain, records, Provenance(kind=ProvenanceKind.GENERATED, title="made-up rows"))
 
 
 def release(
@@ -226,23 +201,10 @@ def _wrong_rows(ledger: Ledger, dataset_id: str, request: Request, table: Table)
 
 def _dataset(request: Request, registration: Registration, table: Table) -> Dataset:
     """The rows; of each person only so many, the first in the file."""
-    dataset = request.reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name))
-    if not registration.person_column:
-        return dataset
-    kept = first_rows(table.codes(registration.person_column), most=registration.rows_a_person)
-    return Dataset(dataset.domain, dataset.records[kept], dataset.provenance)
-
-
-def first_rows(persons: Integers, *, most: int) -> Integers:
-    """The places of each person's first rows, in order.
-
-    >>> first_rows(np.array([7, 7, 5, 7, 5]), most=2).tolist()
-    [0, 1, 2, 4]
-    """
-    together = np.argsort(persons, kind="stable")
-    sorted_persons = persons[together]
-    starts = np.searchsorted(sorted_persons, sorted_persons, side="left")
-    return np.sort(together[np.arange(len(persons)) - starts < most])
+    reading = request.reading
+    if registration.person_column:
+        reading = Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
+    return reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name))
 
 
 def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:

@@ -20,7 +20,7 @@ from dpcore.ledger.records import DIED, RAISED, Busy, Failed, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells, Rectangles
-from dpcore.release import made_up, refusal, rehearse, release
+from dpcore.release import refusal, rehearse, release
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
 
@@ -236,7 +236,6 @@ def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Pa
 def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
     told = rehearse(request_of())
     assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
-    assert made_up(request_of().problem).n == NOMINAL
     with pytest.raises(ParameterError, match="approximate"):
         pairs = Columns(names=("age", "pay"), on=(grid := Grid()))
         rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
@@ -254,6 +253,17 @@ def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
     assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
     assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
     assert came.body["guarantee"]["epsilon"] == "60" and verify(certificate(came), came.files) == []
+
+
+def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> None:
+    rows = few_rows((1.0, 1.0, 19.0, 19.0), (-1, 8, -1, 9))
+    ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
+    domain = Line(high=20.0, bits=1)
+    asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    assert isinstance(came, Stored)
+    first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
+    assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
 
 
 def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> None:

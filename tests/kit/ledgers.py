@@ -47,6 +47,10 @@ class FewRows:
         """See Table."""
         return np.array(self.persons, dtype=np.int64)
 
+    def present(self, column: str) -> NDArray[np.bool_]:
+        """See Table; a person below 0 is nobody."""
+        return np.array(self.persons) >= 0
+
     def reserve(self, more: int) -> None:
         """See Table."""
 
