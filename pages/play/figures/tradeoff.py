@@ -12,8 +12,6 @@ from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region,
 from pages.charts.words import drawable, percent, rows, shortened
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
-MOST = 2.0
-"""Larger errors leave the picture: an answer that is wrong by more than all rows says nothing."""
 
 
 def tradeoff(
@@ -120,14 +118,14 @@ def _promise(sweep: Sweep, row: int, *, bottom: float, top: float) -> list[Mark]
 
 
 def _reach(sweep: Sweep) -> tuple[float, float]:
-    """Ends of the error axis: all that was observed up to MOST, and 100%.
+    """Ends of the error axis: all that was observed, and 100%.
 
     A logarithmic axis has no zero: an error below half a row is drawn as half a row.
     """
     seen = sweep.worst[np.isfinite(sweep.worst)]
     typical = sweep.typical[:, :, 1]
     lowest = np.concatenate([seen, typical[np.isfinite(typical)], [1.0]]).min() / 1.5
-    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), float(f"{min(MOST, max(1.0, 1.1 * seen.max(initial=0))):.2g}")
+    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), float(f"{max(1.0, 1.1 * seen.max(initial=0)):.2g}")
 
 
 def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> list[Mark]:
