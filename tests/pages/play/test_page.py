@@ -69,14 +69,12 @@ def app() -> Iterator[AppTest]:
 @pytest.mark.parametrize(
     "entry", [found for found in catalogue() if found.mechanism.releases == "data"], ids=lambda e: e.key
 )
-def test_every_mechanism_has_its_controls_and_pictures(app: AppTest, entry: Any) -> None:
+def test_every_mechanism_has_its_controls_and_pictures(entry: Any) -> None:
     pairs = not issubclass(Line, entry.domains)
-    app.session_state["data"] = "clouds" if pairs else "bimodal"
     kinds: list[type[Queries]] = [*QUERY_CLASSES, LinearQueries]
     domain = Grid if pairs else Line
     kind = next(kind for kind in kinds if issubclass(kind, entry.queries) and issubclass(domain, kind.domains))
-    app.session_state["queries"], app.session_state["mechanism"] = kind.key, entry.key
-    sound(app.run())
+    app = sound(opened(data="clouds" if pairs else "bimodal", queries=kind.key, mechanism=entry.key))
     assert app.selectbox(key="mechanism").value == entry.key and not app.error
     assert set(drawn(app)) - {"weights_chart"} == (ON_A_PLANE if pairs else ON_A_LINE)
     assert ("weights_chart" in drawn(app)) is (kind is LinearQueries)
