@@ -41,19 +41,19 @@ def robust() -> None:
     asked = ask()
     if not may_show(asked.source):
         known_before(asked)
-    else:
-        dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
-        problem = asked.problem(dataset.n)
-        mechanism, trials = asked.entry.make(**asked.values), TRIALS
-        _theorem(mechanism.accuracy(problem, BETA))
-        if isinstance(mechanism, StableMedian):
-            _stable(asked, mechanism, dataset, problem)
-        elif isinstance(mechanism, SubsampleAggregate):
-            trials = subsamples(asked, mechanism, dataset, problem)
-        elif isinstance(mechanism, UnboundedMean):
-            mean_without_bounds(asked, mechanism, dataset, problem)
-        title = "Code"
-        show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
+        return
+    dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
+    problem = asked.problem(dataset.n)
+    mechanism, trials = asked.entry.make(**asked.values), TRIALS
+    _theorem(mechanism.accuracy(problem, BETA))
+    if isinstance(mechanism, StableMedian):
+        _stable(asked, mechanism, dataset, problem)
+    elif isinstance(mechanism, SubsampleAggregate):
+        trials = subsamples(asked, mechanism, dataset, problem)
+    elif isinstance(mechanism, UnboundedMean):
+        mean_without_bounds(asked, mechanism, dataset, problem)
+    title = "Code"
+    show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
 
 

@@ -167,10 +167,12 @@ def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() ->
     assert not said(ROWS, app), "where rows come and go, their number is private too"
 
 
-def test_where_rows_come_and_go_the_named_number_counts() -> None:
-    app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE))
+@pytest.mark.parametrize(("mechanism", "hangs_on_n"), [("identity", False), ("net", True)])
+def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on_n: bool) -> None:
+    app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE), mechanism=mechanism)
     sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
-    assert headline(app).endswith("of 5,000 rows") and "If n is as you name it: with" in texts(app)
+    assert headline(app).endswith("of 5,000 rows")
+    assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
 
