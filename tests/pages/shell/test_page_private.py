@@ -101,8 +101,7 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
 def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told(
     rows: int, relation: Neighbours
 ) -> None:
-    state = {"counted": True, "person_rows": rows, "neighbours": str(relation), "epsilon": 0.5}
-    app = opened("play/page.py", **state)
+    app = opened("play/page.py", counted=True, person_rows=rows, neighbours=str(relation), epsilon=0.5)
     person = f"ε = {0.5 * rows:g} (add or remove one person; per person with at most {rows} row{'s' * (rows > 1)})"
     text = everything(app)
     assert f"For a person: {person}." in text and f"Privacy: {person}, for each single release." in text
