@@ -254,9 +254,14 @@ class Source:
         return self.reading.columns
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """Those that a record tells of: all but the one that says whose row it is."""
+        return self.reading.reading.columns if isinstance(self.reading, Capped) else self.columns
+
+    @property
     def column(self) -> str:
-        """All of them, for axes."""
-        return " × ".join(self.columns)
+        """All that a record tells of, for axes."""
+        return " × ".join(self.told)
 
     @property
     def person_rows(self) -> int:

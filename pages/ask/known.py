@@ -31,6 +31,7 @@ def known_before(chosen: Setting) -> None:
         epsilon=float(chosen.values["epsilon"]),
         beta=BETA,
         of="answer",
+        person_rows=chosen.source.person_rows,
         covers="for the whole conversation",
         references=chosen.entry.references,
         target=float(chosen.values["alpha"]),

@@ -25,5 +25,5 @@ def own_file() -> None:
     st.header("Ready to use")
     whose = f", of a person at most {source.person_rows:,} rows" if source.person_rows else ""
     st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
-    summary(source, key="file-summary", counted=held.counted)
+    summary(source, key="file-summary", counted=held.counted and not source.person_rows)
     explore_button(OWN_FILE, key="file-explore")

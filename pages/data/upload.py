@@ -89,6 +89,11 @@ class HeldFile:
         return f"{self.prefix}protected"
 
     @property
+    def by_person(self) -> bool:
+        """Whether a person is protected, who may have several rows."""
+        return st.session_state.get(self.unit_key) == PERSON
+
+    @property
     def counted(self) -> bool:
         """Whether the number of rows may be shown: of public rows, or where it was declared to be public.
 
@@ -96,8 +101,7 @@ class HeldFile:
         """
         if not self.private:
             return True
-        of_rows = st.session_state.get(self.unit_key) != PERSON
-        return of_rows and bool(st.session_state.get(f"{self.prefix}counted"))
+        return not self.by_person and bool(st.session_state.get(f"{self.prefix}counted"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -165,7 +169,7 @@ def _card(held: HeldFile) -> None:
     table = held.table
     with st.container(border=True):
         facts, button = st.columns([4, 1], vertical_alignment="center")
-        if held.private and st.session_state.get(held.unit_key) != PERSON:
+        if held.private and not held.by_person:
             st.checkbox(
                 "The number of rows is public", key=f"{held.prefix}counted", persist_state="session",
                 help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "

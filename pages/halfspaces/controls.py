@@ -15,7 +15,7 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import around
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
-from pages.data.picker import OWN_FILE, choose, credit
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.halfspaces.upload import own_columns
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
@@ -142,7 +142,8 @@ def _pick() -> Source | None:
         "Rows",
         {GENERATED: "Generated: two clouds with a margin"} | {key: told.reading.words for key, told in VECTORS.items()},
         key="vectors",
-        own="Your file: some of its columns" if held else "",
+        own="Your file: some of its columns" if held and not held.by_person else "",
+        why_not=BY_PERSON if held else NOT_SENT,
         help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
     )
     if chosen == OWN_FILE and held:

@@ -15,7 +15,7 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_WIDTH
-from pages.data.picker import OWN_FILE, choose, credit
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
 from pages.shell.controls import Value, choice, control, neighbours, seed, stops, whole
@@ -125,7 +125,8 @@ def _pick() -> Source | None:
         "Rows of yes/no attributes",
         titles,
         key="cube",
-        own="Your file: attributes you name" if held else "",
+        own="Your file: attributes you name" if held and not held.by_person else "",
+        why_not=BY_PERSON if held else NOT_SENT,
         help_text="Generated and bundled rows are public: previews on them cost nothing. The Data page takes a file "
         "of yours.",
     )

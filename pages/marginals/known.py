@@ -47,6 +47,7 @@ def known_before(asked: Asked) -> None:
         epsilon=float(asked.values["epsilon"]),
         beta=BETA,
         of="answer",
+        person_rows=asked.source.person_rows,
         covers="for all queries together",
         references=asked.entry.references,
     )

@@ -61,7 +61,7 @@ def pick_table() -> Declared:
             key=key, title="The opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
             beta=opened.beta,
         )  # fmt: skip
-    relation = neighbours()
+    relation = neighbours(own.person_rows if key == OWN_FILE and own is not None else 0)
     beta = stops("Failure chance β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
     if key == OWN_FILE and own is not None:
         table, n = table_of(own), declared_rows(own, relation)

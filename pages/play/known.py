@@ -48,6 +48,7 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         epsilon=float(values["epsilon"]),
         beta=recipe.beta,
         of=problem.queries.one,
+        person_rows=recipe.source.person_rows,
         covers="for each single release",
         references=recipe.entry.references,
         target=target,

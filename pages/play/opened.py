@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 
 import streamlit as st
 
-from dpcore.core import Guarantee, ParameterError, State
+from dpcore.core import State
 from dpcore.experiments.measure import ErrorReport
 from dpcore.experiments.recipe import OPENING, Recipe
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.privacy.composition import per_person
 from pages.charts.component import table
 from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
 from pages.shell.present import presenting
-from pages.shell.theorem import observed, theorem_card
+from pages.shell.theorem import for_persons, observed, theorem_card
 
 STEPS = (
     f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
@@ -74,14 +72,6 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
         st.markdown(f"Hatched: impossible to promise. {lower.statement}")
     for step in STEPS:
         st.markdown(step)
-
-
-def for_persons(guarantee: Guarantee, rows: int) -> Guarantee:
-    """What the guarantee for rows is for persons with so many at most; where it is nothing, one that says why."""
-    try:
-        return per_person(guarantee, rows)
-    except ParameterError as problem:
-        return dataclasses.replace(guarantee, releasable=False, why_not=str(problem))
 
 
 def _numbers(pictures: Mapping[str, Picture]) -> None:

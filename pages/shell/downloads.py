@@ -21,8 +21,8 @@ def synthetic_table(recipe: Recipe, state: State) -> None:
     def table() -> str:
         release = recipe.mechanism().run(state, Preview(recipe.seed), trials=1)
         if not isinstance(release, DataRelease) or release.refused[0]:
-            return f"{','.join(recipe.source.columns)}\n"
-        return synthetic_csv(release, columns=recipe.source.columns)
+            return f"{','.join(recipe.source.told)}\n"
+        return synthetic_csv(release, columns=recipe.source.told)
 
     st.download_button(
         "Download a synthetic table (CSV)",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
 
+from tests.browser.pages.test_grid import type_at
 from tests.kit.browser import axe, go_to, no_traceback, plot, running_server, settled, sound, watched_page
 
 SECRETS = [f"{20 + place}.8137" for place in range(60)]
 LABEL = "zebrafinch"
 FILE = "".join(f"{number},{LABEL if place % 2 else 'wren'}\n" for place, number in enumerate(SECRETS)).encode()
+FROM = 3
+"""The grid's column of lower bounds."""
 MOST_WORDS = 250
 WORDS = """() => {
     const words = [];
@@ -26,9 +29,8 @@ WORDS = """() => {
 
 
 def typed(page: Page, label: str, text: str) -> None:
-    """A number or a text typed into a box, and taken."""
-    number = "bound" in label
-    box = page.get_by_role("spinbutton", name=label) if number else page.get_by_role("textbox", name=label)
+    """A text typed into a box, and taken."""
+    box = page.get_by_role("textbox", name=label)
     box.fill(text)
     box.press("Enter")
     settled(page)
@@ -65,8 +67,9 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser) -> Non
             FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE)
         )
         pressed(page, "Data, like all rows")
-        typed(page, "Lower bound", "0")
-        typed(page, "Upper bound", "100")
+        unseen(page)
+        type_at(page, 0, FROM, "0", "100")
+        unseen(page)
         pressed(page, "Use this column")
         pressed(page, "Explore this data")
         # Ranges and cells: a full page of promises, which the slider moves.

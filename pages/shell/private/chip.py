@@ -45,7 +45,7 @@ def words(source: Source) -> str:
     if not provenance.is_private:
         rows = "" if isinstance(source.origin, Generated) else f" · n = {source.origin.rows:,}"
         return f"Public · {plain(provenance)}{rows}"
-    if is_public(relation()):
+    if is_public(source, relation()):
         return f"Private · {plain(provenance)} · n = {source.origin.rows:,}"
     return f"Private · {plain(provenance)} · n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}, named"
 

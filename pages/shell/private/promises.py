@@ -20,7 +20,7 @@ from pages.charts.words import percent, rows
 from pages.shell.private.figure import known_before
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, use_twin
 from pages.shell.session import remembered
-from pages.shell.theorem import theorem_card
+from pages.shell.theorem import for_persons, theorem_card
 
 USUAL_TARGET = 0.01
 """The error for which rows are counted where nobody named one."""
@@ -41,6 +41,7 @@ class Offer:
         epsilon: of the page.
         beta: failure chance.
         of: one answer in words.
+        person_rows: of the source: rows of a person, where persons are protected; 0 where rows are.
         covers: what the guarantee is for, after a comma.
         references: whom the chosen one is from.
         target: an error that somebody named, a share of n.
@@ -56,6 +57,7 @@ class Offer:
     epsilon: float
     beta: float
     of: str
+    person_rows: int
     covers: str
     references: Sequence[str] = ()
     target: float | None = None
@@ -80,7 +82,7 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
     told.markdown(f"{SAID} :orange-badge[theory]")
     if named is not None:
         st.session_state[NAMED] = named
-    elif not is_public(neighbours):
+    elif not is_public(source, neighbours):
         with number:
             st.number_input(
                 "Rows n, as you name them", 1, 10**9, USUAL_ROWS, key=NAMED, persist_state="session",
@@ -141,6 +143,9 @@ def promises(offer: Offer, *, key: str) -> None:
         return
     found = known(offer)
     _numbers(offer, bound, guarantee)
+    protects = for_persons(guarantee, offer.person_rows)
+    if protects.person_rows:
+        st.caption(f"For a person: {protects.sentence()}.")
     draw_with_table(
         picture_at(offer, found, offer.epsilon), key=key, badge=BADGE, title="promises and predictions", download=False
     )
@@ -150,7 +155,7 @@ def promises(offer: Offer, *, key: str) -> None:
             f"If n is as you name it: with probability at least {1 - offer.beta:g}, no query errs by more than "
             f"**{percent(promised)}** (≈ {rows(promised, problem.n)})."
         )
-    theorem_card(bound, guarantee, n=problem.n, covers=offer.covers, said=said, mechanism=offer.references)
+    theorem_card(bound, protects, n=problem.n, covers=offer.covers, said=said, mechanism=offer.references)
 
 
 def _numbers(offer: Offer, bound: Bound, guarantee: Guarantee) -> None:

@@ -20,15 +20,15 @@ def relation() -> Neighbours:
     return Neighbours(told) if told in list(Neighbours) else Neighbours.REPLACE_ONE
 
 
-def is_public(neighbours: Neighbours) -> bool:
-    """Whether the file's own number of rows is public: it was declared to be, and no row comes or goes."""
-    held = held_file()
-    return neighbours is Neighbours.REPLACE_ONE and held is not None and held.counted
+def is_public(source: Source, neighbours: Neighbours) -> bool:
+    """Whether the file's own number of rows is public: it was declared to be, and no row or person comes or goes."""
+    held, rows_stay = held_file(), neighbours is Neighbours.REPLACE_ONE and not source.person_rows
+    return rows_stay and held is not None and held.counted
 
 
 def declared_rows(source: Source, neighbours: Neighbours) -> int:
     """The public number of rows: the file's own where that is public, else the one that somebody named."""
-    return source.origin.rows if is_public(neighbours) else int(st.session_state.get(NAMED) or USUAL_ROWS)
+    return source.origin.rows if is_public(source, neighbours) else int(st.session_state.get(NAMED) or USUAL_ROWS)
 
 
 def drawn(source: Source) -> Source:

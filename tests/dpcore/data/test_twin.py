@@ -10,6 +10,7 @@ import dpcore
 from dpcore.core import Domain, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Cube, Predicate
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading, YesNo
@@ -121,8 +122,9 @@ def test_no_twin_has_so_many_rows(n: int) -> None:
     [
         Columns(names=("weight",), on=LINE),
         YesNo(predicates=(Predicate(column="age", kind="at least", value=40), Predicate(column="sex", value="f"))),
+        Capped(reading=Columns(names=("weight",), on=LINE), person="who", rows=3),
     ],
-    ids=["column", "predicates"],
+    ids=["column", "predicates", "persons"],
 )
 def test_the_code_makes_the_same_rows(reading: Reading) -> None:
     made = twin(reading, n=200, seed=5)
@@ -131,3 +133,11 @@ def test_the_code_makes_the_same_rows(reading: Reading) -> None:
     again = names["dataset"]
     assert isinstance(again, dpcore.Dataset)
     assert np.array_equal(again.records, made.dataset().records) and isinstance(names["df"], pd.DataFrame)
+
+
+def test_a_twin_of_persons_rows_is_that_of_what_is_read_of_them() -> None:
+    inner = Columns(names=("weight",), on=LINE)
+    made = twin(Capped(reading=inner, person="who", rows=3), n=200)
+    assert np.array_equal(made.dataset().records, twin(inner, n=200).dataset().records)
+    assert made.person_rows == 3 and made.told == ("weight",) and made.column == "weight"
+    assert made.columns == ("weight", "who"), "a reader's own file must have both"

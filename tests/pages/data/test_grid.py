@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Truth
 from dpcore.data.samples import SAMPLES
 from pages.data.grid import KINDS, TITLES, declared, fixed, frame_of
-from pages.data.upload import PERSON
+from pages.data.picker import BY_PERSON
+from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
     OWN,
     everything,
@@ -127,6 +129,41 @@ def test_the_number_of_private_rows_is_told_nowhere_where_persons_are_protected(
     app = use(by_person(app, rows=1), "age")
     assert "7 rows" not in everything(app) and "n = 7" not in everything(app)
     assert "The number of rows is public" not in [each.label for each in app.checkbox]
+
+
+def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
+    """Rows that are kept tell how many each person has, and n changes with a person."""
+    age = {"from": "0", "to": "120"}
+    app = use(by_person(type_in(visits(), age=age), rows=2), "age")
+    app = fill(app, **{"Who is protected?": ROW})
+    app = fill(app, **{"The number of rows is public": True})
+    assert "Loaded; nothing of it is shown." in everything(app) and not re.search(r"n = [57]\b", everything(app))
+    sound(app.switch_page("play/page.py").run())
+    app.session_state["data"] = "my-file"
+    words = everything(sound(app.run()))
+    assert "n = 10,000, named" in words and not re.search(r"n = [57]\b", words)
+
+
+@pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), ("halfspaces/page.py", "vectors")])
+def test_a_page_that_reads_the_file_by_itself_takes_none_of_persons(page: str, key: str) -> None:
+    for persons in (False, True):
+        app = visits()
+        app = by_person(app, rows=2) if persons else app
+        app.query_params[key] = "my-file"
+        sound(app.switch_page(page).run())
+        assert (BY_PERSON in [each.value for each in app.warning]) == persons
+        assert ("Your file: " in everything(app)) != persons
+
+
+def test_a_plan_of_persons_costs_what_persons_lose_and_tells_no_n() -> None:
+    age = {"from": "0", "to": "120"}
+    app = use(by_person(type_in(visits(), age=age), rows=3), "age")
+    sound(app.switch_page("plan/page.py").run())
+    app.session_state["table"] = "my-file"
+    sound(app.run())
+    assert not app.error and "(add or remove one person; per person with at most 3 rows)" in app.header[0].value
+    assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
+    assert "Neighbours" not in [each.label for each in app.radio] and not re.search(r"\b7 rows", everything(app))
 
 
 HOSTILE = ["<script>alert(1)</script>", "`$\\alpha$`", "a|b", "[x](http://x.invalid)", "\u202eabc", "=1+1"]

@@ -10,9 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
-from dpcore.data.readings import Columns
+from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
 from pages.data.upload import HeldFile
@@ -27,13 +28,16 @@ DOMAIN = Line(low=0, high=100, bits=5, missing=True)
 PAGES = ("play/page.py", "robust/page.py", "ask/page.py", "marginals/page.py")
 
 
-def opened(page: str, *, counted: bool = False, **state: Any) -> AppTest:
-    """A page with a private headerless file in use."""
+def opened(page: str, *, counted: bool = False, person_rows: int = 0, **state: Any) -> AppTest:
+    """A page with a private headerless file in use, of so many rows a person at most."""
     origin = Uploaded(table=read_table(CSV.encode(), name="people.csv", header=False), private=True, digest="d1")
     held = HeldFile(origin=origin, turn=1)
     app = visitor(page)
     app.session_state["file"] = held
-    app.session_state["upload"] = Source(origin=origin, reading=Columns(names=("column 1",), on=DOMAIN))
+    reading: Reading = Columns(names=("column 1",), on=DOMAIN)
+    if person_rows:
+        reading = Capped(reading=reading, person="column 2", rows=person_rows)
+    app.session_state["upload"] = Source(origin=origin, reading=reading)
     told = {"data": "my-file", "cube": "my-file", f"{held.prefix}counted": counted, **state}
     for name, value in told.items():
         app.session_state[name] = value
@@ -58,7 +62,7 @@ def said(number: float, app: AppTest) -> bool:
 
 
 def chip(app: AppTest) -> str:
-    (found,) = app.get("page_link")
+    (found,) = (each for each in app.get("page_link") if "database" in each.proto.icon)
     return str(found.proto.label).replace("\\", "")
 
 
@@ -90,6 +94,32 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     assert not said(SECRET, app) and "upload:" not in repr(app.session_state["memory"])
     sound(app.button(key="twin_off").click().run())
     assert set(drawn(app)) == before and chip(app).startswith("Private · ")
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("relation", Neighbours)
+def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told(
+    rows: int, relation: Neighbours
+) -> None:
+    app = opened("play/page.py", counted=True, person_rows=rows, neighbours=str(relation), epsilon=0.5)
+    person = f"ε = {0.5 * rows:g} (add or remove one person; per person with at most {rows} row{'s' * (rows > 1)})"
+    text = everything(app)
+    assert f"For a person: {person}." in text and f"Privacy: {person}, for each single release." in text
+    assert "one row)" not in text
+    assert chip(app).endswith("n = 10,000, named") and headline(app).endswith("of 10,000 rows")
+    kept = min(ROWS, 2 * rows)  # of two persons
+    assert not said(ROWS, app) and f"n = {kept}" not in text and not said(SECRET, app)
+    app.session_state["why_open"] = True
+    sound(app.button(key="twin_on").click().run())
+    assert chip(app).endswith("n = 10,000") and "true: simulated" in everything(app)
+    assert f"Privacy: {person}, for each single release." in everything(app)
+    assert not said(ROWS, app) and not said(SECRET, app)
+
+
+@pytest.mark.parametrize("page", [each for each in PAGES if each not in ("play/page.py", "marginals/page.py")])
+def test_a_page_that_speaks_of_rows_does_not_take_a_file_of_persons(page: str) -> None:
+    app = opened(page, person_rows=2)
+    assert chip(app).startswith("Public · ") and "Your file" not in everything(app)
 
 
 def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
@@ -136,10 +166,12 @@ def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() ->
     assert not said(ROWS, app), "where rows come and go, their number is private too"
 
 
-def test_where_rows_come_and_go_the_named_number_counts() -> None:
-    app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE))
+@pytest.mark.parametrize(("mechanism", "hangs_on_n"), [("identity", False), ("net", True)])
+def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on_n: bool) -> None:
+    app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE), mechanism=mechanism)
     sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
-    assert headline(app).endswith("of 5,000 rows") and "If n is as you name it: with" in texts(app)
+    assert headline(app).endswith("of 5,000 rows")
+    assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
 
