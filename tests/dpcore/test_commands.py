@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from dpcore.commands import default_folder, main
+from tests import ROOT
 from tests.kit.ledgers import request_of
 
 ROWS = "age,job\n" + "\n".join(f"{place % 20},cook" for place in range(50)) + "\n"
@@ -57,6 +61,14 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert told(capsys, "ledger check --against second/certificate.json")[0] == 0
     code, sentence = told(capsys, "ledger check --ledger old --against second/certificate.json")
     assert code == 1 and "it is an old copy" in sentence
+
+
+def test_a_terminal_without_greek_letters_is_told_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    variables = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "dpcore.commands", "ledger", "show"]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    assert "Spent ? 0 of ? 1" in done.stdout
 
 
 def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
