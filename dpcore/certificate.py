@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpcore.core import BoundKind, Neighbours, ParameterError, exactly
+from dpcore.data.declared import MOST_PERSON_ROWS, Capped
 from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
 from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, spent_along
 from dpcore.ledger.records import Registration, Spent, Stored
@@ -26,10 +27,34 @@ RULE = "sums of epsilon and of delta over all entries (sequential composition)"
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
 PACKAGES = ("numpy", "opendp")
+WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
+"""Entries that are never released, with the reason."""
 BODY = {
     *("format", "release_id", "request", "data", "guarantee", "mechanism", "accuracy", "tuning", "software", "files"),
     *("by", "at"),
 }
+
+
+def unreleasable(request: Request) -> str:
+    """Why a request cannot be released, whatever the budget; empty if it can."""
+    if request.entry_key in WITHHELD:
+        return WITHHELD[request.entry_key]
+    if request.mechanism.releases == "conversation":
+        return "A conversation is not released: ask a list of questions that is fixed in advance."
+    if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
+        return "A person's rows are capped by the registration of the data: ask for the columns alone."
+    if request.bounds_from_data:
+        return "Bounds or labels were read off the data, which no guarantee covers: declare them."
+    try:
+        guarantee = request.mechanism.guarantee(request.problem)
+        request.mechanism.accuracy(request.problem, BETA)
+    except ParameterError as error:
+        return str(error)
+    if not guarantee.releasable:
+        return guarantee.why_not
+    if guarantee.gamma:
+        return "Random differential privacy composes only for releases fixed in advance, so it is not released."
+    return ""
 
 
 def body_of(
@@ -142,7 +167,7 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
         return list(_wrong(document, files))
     except ParameterError as error:
         return [str(error)]
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError):
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError):
         return ["The certificate lacks what its format asks for."]
 
 
@@ -191,14 +216,14 @@ def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
         yield "The request is about another n than the registration."
     guarantee = request.mechanism.guarantee(request.problem)
     rows = data["unit"]["rows_a_person"]
-    if type(rows) is not int or rows < 1 or (rows > 1) > (data["unit"]["kind"] == "person"):
+    if type(rows) is not int or not 1 <= rows <= MOST_PERSON_ROWS or (rows > 1) > (data["unit"]["kind"] == "person"):
         yield "The unit of privacy is none."
         return
     proved, claimed = Price.of(guarantee, rows_a_person=rows), _claimed(body)
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
-    if guarantee.gamma or not guarantee.releasable:
-        yield "The mechanism cannot be released."
+    if sentence := unreleasable(request):
+        yield sentence
     if claim["variant"] != _variant(claimed):
         yield "The variant of differential privacy is another."
     replaced = request.neighbours is Neighbours.REPLACE_ONE

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -218,6 +219,9 @@ def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Acto
 
 def main(arguments: Sequence[str]) -> int:
     """Do what the arguments say; returns 0, or 1 after one sentence on the error output."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without a letter such as ε shows another in its place
+            stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:
         if options.command == "verify":

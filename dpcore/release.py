@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from dpcore.certificate import BETA, body_of
+from dpcore.certificate import BETA, body_of, unreleasable
 from dpcore.core import (
     Bound,
     DataError,
@@ -23,6 +23,7 @@ from dpcore.core import Release as Drawn
 from dpcore.data.declared import Capped
 from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
+from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
 from dpcore.ledger.records import (
     DIED,
@@ -45,36 +46,12 @@ from dpcore.requests.single import Request
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
 MOST_MADE_UP = 1_000_000
-WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
-"""Entries that are never released, with the reason."""
 
 
 def cost(request: Request, registration: Registration) -> Price:
     """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
     guarantee = request.mechanism.guarantee(request.problem)
     return Price.of(guarantee, rows_a_person=registration.rows_a_person)
-
-
-def unreleasable(request: Request) -> str:
-    """Why a request cannot be released, whatever the budget; empty if it can."""
-    if request.entry_key in WITHHELD:
-        return WITHHELD[request.entry_key]
-    if request.mechanism.releases == "conversation":
-        return "A conversation is not released: ask a list of questions that is fixed in advance."
-    if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
-        return "A person's rows are capped by the registration of the data: ask for the columns alone."
-    if request.bounds_from_data:
-        return "Bounds or labels were read off the data, which no guarantee covers: declare them."
-    try:
-        guarantee = request.mechanism.guarantee(request.problem)
-        request.mechanism.accuracy(request.problem, BETA)
-    except ParameterError as error:
-        return str(error)
-    if not guarantee.releasable:
-        return guarantee.why_not
-    if guarantee.gamma:
-        return "Random differential privacy composes only for releases fixed in advance, so it is not released."
-    return ""
 
 
 def refusal(request: Request, registration: Registration, account: Spent) -> str:
@@ -150,6 +127,8 @@ def release(
         if sentence := _wrong_rows(ledger, dataset_id, request, table):
             return Refused(sentence=sentence)
         with ledger.turn(dataset_id, patience=patience):
+            if wrong := check(ledger, dataset_id):
+                return Refused(sentence=wrong[0])
             ledger.book_dead(dataset_id)
             if known := ledger.find(dataset_id, request.digest):
                 return known

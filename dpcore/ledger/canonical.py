@@ -12,6 +12,7 @@ from dpcore.core import ParameterError
 
 Document = Mapping[str, Any]
 MOST_CHARACTERS = 1 << 24
+MOST_DEPTH = 64
 
 
 def canonical(document: Any) -> bytes:
@@ -66,7 +67,7 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
         what: what the text should be, for the sentence of an error.
 
     Raises:
-        ParameterError: it is no JSON mapping, names a key twice, or holds NaN or infinity.
+        ParameterError: it is no JSON mapping, names a key twice, holds NaN or infinity, or is deeper than MOST_DEPTH.
     """
     if len(text) > MOST_CHARACTERS:
         raise ParameterError(f"The {what} is too long.")
@@ -76,6 +77,12 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
         raise ParameterError(f"The {what} is not JSON with every key once and finite numbers.") from None
     if not isinstance(found, dict):
         raise ParameterError(f"The {what} must be a JSON mapping.")
+    level: list[Any] = [found]
+    for _ in range(MOST_DEPTH):
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [value for values in inside for value in values if isinstance(value, dict | list)]
+    if level:
+        raise ParameterError(f"The {what} has lists or mappings within each other more than {MOST_DEPTH} deep.")
     return found
 
 

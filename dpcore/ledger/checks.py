@@ -25,7 +25,7 @@ def check(ledger: Ledger, dataset_id: str) -> list[str]:
             return list(_wrong(connection, dataset_id))
     except LedgerError as error:
         return [str(error)]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return ["The ledger cannot be read. Restore a backup."]
 
 

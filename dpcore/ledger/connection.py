@@ -6,6 +6,7 @@ Not the write-ahead log: SQLite before 3.51.3 can damage a file in that mode.
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,11 +42,25 @@ def sentences() -> Iterator[None]:
         raise LedgerError(UNWRITABLE if unwritable else DAMAGED) from None
     except OSError:
         raise LedgerError(UNWRITABLE) from None
+    except OverflowError:  # a number or a file that SQLite has no room for
+        raise LedgerError(UNFIT) from None
 
 
 def made_private(path: Path) -> None:
-    """Make an empty file that only its user may read, if there is none."""
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    """Make an empty file that only its user may read, if there is none.
+
+    A file that is there is not opened: closing it again would drop the locks that this process holds on it (POSIX).
+    """
+    if path.exists():
+        return
+    made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        pass
+    finally:
+        made.unlink()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,10 @@ from dpcore.ledger.records import LedgerError
 
 KEY_BYTES = 32
 KEY_FILE = "fingerprint.key"
+SUFFIX = ".sqlite"
+"""Of a data set's file."""
+NAME = "[0-9a-f]{32}"
+"""Of a data set."""
 
 
 class Rows(Protocol):
@@ -31,15 +36,24 @@ class Rows(Protocol):
         """Each row's texts in these columns, None where a cell is missing."""
 
 
+def datasets_in(folder: Path) -> list[str]:
+    """Every data set of a folder; one whose registration was cut short is none."""
+    with sentences():
+        found = (path.stem for path in folder.glob(f"*{SUFFIX}"))
+        return sorted(stem for stem in found if re.fullmatch(NAME, stem))
+
+
 def key_of(folder: Path) -> bytes:
-    """The folder's key; made at random where there is none. It is in no ledger file and no backup.
+    """The folder's key; made at random before the first data set. It is in no ledger file and no backup.
 
     Raises:
-        LedgerError: it cannot be read or made.
+        LedgerError: it cannot be read or made, or is lost: with another the same rows would get another budget.
     """
     path = folder / KEY_FILE
     with sentences():
         if not path.exists():
+            if datasets_in(folder):
+                raise LedgerError("The key beside the ledger is missing. Restore a copy of it.")
             # Written in full under another name first: nobody ever reads half a key, and the first to link it wins.
             made = folder / f"{KEY_FILE}.{secrets.token_hex(8)}"
             with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.core import Neighbours
+from dpcore.core.problem import MOST_ROWS
+from dpcore.data.declared import MOST_PERSON_ROWS
 from dpcore.ledger.canonical import canonical, digest, fresh_salt
 from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of
 from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
-from dpcore.ledger.fingerprint import Rows, fingerprint, key_of
+from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -36,7 +38,6 @@ from dpcore.ledger.records import (
 from dpcore.ledger.schema import SCRIPT
 from dpcore.ledger.units import Price
 
-SUFFIX = ".sqlite"
 MOST_WORDS = 200
 
 
@@ -66,17 +67,18 @@ class Ledger:
         """
         with sentences():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        key_of(folder)
-        return cls(folder)
+        ledger = cls(folder)
+        if not ledger.dataset_ids():  # a copy is looked at without its key
+            key_of(folder)
+        return ledger
 
     def dataset_ids(self) -> list[str]:
         """Every data set of the folder; one whose registration was cut short is none."""
-        with sentences():
-            return sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
+        return datasets_in(self.folder)
 
     def path(self, dataset_id: str) -> Path:
         """Where a data set's file is; raises LedgerError for what is no name of one."""
-        if not re.fullmatch("[0-9a-f]{32}", dataset_id):
+        if not re.fullmatch(NAME, dataset_id):
             raise LedgerError("This ledger holds no such data set.")
         return self.folder / f"{dataset_id}{SUFFIX}"
 
@@ -92,14 +94,22 @@ class Ledger:
         if registration.person_column and registration.neighbours is not Neighbours.ADD_REMOVE_ONE:
             raise LedgerError("Persons with several rows are protected where rows are added or removed.")
         rows_of_a_row = registration.rows_a_person > 1 and not registration.person_column
-        if registration.public_n < 1 or registration.rows_a_person < 1 or rows_of_a_row:
+        if not 1 <= registration.public_n <= MOST_ROWS or rows_of_a_row:
             raise LedgerError("A registration names a public n, and rows a person only beside a person column.")
+        if not 1 <= registration.rows_a_person <= MOST_PERSON_ROWS:
+            raise LedgerError(f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows.")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))
+        with self._registering(print_of_rows):
+            return self._registered(registration, print_of_rows, budget, by)
+
+    @contextmanager
+    def _registering(self, print_of_rows: str, *, under: str = "") -> Iterator[None]:
+        """One at a time says which rows these are; raises LedgerError if another data set holds them."""
         with turn(self.folder / "registering.turn", patience=PATIENCE):
             for dataset_id in self.dataset_ids():
-                if print_of_rows in self.fingerprints(dataset_id):
+                if dataset_id != under and print_of_rows in self.fingerprints(dataset_id):
                     raise LedgerError("These rows are registered already, under the budget they have.")
-            return self._registered(registration, print_of_rows, budget, by)
+            yield
 
     def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
         """A new file, under its name once it is whole."""
@@ -136,9 +146,10 @@ class Ledger:
         """Rows of the same people (one edited, a year added) under the same budget."""
         by.must_be_steward("register data")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))
-        if print_of_rows not in self.fingerprints(dataset_id):
-            with self._writing(dataset_id) as connection:
-                _insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
+        with self._registering(print_of_rows, under=dataset_id):
+            if print_of_rows not in self.fingerprints(dataset_id):
+                with self._writing(dataset_id) as connection:
+                    _insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
         """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""

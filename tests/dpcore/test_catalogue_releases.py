@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpcore
-from dpcore.certificate import certificate, verify
+from dpcore.certificate import certificate, unreleasable, verify
 from dpcore.core import Neighbours
 from dpcore.data.attributes import Marginals
 from dpcore.data.cube import Predicate
@@ -23,7 +23,7 @@ from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
-from dpcore.release import cost, release, unreleasable
+from dpcore.release import cost, release
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, registered
 

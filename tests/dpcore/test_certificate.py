@@ -95,6 +95,16 @@ FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
         change("data", "relation", to="replace_one"),
         change("request", "data", "relation", to="replace_one"),
     ],
+    "bounds of the data": [lambda document: document["request"].update(bounds_from_data=True)],
+    "rows capped by a reading": [
+        lambda document: document["request"]["data"].update(
+            reading={"type": "Capped", "reading": document["request"]["data"]["reading"], "person": "person"}
+        )
+    ],
+    "a person with any number of rows": [
+        change("guarantee", "unit", to={"kind": "person", "rows_a_person": 10**400, "stated_by": "Ada"}),
+        change("data", "unit", to={"kind": "person", "rows_a_person": 10**400, "stated_by": "Ada"}),
+    ],
     "another unit": [change("guarantee", "unit", "kind", to="person")],
     "another file": [change("files", "counts.csv", to="0" * 64)],
     "another sampler": [change("mechanism", "sampler", to="preview")],
@@ -160,8 +170,11 @@ def test_every_change_of_one_value_is_caught(held: tuple[Ledger, str, Stored], t
             assert verify(sealed(forged), held[2].files), path
 
 
+DEEP = b'{"format":' + b'{"a":' * 450 + b"1" + b"}" * 451
+
+
 @pytest.mark.parametrize(
-    "text", [b"", b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/1"}', b'{ "a":1}']
+    "text", [b"", DEEP, b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/1"}', b'{ "a":1}']
 )
 def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
     assert len(verify(text, {})) == 1 and verify(text, {})[0].endswith(".")

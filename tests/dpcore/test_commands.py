@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from dpcore.commands import default_folder, main
+from tests import ROOT
 from tests.kit.ledgers import request_of
 
 ROWS = "age,job\n" + "\n".join(f"{place % 20},cook" for place in range(50)) + "\n"
@@ -59,6 +63,14 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert code == 1 and "it is an old copy" in sentence
 
 
+def test_a_terminal_without_greek_letters_is_told_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    variables = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "dpcore.commands", "ledger", "show"]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    assert "Spent ? 0 of ? 1" in done.stdout
+
+
 def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, REGISTER)
     told(capsys, "release request.json data.csv")
@@ -85,6 +97,9 @@ WRONG = {
     "ledger version data.csv --role analyst": "Only the data's steward",
     "ledger publish 1 --role analyst": "Only the data's steward",
     "ledger publish 1": "no such release",
+    "ledger publish 99999999999999999999": "would not add up",
+    "ledger register data.csv --name x --epsilon 1 --n 99999999999999999999": "a public n",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows 1001": "between 1 and 1,000 rows",
     "ledger machine-failed 1 --role analyst": "Only the data's steward",
     "ledger machine-failed 1": "no such attempt",
     "ledger check --dataset ../../etc": "no such data set",

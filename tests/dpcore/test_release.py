@@ -16,6 +16,7 @@ from dpcore.data.domains import Grid, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.ledger.checks import check
+from dpcore.ledger.connection import connected
 from dpcore.ledger.records import DIED, RAISED, Busy, Failed, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
@@ -183,6 +184,33 @@ def test_rows_that_are_not_registered_are_refused(tmp_path: Path) -> None:
         registered(
             tmp_path, rows=few_rows(tuple(range(19, -1, -1)), tuple(range(19, -1, -1)))
         )  # the same, in another order
+
+
+def test_rows_of_one_data_set_are_no_version_of_another(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    other = few_rows((1.0, 2.0, 3.0))
+    _, second = registered(tmp_path, rows=other)
+    for held, rows in ((second, few_rows()), (dataset_id, other)):
+        with pytest.raises(ValueError, match="registered already, under the budget they have"):
+            ledger.add_version(held, rows, STEWARD)
+    ledger.add_version(dataset_id, few_rows(), STEWARD)  # its own
+    assert isinstance(release(ledger, second, request_of(), few_rows(), ANALYST), Refused)
+    assert len(ledger.fingerprints(dataset_id)) == len(ledger.fingerprints(second)) == 1
+
+
+def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    with connected(ledger.path(dataset_id)) as connection:
+        [(name, trigger)] = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name = 'draws_never_change'"
+        ).fetchall()
+        connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE draws SET contents = x'00'")
+        connection.execute(trigger)
+    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(came, Refused) and "does not add up at entry 1" in came.sentence
+    assert spent(ledger, dataset_id) == 500_000_000
 
 
 def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

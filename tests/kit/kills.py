@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from linecache import getline
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -37,6 +38,8 @@ PRESSES_A_LEDGER = 25
 """Chains are read as a whole: long ones would make the later kills slow."""
 PRICE = Price.allowed(epsilon=0.5)
 WATCHED = ("dpcore/release.py", "dpcore/ledger/store.py", "dpcore/ledger/connection.py")
+BETWEEN = "INSERT INTO draws"
+"""In the line before which a charge is written and its result is not."""
 TRANSACTIONS = 3
 """Of a press: it settles, it begins, it draws."""
 
@@ -189,6 +192,17 @@ def line_kills(watch: Watch, count: int) -> None:
         watch.look(now[2], ended(*child(dying_at(moment, partial(press, *now)))))
 
 
+def named_kills(watch: Watch, count: int) -> None:
+    """At the line that writes what was drawn, the charge being written."""
+    for _ in range(count):
+        now = watch.next()
+        fatal = [moment for moment in moments_of(partial(press, *now)) if BETWEEN in getline(*moment[:2])]
+        watch.seen["lines"] += len(fatal)
+        for moment in fatal:
+            now = watch.next()
+            watch.look(now[2], ended(*child(dying_at(moment, partial(press, *now)))))
+
+
 def double_submits(watch: Watch, count: int) -> None:
     """Two press the same at once; every third time one of them is killed."""
     coins = random.Random(15)
@@ -253,7 +267,7 @@ def main(folder: str, what: str, count: str, control: str = "") -> None:
     watch = Watch(Path(folder))
     if control:
         CONTROLS[control]()
-    kinds = {"random": random_kills, "lines": line_kills, "twice": double_submits, "races": races}
+    kinds = {"random": random_kills, "lines": line_kills, "named": named_kills, "twice": double_submits, "races": races}
     kinds[what](watch, int(count))
     print(json.dumps(watch.told()))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -11,11 +13,13 @@ import pytest
 
 from dpcore.data.reading.tables import read_table
 from dpcore.ledger.checks import backup, check
+from dpcore.ledger.connection import turn
 from dpcore.ledger.fingerprint import KEY_FILE, fingerprint, key_of
 from dpcore.ledger.records import LedgerError, Stored
 from dpcore.ledger.schema import VERSION
 from dpcore.ledger.store import Ledger
 from dpcore.release import release
+from tests import ROOT
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
 
 KEY = bytes(32)
@@ -56,6 +60,50 @@ def test_a_key_is_made_once_and_a_damaged_one_is_told(tmp_path: Path) -> None:
     (tmp_path / KEY_FILE).write_bytes(b"short")
     with pytest.raises(LedgerError, match="key beside the ledger is damaged"):
         Ledger.open(tmp_path)
+
+
+def test_without_its_key_rows_are_not_taken_for_others(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    (tmp_path / KEY_FILE).unlink()
+    for asks in (lambda: registered(tmp_path), lambda: ledger.holds(dataset_id, few_rows())):
+        with pytest.raises(LedgerError, match="key beside the ledger is missing"):
+            asks()
+    assert check(Ledger.open(tmp_path), dataset_id) == [] and not (tmp_path / KEY_FILE).exists()
+
+
+TAKES = """
+import sys
+from pathlib import Path
+from dpcore.ledger.connection import turn
+from dpcore.ledger.records import LedgerBusy
+try:
+    with turn(Path(sys.argv[1]), patience=0.05):
+        print("taken")
+except LedgerBusy:
+    print("busy")
+"""
+
+
+def test_a_turn_is_kept_from_other_processes_whoever_asks_in_this_one(tmp_path: Path) -> None:
+    path = tmp_path / "one.turn"
+
+    def another_process() -> str:
+        done = subprocess.run([sys.executable, "-c", TAKES, path], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        return done.stdout.strip()
+
+    with turn(path, patience=1):
+        with pytest.raises(LedgerError, match="being drawn"), turn(path, patience=0.05):
+            pass
+        assert another_process() == "busy"
+    assert another_process() == "taken"
+    assert [each.name for each in tmp_path.iterdir()] == ["one.turn"]
+
+
+def test_a_stranger_s_file_in_the_folder_is_no_data_set(tmp_path: Path) -> None:
+    (tmp_path / "notes.sqlite").write_bytes(b"")
+    Ledger.open(tmp_path)
+    ledger, dataset_id = registered(tmp_path)
+    assert ledger.dataset_ids() == [dataset_id]
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/../b", "0" * 31, "G" * 32, "0" * 32])

@@ -106,6 +106,8 @@ FORGERIES = {
     " DELETE FROM charges WHERE entry = 1",
     "entries exchanged": "UPDATE draws SET entry = -entry; UPDATE draws SET entry = 3 + entry;"
     " UPDATE charges SET entry = -entry; UPDATE charges SET entry = 3 + entry; UPDATE publications SET entry = 2",
+    "an empty body": "UPDATE charges SET body = '{}' WHERE entry = 2",
+    "a body of another kind": "UPDATE charges SET body = '[[]]' WHERE entry = 2",
     "another relation": "UPDATE datasets SET relation = 'replace_one'",
     "a cheaper attempt": "UPDATE attempts SET first_nano = 1 WHERE attempt = 2",
 }

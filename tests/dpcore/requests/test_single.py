@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dpcore.core import ParameterError
+from dpcore.ledger.canonical import canonical
 from dpcore.requests.single import FORMAT, Request
 from tests.kit.ledgers import request_of
 
@@ -94,3 +95,12 @@ def test_what_is_missing_is_named(path: tuple[str, ...]) -> None:
     del place[path[-1]]
     with pytest.raises(ParameterError, match=f"needs the field “{path[-1]}”"):
         Request.of(document)
+
+
+def test_readings_within_each_other_without_end_are_refused_in_a_sentence() -> None:
+    reading = '{"type":"Capped","person":"p","reading":' * 300 + '{"type":"Columns"}' + "}" * 300
+    text = request_of().text.decode()
+    own = canonical(request_of().document["data"]["reading"]).decode()
+    assert own in text
+    with pytest.raises(ParameterError, match="64 deep"):
+        Request.read(text.replace(own, reading))
