@@ -54,7 +54,7 @@ def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> No
 
 def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, tmp_path: Path) -> None:
     opened(page, server, "?data=clouds&mechanism=rectangles&sides=4&rectangles-levels=2&n=1000&trials=100")
-    expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_visible()
+    expect(page.get_by_text("1,000 rows in 256 cells: half")).to_be_attached()
     page.get_by_role("button", name="Why?").click()
     expect(page.get_by_text(re.compile(r"15 private cuts"))).to_be_visible()
     page.keyboard.press("Escape")

@@ -190,7 +190,7 @@ def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, 
     open_play(page, server, "")  # where points are far enough apart
     expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
     plot = chart(page, "tradeoff_chart").locator(PLOT)
-    for name, epsilon in (("Interval release, anchored", 0.5), ("Approximate quantiles", 2)):
+    for name, epsilon in (("Interval release, anchored", 0.5), ("Laplace for k named queries", 0.1)):
         plot.scroll_into_view_if_needed()
         places = plot.evaluate(
             "(plot, name) => plot._fullData.find(t => t.name === name && t.mode === 'markers').x", name
