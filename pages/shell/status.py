@@ -55,7 +55,7 @@ def status_line() -> None:
     if private:
         say("No value of your private data is shown.")
     else:
-        say("Previews on public data cost nothing.")
+        say("Public previews are free.")
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:

@@ -146,7 +146,7 @@ WORDS = """() => {
     const walker = document.createTreeWalker(document.querySelector('.stApp'), NodeFilter.SHOW_TEXT), words = [];
     while (walker.nextNode()) {
         const { parentElement: element } = walker.currentNode;
-        if (element.closest('.dpscope-plot, table, style, script')) continue;
+        if (element.closest('.dpscope-plot, table, style, script, [data-testid="stIconMaterial"]')) continue;
         if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
         const box = element.getBoundingClientRect();
         if (box.width > 1 && box.height > 1) words.push(...walker.currentNode.textContent.split(/\\s+/));
