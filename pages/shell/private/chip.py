@@ -26,9 +26,7 @@ def chip(source: Source) -> None:
     """Show what is in use; where that is a twin, say so, with the way back."""
     with slot():
         st.html(STYLE)
-        st.page_link(
-            "data/page.py", label=words(source), icon=":material/database:", help="The data in use. Change them."
-        )
+        st.page_link("data/page.py", label=words(source), icon=":material/database:")
         if is_twin(source):
             st.button("Back to my table", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
     if is_twin(source):

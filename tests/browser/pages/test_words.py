@@ -18,6 +18,7 @@ LINKS = {
     "conversation": "conversation",
     "data": "data",
     "generated": "data?way=Generated",
+    "plan": "plan",
     "own-file": "data?way=My+own+file",
     "directions": "directions",
     "random-privacy": "random-privacy",
