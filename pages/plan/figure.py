@@ -67,7 +67,15 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
             )
     return Picture(
         title="Worst error of every question of the plan",
-        x=Axis(title="worst error, share of n (log)", log=True, low=bottom, high=TOP, form=".3~p", rows=plan.n),
+        x=Axis(
+            title="worst error, share of n (log)",
+            log=True,
+            low=bottom,
+            high=TOP,
+            form=".3~p",
+            rows=plan.n,
+            ticks=tuple(10.0**power for power in range(-9, 1)),  # those between touch on a phone
+        ),
         y=Axis(labels=tuple(names), letters=32),
         marks=marks,
         sentence=_sentence(plan, predictions, names),
