@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import unescape
+from typing import Literal
 
 import pytest
 import segno
@@ -26,8 +27,8 @@ class Clicks:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, page: Page, role: str, name: str) -> None:
-        page.get_by_role(role, name=name, exact=True).click()  # type: ignore[arg-type]
+    def __call__(self, page: Page, role: Literal["button", "link"], name: str) -> None:
+        page.get_by_role(role, name=name, exact=True).click()
         self.count += 1
         settled(page)
 

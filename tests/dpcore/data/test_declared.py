@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,11 +116,11 @@ def test_the_code_of_a_capped_source_makes_its_rows_again() -> None:
     capped = type(source)(
         origin=Uploaded(table=table, private=False, digest="d"), reading=declared.reading("seen", "smoker")
     )
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     code = "\n".join(capped.code()).replace("pd.read_parquet('frame.parquet'", "FRAME.filter(")
     lines = code.replace("FRAME.filter(, columns=", "FRAME.filter(items=")
     exec(lines, {"FRAME": FRAME}, found)
-    assert found["dataset"].records.tolist() == capped.dataset().records.tolist()  # type: ignore[attr-defined]
+    assert found["dataset"].records.tolist() == capped.dataset().records.tolist()
     assert (source.person_rows, capped.person_rows) == (0, 2)
     assert (source.public_rows, capped.public_rows) == (7, NOMINAL_ROWS)
     assert capped.columns == ("seen", "smoker", "who") and "seen × smoker" in capped.provenance.title

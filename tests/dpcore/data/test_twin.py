@@ -14,7 +14,7 @@ from dpcore.data.declared import Capped
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading, YesNo
-from dpcore.data.sources import Source
+from dpcore.data.sources import Source, Uploaded
 from dpcore.data.sphere import Sphere
 from dpcore.data.twin import MOST_ROWS, MadeUp, made_up, twin
 from tests.kit.sources import own
@@ -94,7 +94,8 @@ def test_twins_of_two_files_declared_alike_are_the_same() -> None:
 
 def test_a_twin_never_reads_the_file() -> None:
     source = private(50, weight="174.75", trade="nurse")
-    source.origin.table.forget()  # type: ignore[attr-defined]
+    assert isinstance(source.origin, Uploaded)
+    source.origin.table.forget()
     assert twin(source, n=10).dataset().n == 10
 
 

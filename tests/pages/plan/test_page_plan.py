@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,6 +15,7 @@ from dpcore.data.domains import Line
 from dpcore.experiments.measure import finish
 from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
+from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
 from pages.plan.figure import missing, planned_errors
 from pages.plan.view import SNIPPET
@@ -150,20 +150,20 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     plan = Plan(table=table, n=300, questions=(first, second))
     told = finish(predict(plan))
     picture = planned_errors(plan, told, titles=["ranges", "cells"])
-    marks = {mark.name: mark for mark in picture.marks}
+    dots = {mark.name: mark for mark in picture.find(Dots)}
     for name, role, errors in (
         ("predicted", "released", [each.worst for each in told]),
         ("promised", "theory", [each.promised for each in told]),
         ("target", "ink", [0.01, 0.5]),
     ):
-        mark = marks[name]
+        mark = dots[name]
         assert mark.role == role
-        assert list(mark.x) == errors and list(mark.y) == [0.0, 1.0]  # type: ignore[attr-defined]
-    wall = marks["impossible to promise"]
-    assert wall.role == "impossible"
+        assert numbers(mark.x).tolist() == errors and numbers(mark.y).tolist() == [0.0, 1.0]
+    [wall] = picture.find(Bars)
+    assert (wall.role, wall.name) == ("impossible", "impossible to promise")
     [bars] = [each for each in render(picture, badge="", dark=False).data if each.get("type") == "bar"]
     assert bars["marker"]["pattern"]["shape"] == "/", "hatched, as everything impossible is"
-    assert np.array_equal(wall.value, [each.impossible for each in told])  # type: ignore[attr-defined]
+    assert numbers(wall.value).tolist() == [each.impossible for each in told]
     assert missing(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
     assert frame["worst error, promised"].tolist() == pytest.approx([each.promised for each in told])
