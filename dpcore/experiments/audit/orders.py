@@ -28,7 +28,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Ratios:
     """Estimated log-ratios of what was told apart: the places where each begins (K,), and a score for each.
 
     ``whole``: only the places themselves were seen, and anything between them scores 0. ``apart``: how far apart the
@@ -47,17 +47,17 @@ class Table:
         return np.where(self.starts[places] == values, scores, 0.0) if self.whole else scores
 
 
-def _tallied(one: NDArray[Any], other: NDArray[Any], starts: NDArray[Any], *, whole: bool) -> Table:
+def _tallied(one: NDArray[Any], other: NDArray[Any], starts: NDArray[Any], *, whole: bool) -> Ratios:
     """The table of values (R,) of each data set; a half is added to each tally, so that none is 0."""
     counts = [
         np.bincount(np.clip(np.searchsorted(starts, each, side="right") - 1, 0, None), minlength=len(starts))
         for each in (one, other)
     ]
     apart = float(np.abs(counts[0] - counts[1]).sum()) / (2 * max(1, len(one)))
-    return Table(starts, np.log((counts[0] + 0.5) / (counts[1] + 0.5)), whole, apart)
+    return Ratios(starts, np.log((counts[0] + 0.5) / (counts[1] + 0.5)), whole, apart)
 
 
-def table(one: NDArray[Any], other: NDArray[Any]) -> Table:
+def table(one: NDArray[Any], other: NDArray[Any]) -> Ratios:
     """Estimated from the values of one column under both data sets, (R,) each."""
     both = np.concatenate([one, other])
     starts = np.unique(both)
@@ -101,7 +101,7 @@ class Order:
     """
 
     places: tuple[int, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[Ratios, ...]
 
     def __call__(self, outcomes: Outcomes) -> Floats:
         """Scores of outcomes (T, w): (T,)."""
