@@ -17,7 +17,7 @@ from pages.shell.present import place_of, presenting, reserve
 
 HERE = Path(__file__).resolve().parent
 STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
-"""Pixels of a chart that is presented, of it with its legend, and of a line of that, before it is drawn twice as large."""
+"""Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
 
