@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
+from dpcore.downloads import NOTEBOOK, REPORT, downloads_of
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
@@ -85,6 +89,23 @@ def table() -> Any:
     return read_table("\n".join(["age,pay,job", *lines]).encode(), name="people.csv", header=True)
 
 
+def downloads_work(folder: Path, stored: Stored) -> None:
+    """The report has a picture or a sentence, the notebook's cells run, and counts are whole: low bits tell nothing."""
+    files = downloads_of(stored)
+    folder.mkdir()
+    for name, contents in files.items():
+        (folder / name).write_bytes(contents)
+    assert re.search(r'class="bar|declined to answer|Released: ', files[REPORT].decode())
+    with contextlib.chdir(folder), contextlib.redirect_stdout(None):
+        names: dict[str, Any] = {}
+        for cell in json.loads(files[NOTEBOOK])["cells"]:
+            exec(compile("".join(cell["source"]), NOTEBOOK, "exec"), names)
+    assert set(names["tables"]) == set(stored.files)
+    if "counts.csv" in names["tables"]:
+        rows = names["tables"]["counts.csv"]["rows"].dropna()
+        assert (rows == rows.round()).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
 def test_every_mechanism_is_released_or_refused_in_a_sentence(tmp_path: Path, table: Any, entry: dpcore.Entry) -> None:
@@ -111,4 +132,5 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(tmp_path: Path, ta
         came = release(ledger, dataset_id, request, table, ANALYST)
         assert isinstance(came, Stored), came
         assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
+        downloads_work(tmp_path / f"files of {neighbours}", came)
         assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)
