@@ -106,7 +106,7 @@ def sentence_of(outcome: Outcome) -> str:
 @st.fragment(run_every=LOOK_EVERY)
 def waiting(future: Future[Outcome]) -> None:
     """State 6: look now and then whether it is done. How far it is nobody may know: that may depend on the rows."""
-    st.subheader("Drawing …")
+    st.header("Drawing …")
     st.markdown(DRAWING)
     if future.done():
         st.rerun()

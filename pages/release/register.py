@@ -31,7 +31,7 @@ PROBLEM = "release_problem"
 
 def start_a_ledger() -> None:
     """State 1."""
-    st.subheader(NO_LEDGER)
+    st.header(NO_LEDGER)
     st.caption(
         "It is a folder that only your account may enter. It adds up what every release costs and refuses what exceeds "
         "the budget; nothing is drawn that is not charged."
@@ -48,7 +48,7 @@ def _start() -> None:
 
 def register(ledger: Ledger, source: Source) -> None:
     """State 2."""
-    st.subheader(f"The ledger does not hold {escaped(source.origin.provenance.title)} yet")
+    st.header(f"The ledger does not hold {escaped(source.origin.provenance.title)} yet")
     about = _about(source)
     left, right = st.columns(2)
     with left:

@@ -74,7 +74,7 @@ def _registered(found: Ledger, account: Account, source: Source) -> None:
         st.error(account.wrong)
         return
     dataset_id = account.dataset_id
-    st.subheader(f"Spent ε {spent_words(account.spent)}, left {_epsilon(account.spent.left)}")
+    st.header(f"Spent ε {spent_words(account.spent)}, left {_epsilon(account.spent.left)}")
     st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
         first = request_of(source, account.registration)

@@ -27,14 +27,15 @@ def admit() -> None:
     asked = st.query_params.get(TOKEN)
     if asked is None:
         return
-    _look_at(asked)
+    look_at(asked)
     # The browser has taken it out by now, without leaving the address in its history; if not, it goes here.
     if st.session_state.get("token_seen"):
         del st.query_params[TOKEN]
     st.session_state["token_seen"] = True
 
 
-def _look_at(asked: str) -> None:
+def look_at(asked: str) -> None:
+    """Admit whoever brings the token."""
     expected = os.environ.get(VARIABLE, "")
     # A token is compared whole, however early it differs: how long that takes tells nothing of it.
     right = bool(expected) and hmac.compare_digest(asked.encode(), expected.encode())
@@ -47,11 +48,16 @@ def admitted() -> bool:
     return bool(st.session_state.get(ADMITTED))
 
 
+def refused() -> bool:
+    """Whether what this session brought is no token of this server."""
+    return bool(st.session_state.get(REFUSED)) and not admitted()
+
+
 def why_closed() -> str:
     """Why the ledger stays closed for this session, and what opens it."""
     if not os.environ.get(VARIABLE):
         return NO_TOKEN
-    return f"{WRONG if st.session_state.get(REFUSED) else ''} {CLOSED}".strip()
+    return f"{WRONG if refused() else ''} {CLOSED}".strip()
 
 
 def actor() -> Actor:

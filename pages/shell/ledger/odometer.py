@@ -31,7 +31,8 @@ def odometer(page: str) -> str:
     if data is None:
         return ""
     try:
-        found = account_of(data, look=isinstance(data, Uploaded) and data.private and data.rows <= QUICK_ROWS)
+        quick = isinstance(data, Uploaded) and data.private and data.rows <= QUICK_ROWS
+        found = account_of(data, look=quick or page == "release")
         if found is None or found.wrong:
             return ""
         tell_what_was_seen(found, data)
