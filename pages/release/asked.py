@@ -1,4 +1,4 @@
-"""What is to be released: what Play shows, of the data in use, under the relation and n of the registration."""
+"""What is to be released: what Play or Plan shows, of the data in use, under the relation and n of the registration."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ import streamlit as st
 
 from dpcore.core import Entry, Queries
 from dpcore.data.declared import Capped
-from dpcore.data.sources import Source
+from dpcore.data.samples import SAMPLES
+from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.experiments.recipe import OPENING
 from dpcore.ledger.records import DIED, Failed, Registration, Spent, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.mechanisms import serving
+from dpcore.plan.questions import Plan
 from dpcore.queries.ranges import classes_for
+from dpcore.requests.joint import Asked
 from dpcore.requests.single import Request
+from pages.data.picker import OWN_FILE
 from pages.shell.controls import number
-from pages.shell.session import shown
+from pages.shell.ledger.held import rows_of
+from pages.shell.session import planned, shown
 
 AGAIN = "release_again"
 """In the session: a request that is to be drawn once more, with the number of the draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Found:
     """A request, and what the ledger knows of it.
 
     Attributes:
@@ -32,17 +37,23 @@ class Asked:
         outcome: of this draw; None while there is none.
     """
 
-    request: Request
+    request: Asked
     outcome: Stored | Failed | None
 
     @property
-    def next(self) -> Request:
+    def next(self) -> Asked:
         """The same once more."""
         return replace(self.request, draw=self.request.draw + 1)
 
 
-def request_of(source: Source, registration: Registration) -> Request:
-    """The request, with a control of its ε."""
+def request_of(source: Source, registration: Registration) -> Asked:
+    """The request, with controls: what Play shows with its ε, or the plan of these data if there is one."""
+    plan = _plan(source)
+    if plan is not None:
+        many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
+        if st.radio("What", [many, "What Play shows"], key="release_what") == many:
+            # A row's unit, relation and n are those of the registration, whatever is planned for.
+            return replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
     queries, entry, values = _shown(source)
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
@@ -58,6 +69,18 @@ def request_of(source: Source, registration: Registration) -> Request:
     )
 
 
+def _plan(source: Source) -> Plan | None:
+    """What Plan shows, where that is about the table in use: an opened plan is about any that has its columns."""
+    table, plan = planned() or ("", None)
+    origin = source.origin
+    if plan is None or isinstance(origin, Generated):
+        return None
+    key = origin.sample_key if isinstance(origin, Bundled) else OWN_FILE
+    named = {name for question in plan.questions for name in question.columns}
+    fits = table == key or (table not in {each.key for each in SAMPLES} | {OWN_FILE})
+    return plan if fits and named <= set(rows_of(source).columns) else None
+
+
 def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     """Question, mechanism and parameters that Play shows for data read so; else those that it would open with."""
     recipe = shown()
@@ -70,11 +93,11 @@ def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
 
 
-def asked(ledger: Ledger, dataset_id: str, first: Request, account: Spent) -> Asked:
+def asked(ledger: Ledger, dataset_id: str, first: Asked, account: Spent) -> Found:
     """The draw of a request that is in question: the last that was made, or the next if somebody wants another."""
     begun = {each.request_digest for each in account.begun}
     wanted: tuple[str, int] | None = st.session_state.get(AGAIN)
-    found = Asked(request=first, outcome=None)
+    found = Found(request=first, outcome=None)
     while True:
         outcome = ledger.find(dataset_id, found.request.digest)
         if outcome is None and found.request.digest in begun:
@@ -86,6 +109,6 @@ def asked(ledger: Ledger, dataset_id: str, first: Request, account: Spent) -> As
         found = replace(found, request=found.next, outcome=None)
 
 
-def once_more(first: Request, draw: int) -> None:
+def once_more(first: Asked, draw: int) -> None:
     """A callback: the next draw of a request is wanted."""
     st.session_state[AGAIN] = (first.digest, draw)

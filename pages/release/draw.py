@@ -10,11 +10,11 @@ import streamlit as st
 
 from dpcore.core import BoundKind, rounded_up
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import TAKEN, Attempt, Busy, LedgerBusy, LedgerError, Refused, Stored
+from dpcore.ledger.records import TAKEN, Attempt, LedgerBusy, LedgerError, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import Rehearsal, rehearse
-from dpcore.requests.single import Request
+from dpcore.requests.joint import Asked
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
 from pages.release.worker import Outcome, submit
@@ -33,23 +33,23 @@ class Drawing:
     """A draw that this session asked for."""
 
     dataset_id: str
-    request: Request
+    request: Asked
     future: Future[Outcome]
 
 
-def rehearsed(request: Request) -> Rehearsal | None:
+def rehearsed(request: Asked) -> Rehearsal | None:
     """What the rehearsal of a request said, if there was one; its draws have one rehearsal."""
     if st.session_state.get(REHEARSED) != request.digest:
         return None
     return remembered(f"rehearsal|{request.digest}", lambda: _rehearsal(request))
 
 
-def _rehearsal(request: Request) -> Rehearsal:
+def _rehearsal(request: Asked) -> Rehearsal:
     with st.spinner("Drawing from made-up rows."):
         return rehearse(request)
 
 
-def rehearsal_sentence(found: Rehearsal, request: Request) -> str:
+def rehearsal_sentence(found: Rehearsal, request: Asked) -> str:
     """On made-up rows: 0.3 s, 5 numbers, off by at most 17 rows except with chance 0.05. Nothing was charged."""
     error, many = "", f"{found.numbers:,} number{'s' * (found.numbers != 1)}"
     if found.bound.kind is BoundKind.GUARANTEE and math.isfinite(found.bound.value):
@@ -58,7 +58,7 @@ def rehearsal_sentence(found: Rehearsal, request: Request) -> str:
     return f"On made-up rows: {rounded_up(found.seconds)} s, {many}{error}. Nothing was charged."
 
 
-def ask_rehearsal(request: Request, *, disabled: bool) -> None:
+def ask_rehearsal(request: Asked, *, disabled: bool) -> None:
     """The button before any charge."""
     st.button(
         "Rehearse, free", key="release_rehearse", type="primary", disabled=disabled, on_click=_rehearse,
@@ -70,7 +70,7 @@ def _rehearse(digest: str) -> None:
     st.session_state[REHEARSED] = digest
 
 
-def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, price: Price, left: Price) -> None:
+def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, price: Price, left: Price) -> None:
     """State 5: the one button that charges. It draws what it was drawn with, whatever moved since."""
     st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.")
     st.button(
@@ -79,7 +79,7 @@ def confirm(ledger: Ledger, dataset_id: str, request: Request, table: Table, *, 
     )  # fmt: skip
 
 
-def charge(ledger: Ledger, dataset_id: str, request: Request, table: Table) -> None:
+def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table) -> None:
     """A callback: have it drawn. Pressed twice, it is one draw."""
     future = submit(ledger, dataset_id, request, table, actor())
     st.session_state[HELD] = Drawing(dataset_id=dataset_id, request=request, future=future)
@@ -92,10 +92,14 @@ def drawing() -> Drawing | None:
         return held
     outcome = held.future.result()
     st.session_state[LAST] = (held.request.digest, sentence_of(outcome))
-    if isinstance(outcome, Refused | Busy):
-        st.session_state[PROBLEM] = outcome.sentence
     st.session_state.pop(HELD, None)
     return None
+
+
+def said_last(request: Asked) -> str:
+    """What the last draw of this session came to, if it was of this request."""
+    last: tuple[str, str] = st.session_state.get(LAST, ("", ""))
+    return last[1] if last[0] == request.digest else ""
 
 
 def sentence_of(outcome: Outcome) -> str:

@@ -8,6 +8,7 @@ import io
 import pandas as pd
 import streamlit as st
 
+from dpcore.certificate import parts_of
 from dpcore.downloads import downloads_of, zipped
 from dpcore.ledger.records import LedgerError, Stored
 from dpcore.ledger.store import Ledger
@@ -50,13 +51,21 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
                 help="It may then be given to others. There is no way back.",
             )  # fmt: skip
-    for name, contents in stored.files.items():
-        frame = pd.read_csv(io.BytesIO(contents))
+    for name in _asked_for(stored):
+        frame = pd.read_csv(io.BytesIO(stored.files[name]))
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
             continue
         st.caption(f"{name}: released, {charge_of(stored)}, secure sampler.")
         st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+
+
+def _asked_for(stored: Stored) -> list[str]:
+    """The file that is shown: the only one, or the one that is chosen."""
+    names = list(stored.files)
+    if len(names) > 1:
+        names = [str(st.selectbox("Released file", names, key=f"release_file-{stored.entry}"))]
+    return names
 
 
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
@@ -74,7 +83,7 @@ def others(ledger: Ledger, dataset_id: str, shown: int) -> None:
         return
     with st.expander(f"Other releases of these data: {len(found)}"):
         for stored in reversed(found):
-            parameters = stored.body["mechanism"]
-            st.markdown(f"**{stored_sentence(stored)}** {parameters['title']}, {day_of(stored)}.")
+            titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in parts_of(stored.body)))
+            st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
             if st.toggle("Show", key=f"release_show-{stored.entry}"):
                 result(ledger, dataset_id, stored)

@@ -5,23 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.commands import default_folder
-from dpcore.core import ParameterError
 from dpcore.data.sources import Source
 from dpcore.ledger.records import Failed, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import cost, refusal
-from dpcore.requests.single import Request
+from dpcore.requests.joint import Asked
 from pages.data.picker import pick_source
-from pages.release.asked import Asked, asked, once_more, request_of
+from pages.release.asked import Found, asked, once_more, request_of
 from pages.release.draw import (
-    LAST,
+    Drawing,
     ask_rehearsal,
     confirm,
     drawing,
     drawn_elsewhere,
     rehearsal_sentence,
     rehearsed,
+    said_last,
     unfinished,
     waiting,
     waiting_for_another,
@@ -37,6 +37,8 @@ from pages.shell.private.twin import is_twin
 from pages.shell.session import upload
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
+MOST_LINES = 6
+"""Questions that are listed."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -47,6 +49,7 @@ def releasing() -> None:
         st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
         st.info(why_closed())
         return
+    held = drawing()
     if problem := st.session_state.pop(PROBLEM, ""):
         st.error(problem)
     found = ledger()
@@ -64,11 +67,11 @@ def releasing() -> None:
         register(found, source)
     else:
         tell_what_was_seen(account, source)
-        _registered(found, account, source)
+        _registered(found, account, source, held)
     st.caption(f"The ledger is in `{_place()}`.")
 
 
-def _registered(found: Ledger, account: Account, source: Source) -> None:
+def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None) -> None:
     """States 3 to 8."""
     if account.wrong:
         st.error(account.wrong)
@@ -78,7 +81,7 @@ def _registered(found: Ledger, account: Account, source: Source) -> None:
     st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
         first = request_of(source, account.registration)
-    if held := drawing():
+    if held:
         waiting(held.future)
         return
     if account.spent.begun and not busy(dataset_id):
@@ -92,41 +95,38 @@ def _registered(found: Ledger, account: Account, source: Source) -> None:
     if draw := under_way(dataset_id, now.request):
         waiting(draw)
         return
-    try:
-        price = cost(now.request, account.registration)
-    except ParameterError as problem:
-        st.error(str(problem))
-        return
     if now.outcome is None:
-        _choose(found, account, source, first, now.request, price)
+        _choose(found, account, source, first, now.request)
     else:
-        _known(found, account, now, first, price)
+        _known(found, account, now, first)
     others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
 
 
-def _choose(found: Ledger, account: Account, source: Source, first: Request, request: Request, price: Price) -> None:
+def _choose(found: Ledger, account: Account, source: Source, first: Asked, request: Asked) -> None:
     """States 3 to 5: nothing is charged before the last button."""
     sentence = refusal(request, account.registration, account.spent)
     if sentence:
         st.warning(sentence)
         st.button("Charge and draw", disabled=True, key="release_charge_off")
         return
+    if said := said_last(request):  # nothing was drawn: the ledger was busy, or could not be written
+        st.warning(said)
     rehearsal = rehearsed(first)
     if rehearsal is None:
         ask_rehearsal(first, disabled=False)
         return
     st.markdown(rehearsal_sentence(rehearsal, first))
+    price = cost(request, account.registration)
     confirm(
         found, account.dataset_id, request, rows_of(source), price=price, left=account.spent.left - price
     )  # fmt: skip
 
 
-def _known(found: Ledger, account: Account, now: Asked, first: Request, price: Price) -> None:
+def _known(found: Ledger, account: Account, now: Found, first: Asked) -> None:
     """States 7 and 8."""
-    outcome = now.outcome
+    outcome, price = now.outcome, cost(now.request, account.registration)
     if isinstance(outcome, Stored):
-        last: tuple[str, str] | None = st.session_state.get(LAST)
-        if last and last[0] == now.request.digest:
+        if said_last(now.request):
             st.success(stored_sentence(outcome))
         else:
             st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
@@ -169,11 +169,15 @@ def _unit(account: Account) -> str:
     return f"Registered as “{escaped(fixed.name)}”: {who}, n = {fixed.public_n:,}.{counted}"
 
 
-def _words(request: Request) -> str:
-    """What is released."""
-    question = request.queries.title.partition(":")[0].lower()
+def _words(request: Asked) -> str:
+    """What is released, a line for each question."""
     again = f", draw {request.draw}" if request.draw > 1 else ""
-    return f"**{request.entry.title}** for {question} of {escaped(request.reading.title)}{again}"
+    lines = [
+        f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
+        for part in request.parts
+    ]
+    more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+    return "  \n".join([*lines[:MOST_LINES], *more]) + again
 
 
 def _place() -> str:

@@ -14,7 +14,7 @@ from dpcore.data.reading.tables import Table
 from dpcore.ledger.records import DIED, Actor, Busy, Failed, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.release import release
-from dpcore.requests.single import Request
+from dpcore.requests.joint import Asked
 
 Outcome = Stored | Failed | Refused | Busy
 _worker = ThreadPoolExecutor(1, thread_name_prefix="release")
@@ -22,7 +22,7 @@ _under_way: dict[tuple[str, str], Future[Outcome]] = {}
 _lock = Lock()
 
 
-def submit(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Future[Outcome]:
+def submit(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Future[Outcome]:
     """Have a request drawn; one that is under way already is given back."""
     key = (dataset_id, request.digest)
     with _lock:
@@ -33,7 +33,7 @@ def submit(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: 
     return found
 
 
-def under_way(dataset_id: str, request: Request) -> Future[Outcome] | None:
+def under_way(dataset_id: str, request: Asked) -> Future[Outcome] | None:
     """The draw of a request, while there is one."""
     with _lock:
         return _under_way.get((dataset_id, request.digest))
@@ -50,7 +50,7 @@ def _done(key: tuple[str, str], _: Future[Outcome]) -> None:
         _under_way.pop(key, None)
 
 
-def _drawn(ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor) -> Outcome:
+def _drawn(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Outcome:
     try:
         return release(ledger, dataset_id, request, table, by)
     except BaseException:  # its words may quote a row, and what it left is in the ledger

@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dpcore.experiments.recipe import Recipe
+from dpcore.plan.questions import Plan
 
 Result = TypeVar("Result")
 Input = str | float | None
@@ -168,6 +169,17 @@ def keep_shown(recipe: Recipe) -> None:
 def shown() -> Recipe | None:
     """What Play showed last, if anything."""
     found: Recipe | None = st.session_state.get("shown")
+    return found
+
+
+def keep_plan(table: str, plan: Plan) -> None:
+    """Plan shows this, of a table by its key: what may be released in one press."""
+    st.session_state["planned"] = (table, plan)
+
+
+def planned() -> tuple[str, Plan] | None:
+    """What Plan showed last, and of which table, if anything."""
+    found: tuple[str, Plan] | None = st.session_state.get("planned")
     return found
 
 

@@ -53,7 +53,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    return "\n".join([texts(app), *(each.value for each in [*app.subheader, *app.success])])
+    return "\n".join([texts(app), *(each.value for each in [*app.header, *app.success])])
 
 
 def registered() -> AppTest:
@@ -207,15 +207,37 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
 
 
 def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
-    app = registered()
+    app = press(came(), "Start a ledger")
+    next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
+    app = press(sound(app.run()), "Register")
     recipe = Recipe(
         source=bundled("penguins", "body_mass_g"), queries="intervals", entry_key="sparse_histogram",
         values=(("epsilon", 0.5),),
     )  # fmt: skip
     app.session_state["shown"] = recipe
     app = sound(app.run())
-    assert "Random differential privacy composes only for releases fixed in advance" in said(app)
+    assert "Random differential privacy is proved here only for replacing one of n rows" in said(app)
     assert next(each for each in app.button if each.label == "Charge and draw").disabled
+
+
+def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
+    app = press(press(came(), "Start a ledger"), "Register")
+    app.switch_page("plan/page.py")
+    app = sound(app.run())
+    app.selectbox(key="table").set_value("penguins")
+    app = sound(app.run())
+    plan = app.session_state["planned"][1]
+    app.switch_page(PAGE)
+    app = sound(app.run())
+    assert (
+        next(each for each in app.radio if each.label == "What").value == f"The plan: {len(plan.questions)} questions"
+    )
+    price = f"ε {plan.cost.epsilon:g}"
+    app = press(press(app, "Rehearse, free"), f"Charge {price} and draw")
+    assert f"Entry 1, charged {price}. Not published." in said(app)
+    ledger, dataset_id = the(no_ledger)
+    (stored,) = ledger.stored(dataset_id)
+    assert len(stored.body["parts"]) == len(plan.questions) == 2 and not check(ledger, dataset_id)
 
 
 def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
