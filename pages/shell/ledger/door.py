@@ -12,12 +12,14 @@ import os
 import streamlit as st
 
 from dpcore.ledger.records import Actor, Role
+from pages.shell.doors import is_public_demo
 from pages.shell.present import TOKEN
 
 VARIABLE = "DPSCOPE_TOKEN"
 """Of the server's environment."""
 ADMITTED, REFUSED = "steward_admitted", "steward_refused"
 NO_TOKEN = "This app was started without a steward's token. End it, and start it with `python3 run.py`."
+DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
 CLOSED = "The ledger opens for whoever comes by the address that `python3 run.py` printed when it started."
 WRONG = "The token in that address is another's: `python3 run.py` prints a new one at each start."
 
@@ -36,7 +38,7 @@ def admit() -> None:
 
 def look_at(asked: str) -> None:
     """Admit whoever brings the token."""
-    expected = os.environ.get(VARIABLE, "")
+    expected = "" if is_public_demo() else os.environ.get(VARIABLE, "")
     # A token is compared whole, however early it differs: how long that takes tells nothing of it.
     right = bool(expected) and hmac.compare_digest(asked.encode(), expected.encode())
     st.session_state[ADMITTED] = right or admitted()
@@ -55,6 +57,8 @@ def refused() -> bool:
 
 def why_closed() -> str:
     """Why the ledger stays closed for this session, and what opens it."""
+    if is_public_demo():
+        return DEMONSTRATION
     if not os.environ.get(VARIABLE):
         return NO_TOKEN
     return f"{WRONG if refused() else ''} {CLOSED}".strip()

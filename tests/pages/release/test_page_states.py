@@ -22,7 +22,7 @@ from dpcore.release import release
 from pages.data.upload import HeldFile
 from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
-from pages.shell.ledger.door import ADMITTED, CLOSED, NO_TOKEN, VARIABLE, WRONG
+from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, VARIABLE, WRONG
 from tests.pages.opening import opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
@@ -80,6 +80,12 @@ def test_without_the_token_there_is_a_sentence_and_no_ledger(monkeypatch: pytest
     for link in ({}, {"token": ""}):
         app = sound(opened(PAGE, **link))
         assert NO_TOKEN in said(app) and not app.button
+
+
+def test_a_public_demonstration_keeps_no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSCOPE_PUBLIC_DEMO", "1")
+    app = came()
+    assert DEMONSTRATION in said(app) and not app.button
 
 
 def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
@@ -253,14 +259,16 @@ def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
 
 
 def test_the_line_on_top_tells_what_the_ledger_says_and_only_to_its_steward(no_ledger: Path) -> None:
-    app = released()
+    app = registered()
+    app.number_input(key="epsilon").set_value(0.5)
+    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.5 and draw")
     for page in ("play/page.py", "plan/page.py"):
         app.switch_page(page)
         app = sound(app.run())
-        shown = "Spent **ε 1 of 2**." in said(app)
+        shown = "Spent **ε 0.5 of 2**." in said(app)
         assert shown == (page == "play/page.py"), "the plan is about another table"
     app = sound(opened("play/page.py", data="penguins.body_mass_g"))
-    assert "ε 1 of 2" not in said(app) and "Privacy spent: **ε = 0**." in said(app)
+    assert "of 2**" not in said(app) and "Privacy spent: **ε = 0**." in said(app)
 
 
 def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Path) -> None:
