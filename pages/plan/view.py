@@ -16,7 +16,7 @@ from pages.plan.preview import preview
 from pages.plan.rows import add_question, edited, keep, questions_of, title
 from pages.plan.table import Declared, open_file, pick_table
 from pages.shell.code import show_code
-from pages.shell.session import with_progress
+from pages.shell.session import keep_plan, with_progress
 from pages.shell.theorem import all_digits
 
 BADGE = "theory and made-up rows: nothing of your data"
@@ -52,6 +52,7 @@ def planning() -> None:
     plan = Plan(
         table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
     )
+    keep_plan(declared.key, plan)
     _wishes(plan)
     key = f"planned|{plan.text.decode()}"
     predictions = with_progress(key, lambda: predict(plan), label="Predicting every question's error.")

@@ -28,7 +28,7 @@ from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.present import on_stage
-from pages.shell.session import in_link, remembered, with_progress
+from pages.shell.session import in_link, keep_shown, remembered, with_progress
 from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
@@ -50,6 +50,7 @@ def play() -> None:
         more = st.container()
     if recipe is None:
         return
+    keep_shown(recipe)
     source = recipe.source
     if not may_show(source):
         known_before(recipe, head=head, more=more)

@@ -21,8 +21,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.doors import LOCAL_HOSTS
 
-KEY = "present"
-"""In the link."""
+KEY, TOKEN = "present", "token"
+"""In the link: whether something is presented; and, as long as nobody has read it, the steward's token."""
 CHARTS = (
     "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
     "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "attackme_epsilon_chart",
@@ -116,7 +116,7 @@ def reserve(pixels: int) -> None:
 
 def link() -> str:
     """The address that opens what is seen here, with all its controls, for whoever wants to move them."""
-    controls = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
+    controls = {name: value for name, value in st.query_params.to_dict().items() if name not in (KEY, TOKEN)}
     base = str(st.context.url or "").partition("?")[0]
     return f"{base}?{urlencode(controls)}" if controls else base
 
