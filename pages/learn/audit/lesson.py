@@ -150,7 +150,7 @@ def _pictures(found: Audit | None, *, epsilon: float) -> None:
 def _theorem() -> None:
     """What one event shows."""
     why(
-        r"\begin{gathered}p\le e^{\varepsilon}q+\delta\ \text{ for every event}\\[4pt]"
+        r"\begin{gathered}p\le e^{\varepsilon}q+\delta\ \text{ always}\\[4pt]"
         r"\Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}\end{gathered}",
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted: whoever counts had no say in what is counted.",
