@@ -34,8 +34,8 @@ CHEAT = "cheat"
 """In the place of a mechanism in the link."""
 LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)))
 """Which program stands at each number."""
-AT_LEAST, MOST_SECONDS = 3, 20.0
-"""Looks that are drawn, and how long somebody waits."""
+AT_LEAST, MOST_SECONDS = 4, 20.0
+"""Looks at one of the programs, and how long somebody waits."""
 ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
 
 
@@ -64,7 +64,7 @@ def _line_up() -> None:
     number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
     guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
-    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=more())
+    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=more(), at_least=AT_LEAST)
     if found is not None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
@@ -121,7 +121,9 @@ def _guess(question: str) -> str:
     return guess_answer("audit", question, label="Your guess", answers=ANSWERS)
 
 
-def _audited(draw: Draw, *, epsilon: float, delta: float, about: str, place: DeltaGenerator) -> Audit | None:
+def _audited(
+    draw: Draw, *, epsilon: float, delta: float, about: str, place: DeltaGenerator, at_least: int = len(LOOKS)
+) -> Audit | None:
     """The audit, run when the reader asks to see; None before."""
     with place:
         most = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
@@ -132,7 +134,7 @@ def _audited(draw: Draw, *, epsilon: float, delta: float, about: str, place: Del
     return with_progress(
         f"audit|{about}|{most}|{drawn}",
         lambda: audit(
-            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=AT_LEAST, seconds=MOST_SECONDS
+            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MOST_SECONDS
         ),
         label="Running it on both data sets.",
     )
@@ -150,16 +152,15 @@ def _pictures(found: Audit | None, *, epsilon: float) -> None:
 def _theorem() -> None:
     """What one event shows."""
     why(
-        r"\begin{gathered}p\le e^{\varepsilon}q+\delta\ \text{ always}\\[4pt]"
-        r"\Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}\end{gathered}",
+        r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted: whoever counts had no say in what is counted.",
         "Looks of 1,000 to 1,000,000 runs share the 0.1%. A claim that stands is not proved: other data, another "
         "event or more runs may refute it.",
         proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
         "those of Lyu, Su and Li (2017).",
-        says="The chances p and q of an event on the two data sets are bounded by exact intervals, wrong together once "
-        "in a thousand.",
+        says="An event has chance p on one data set and q on the other; exact intervals bound both, wrong "
+        "together once in a thousand.",
     )
 
 
