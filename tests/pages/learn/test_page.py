@@ -56,7 +56,7 @@ DIMENSION = {"dimension_matrix_chart"}
 def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     app = opened(lesson=lesson)
     (before,) = drawn(app).values()
-    assert "hidden until you choose" in before["sentence"] and not before["download"]
+    assert "hidden until you have guessed" in before["sentence"] and not before["download"]
     assert all(trace["type"] == "heatmap" for trace in before["data"] if any(trace.get("x") or ()))
     assert "Guess first" in texts(app) and "you guessed" not in texts(app).lower()
     app.toggle(key=f"{lesson}-shown").set_value(True).run()
