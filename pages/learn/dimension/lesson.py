@@ -30,6 +30,7 @@ from pages.learn.kit import (
     why,
 )
 from pages.shell.controls import choice, stops, whole
+from pages.shell.doors import is_public_demo
 from pages.shell.session import with_progress
 
 OWN = "own"
@@ -159,7 +160,10 @@ def _own() -> Asked | None:
         help=f"Up to {MOST_QUESTIONS} questions on {MOST_POINTS} points. Zeros and ones are yes-or-no questions.",
     )
     brought = st.file_uploader(
-        "Or a text file with the same (it goes before the text)", key="dimension-file", max_upload_size=1
+        "Or a text file with the same (it goes before the text)",
+        key="dimension-file",
+        max_upload_size=1,
+        disabled=is_public_demo(),
     )
     try:
         weights = read_class(brought.getvalue() if brought is not None else written)
