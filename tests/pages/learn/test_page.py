@@ -214,6 +214,16 @@ def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
     assert f"1/(n + 1)² = {significant(1 / 1001**2)} it implies differential privacy" in told
 
 
+def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_put_back() -> None:
+    app = opened(lesson="population", population_shown="true", population_picture="Which ε a net mechanism needs")
+    chart = drawn(app)["population_needed_chart"]
+    for n in (10, 10_000):
+        most = net_samples.draw_pairs(rows=n, points=8, pairs=60, seed=1).most_epsilon(loss=1.0, beta=0.05)
+        assert f"{significant(most)} at n = {n:,}" in chart["sentence"]
+    told = texts(app)
+    assert "in about $2^{-9999}$ of all pairs" in told and "0.02% of them, more than 1/(n + 1)²" in told
+
+
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     told = texts(opened(lesson="histogram", histogram_shown="true"))
     assert "What does help is a weaker promise" not in told
