@@ -26,7 +26,7 @@ def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     page.get_by_role("link", name="Can a private method find the median?").press("Enter")
     settled(page)
     expect(page.get_by_text("Guess first.")).to_be_visible()
-    assert "hidden until you choose" in sentences(page)
+    assert "hidden until you have guessed" in sentences(page)
     guess = page.get_by_role("slider", name="Your guess, in bits of the grid")
     guess.focus()
     for _ in range(3):
