@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from pages.learn.view import LESSONS
-from tests.kit.browser import Server, go_to, on_screens, reopened, sentences, settled, sound, visit, watched_page
+from tests.kit.browser import Server, go_to, reopened, sentences, settled, sound, visit, watched_page
 
 CHARTS = ".dpscope-plot"
 VC = ("vc_run", "vc_recovered", "vc_accuracy", "vc_worlds")
@@ -49,13 +49,6 @@ def test_changing_the_lesson_forgets_no_link(page: Page, server: Server) -> None
     settled(page)
     assert "lesson=population" in page.url
     expect(page.get_by_role("heading", name="Protecting people, betraying the population")).to_be_visible()
-
-
-@on_screens("lesson", *((lesson,) for lesson in LESSONS))
-def test_a_lesson_is_sound_and_accessible(page: Page, server: Server, lesson: str) -> None:
-    visit(page, server, f"limits?lesson={lesson}&{lesson}-shown=true")
-    expect(page.locator(CHARTS).first).to_be_visible()
-    sound(page)
 
 
 @pytest.mark.full
