@@ -60,16 +60,19 @@ SCREENS = {
 """Sizes and themes."""
 
 
-def on_screens(names: str, *states: tuple[Any, ...]) -> pytest.MarkDecorator:
+def on_screens(names: str, *states: tuple[Any, ...], kept: int | None = None) -> pytest.MarkDecorator:
     """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
+
+    Of the states of one page, `run.py test` may try the first so many that are kept.
 
     A test takes the names, and `viewport` and `colour_scheme` where it needs them.
     """
     return pytest.mark.parametrize(
         f"{names},viewport,colour_scheme",
         [
-            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != turn % 2))
+            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != tried))
             for turn, state in enumerate(states)
+            for tried in [turn % 2 if kept is None or turn < kept else None]
             for number, (name, screen) in enumerate(SCREENS.items())
         ],
     )
@@ -325,7 +328,7 @@ def watched_visit(tab: Tab, *, viewport: ViewportSize = DESKTOP, colour_scheme: 
 
 
 LOADING, RESTING, LOOK = 0.15, 0.35, 50
-"""Seconds without work until a page that was opened, and one that somebody moved, is at rest; milliseconds between looks."""
+"""Seconds without work until an opened page, and one that was moved, is at rest; milliseconds between looks."""
 
 
 def settled(page: Page, *, idle: float = RESTING) -> Page:

@@ -60,7 +60,8 @@ def test_a_lesson_is_sound_and_accessible_on_a_projector(page: Page, server: Ser
     sound(page)
 
 
-@pytest.mark.parametrize("mechanism", ["identity", pytest.param("subset-sums", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
 def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism: str) -> None:
     page.goto(f"{server.url}/limits?lesson=vc&vc-shown=true&vc-points=10000&vc-epsilon=10&vc-mechanism={mechanism}")
     settled(page)
@@ -71,6 +72,7 @@ def test_ten_thousand_people_are_attacked(page: Page, server: Server, mechanism:
     assert "the first 48 of 10,000 points are drawn" in told
 
 
+@pytest.mark.full
 def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/limits?lesson=dimension&dimension-shown=true&dimension-class=own")
     settled(page)

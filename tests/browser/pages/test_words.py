@@ -9,6 +9,7 @@ from tests.kit.browser import DESKTOP, Server, on_screens, settled, sound, visib
 
 LINKS = {
     "ranges-and-cells": "",
+    "pairs": "?data=clouds&n=1000&trials=100&sides=3",
     "tables": "tables",
     "all-tables": "tables?view=All+tables+of+k+attributes",
     "one-number": "one-number",
