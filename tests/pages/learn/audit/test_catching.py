@@ -14,7 +14,7 @@ from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
 from pages.shell.controls import audit_link
 from tests.pages.drawn import drawn
-from tests.pages.learn.sound import sound
+from tests.pages.lessons import sound
 from tests.pages.learn.test_page import opened, texts
 
 
