@@ -16,6 +16,7 @@ from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
+from pages.shell.doors import is_public_demo
 from pages.shell.private.twin import declared_rows
 
 OPENED, FIRST = "plan-file", "adult"
@@ -90,7 +91,7 @@ def opened_plan() -> Plan | None:
 
 def open_file() -> None:
     """The control that opens a plan's file; what is no plan gets its sentence."""
-    file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1)
+    file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1, disabled=is_public_demo())
     if file is None or st.session_state.get("plan_file_id") == file.file_id:
         return
     st.session_state["plan_file_id"] = file.file_id
