@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
-from dpcore.release import cost, release
+from dpcore.release import cost, rehearse, release
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, registered
 
@@ -40,17 +42,18 @@ REFUSED = {
 }
 
 
-def problem_readings(entry: dpcore.Entry) -> tuple[Any, Any]:
-    """A reading and a class of questions that an entry serves."""
+def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, Any]:
+    """A reading and a class of questions that an entry serves; small, or of the usual number of cells."""
+    pairs = Grid() if usual else Grid(first=Line(high=100.0, bits=3), second=Line(high=10.0, bits=2))
     cells = Categories(labels=("a", "b", "c"))
     attributes = (
         Coded(column="job", name="job", labels=("a",)),
         Predicate(column="age", kind="at least", value=50),
     )
     readings: list[Any] = [
-        Columns(names=("age",), on=Line(high=100.0, bits=5)),
+        Columns(names=("age",), on=Line(high=100.0) if usual else Line(high=100.0, bits=5)),
         Columns(names=("job",), on=cells),
-        Columns(names=("age", "pay"), on=Grid(first=Line(high=100.0, bits=3), second=Line(high=10.0, bits=2))),
+        Columns(names=("age", "pay"), on=pairs),
         Columns(names=("job", "age"), on=Grouped(labels=("a", "b"), line=Line(high=100.0, bits=4))),
         YesNo(predicates=tuple(Predicate(column="age", kind="at least", value=v) for v in (20, 40, 60, 80))),
         Several(attributes=attributes),
@@ -80,6 +83,44 @@ def requested(entry: dpcore.Entry, neighbours: Neighbours) -> Request:
     return Request(
         reading=reading, queries=queries, n=ROWS, neighbours=neighbours, entry_key=entry.key, values=entry.tiny
     )
+
+
+MOST_SECONDS = 6.0
+"""Of the processor, for one release at the usual size."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: dpcore.Entry) -> None:
+    reading, queries = problem_readings(entry, usual=True)
+    for neighbours in Neighbours:
+        request = Request(reading=reading, queries=queries, n=5000, neighbours=neighbours, entry_key=entry.key)
+        if unreleasable(request):
+            assert entry.key in REFUSED or ("subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE)
+            continue
+        assert seconds_of(request) <= MOST_SECONDS
+
+
+@pytest.mark.slow
+def test_the_finest_line_is_released_in_a_few_seconds() -> None:
+    reading, queries = problem_readings(dpcore.entry("intervals-recursive"))
+    domain = Line(high=100.0, bits=16)
+    request = Request(
+        reading=replace(reading, on=domain),
+        queries=type(queries)(domain=domain),
+        n=100_000,
+        neighbours=Neighbours.ADD_REMOVE_ONE,
+        entry_key="intervals-recursive",
+        values={"alpha": 0.01},
+    )
+    assert seconds_of(request) <= MOST_SECONDS
+
+
+def seconds_of(request: Request) -> float:
+    """Of the processor, for a rehearsal: waiting for other programs does not count."""
+    start = time.process_time()
+    assert rehearse(request).numbers > 0
+    return time.process_time() - start
 
 
 @pytest.fixture(scope="module")
