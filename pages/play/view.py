@@ -140,6 +140,7 @@ def _pictures(
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
+        st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")
