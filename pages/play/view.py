@@ -143,6 +143,7 @@ def _pictures(
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
         told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
         st.page_link("learn/page.py", label="Audit this", query_params=told)
+        st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")

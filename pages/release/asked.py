@@ -51,7 +51,9 @@ def request_of(source: Source, registration: Registration) -> Asked:
     plan = _plan(source)
     if plan is not None:
         many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
-        if st.radio("What", [many, "What Play shows"], key="release_what") == many:
+        last = str(st.session_state.get("shown_last"))
+        what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
+        if what == many:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
             return replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
     queries, entry, values = _shown(source)

@@ -38,19 +38,18 @@ def day_of(stored: Stored) -> str:
 
 def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
     """The released numbers, the button that publishes them, and the zip once they are."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(
                 "Download the release (zip)", lambda: zipped(downloads_of(stored)), on_click="ignore",
                 file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{stored.entry}",
-                help="The released files, their certificate, and a program that verifies and loads them.",
             )  # fmt: skip
         else:
             st.button(
                 "Publish, free", type="primary", key=f"release_publish-{stored.entry}",
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
-                help="It may then be given to others. There is no way back.",
             )  # fmt: skip
+            st.caption("It may then be given to others. There is no way back.")
     for name in _asked_for(stored):
         frame = pd.read_csv(io.BytesIO(stored.files[name]))
         if "refused" in frame and frame["refused"].any():

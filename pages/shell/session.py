@@ -163,7 +163,7 @@ def is_steward() -> bool:
 
 def keep_shown(recipe: Recipe) -> None:
     """Play shows this: what may be released."""
-    st.session_state["shown"] = recipe
+    st.session_state["shown"], st.session_state["shown_last"] = recipe, "play"
 
 
 def shown() -> Recipe | None:
@@ -174,7 +174,7 @@ def shown() -> Recipe | None:
 
 def keep_plan(table: str, plan: Plan) -> None:
     """Plan shows this, of a table by its key: what may be released in one press."""
-    st.session_state["planned"] = (table, plan)
+    st.session_state["planned"], st.session_state["shown_last"] = (table, plan), "plan"
 
 
 def planned() -> tuple[str, Plan] | None:

@@ -9,7 +9,7 @@ from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Uploaded
 from dpcore.ledger.records import LedgerError, Spent
 from dpcore.release import SAW_TRUE_VALUES
-from pages.data.picker import OWN_FILE, in_use
+from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import Account, Data, account_of, ledger
@@ -67,7 +67,9 @@ def _data(page: str) -> Data | None:
     if page in TABLES:
         key = chosen or FIRST.get(page, "")
         return Bundled(sample_key=key) if key in {each.key for each in SAMPLES} else None
-    source = in_use()
+    linked = st.query_params.get("data", "")
+    first = "data" not in st.session_state and linked in options(pairs=True)  # no control has read the link yet
+    source = public_source(linked) if first else in_use()
     return source.origin if isinstance(source.origin, Bundled) else source
 
 
