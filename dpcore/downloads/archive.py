@@ -15,6 +15,8 @@ from dpcore.ledger.records import Stored
 
 CERTIFICATE, REPORT = "certificate.json", "report.html"
 PROGRAM, NOTEBOOK, OPENDP = "analysis.py", "analysis.ipynb", "with_opendp.py"
+MADE = (CERTIFICATE, REPORT, PROGRAM, NOTEBOOK, OPENDP)
+"""Files that are not drawn, but made of what was."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Of every file: the time of a download is nobody's business, and equal releases have equal bytes."""
 

@@ -29,7 +29,7 @@ tables = {}
 for name, expected in certificate["files"].items():
     if hashlib.sha256((HERE / name).read_bytes()).hexdigest() != expected:
         raise SystemExit(f"{name} is not the file that was released.")
-    tables[name] = pd.read_csv(HERE / name)
+    tables[name] = pd.read_csv(HERE / name, keep_default_na=False, na_values=[""])
 # Whether the chain of charges and the guarantee hold is checked by: python3 run.py verify certificate.json <files>
 
 # %% Who is promised what?

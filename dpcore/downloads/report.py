@@ -5,7 +5,6 @@ It is made of the ledger's public entry and of the released files. Everything in
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,7 +140,9 @@ def _worst(accuracy: Mapping[str, Any], asked: Request) -> str:
 
 def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     """A released table as bars."""
-    rows = list(csv.DictReader(io.StringIO(contents.decode(), newline="")))
+    import pandas as pd
+
+    rows = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False).to_dict("records")
     if any(row.get("refused") == "True" for row in rows):
         yield from _paragraphs("The mechanism declined to answer. That is a result like any other.")
         return

@@ -95,6 +95,18 @@ def test_the_notebook_knows_when_nothing_is_promised_and_every_kind_of_file(
     assert len(intervals) == len(cells) == 4
 
 
+def test_labels_that_look_like_something_else_are_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = ("a\rb", "NA", "c\nd", '"', "1", "x" * 200_000)
+    domain = Categories(labels=labels)
+    asked = request_of(reading=Columns(names=("person",), on=domain), queries=Cells(domain=domain))
+    rows = read_table(b"person\nNA\n1\n", name="x.csv", header=True)
+    folder = unpacked(tmp_path, asked, rows=rows)
+    table = executed(folder, monkeypatch)["tables"]["counts.csv"]
+    assert table["value"][:6].tolist() == list(labels) and table["value"].isna().tolist() == [False] * 6 + [True]
+
+
 def opendp_ran(folder: Path, data: str) -> str:
     """What the OpenDP program says, run away from this project."""
     (folder / "data.csv").write_text(data)
