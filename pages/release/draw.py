@@ -19,7 +19,7 @@ from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
 from pages.release.worker import Outcome, submit
 from pages.shell.ledger.door import actor
-from pages.shell.session import remembered
+from pages.shell.session import remembered, wait_for
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
 LOOK_EVERY = 0.5
@@ -82,6 +82,7 @@ def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, pr
 def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table) -> None:
     """A callback: have it drawn. Pressed twice, it is one draw."""
     future = submit(ledger, dataset_id, request, table, actor())
+    wait_for(future)
     st.session_state[HELD] = Drawing(dataset_id=dataset_id, request=request, future=future)
 
 

@@ -13,6 +13,8 @@ from dpcore.downloads import downloads_of, zipped
 from dpcore.ledger.records import LedgerError, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from pages.charts.component import draw_with_table
+from pages.release.figure import released_counts
 from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor
 
@@ -55,8 +57,13 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
             continue
-        st.caption(f"{name}: released, {charge_of(stored)}, secure sampler.")
-        st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+        badge = f"released: {charge_of(stored)}, secure sampler"
+        picture = released_counts(frame)
+        if picture is None:
+            st.caption(f"{name}, {badge}.")
+            st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+        else:
+            draw_with_table(picture, key=f"release_counts-{stored.entry}", badge=badge, title=f"counts of {name}")
 
 
 def _asked_for(stored: Stored) -> list[str]:

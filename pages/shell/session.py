@@ -9,6 +9,7 @@ import asyncio
 import time
 import weakref
 from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
@@ -40,6 +41,8 @@ class File(Protocol):
 
 _last_seen: dict[str, tuple[float, tuple[weakref.ref[File], ...]]] = {}
 """Sessions that took a file: when each was last seen connected, and its files while they are there."""
+_awaited: weakref.WeakValueDictionary[str, Future[Any]] = weakref.WeakValueDictionary()
+"""What sessions asked for last, while it is under way somewhere."""
 
 
 def open_gate() -> None:
@@ -145,7 +148,7 @@ def end_abandoned(now: float) -> None:
     """End the sessions that were last seen too long ago."""
     server = runtime.get_instance()
     for session_id, (seen, files) in list(_last_seen.items()):
-        if server.is_active_session(session_id):
+        if server.is_active_session(session_id) or _waits(session_id):
             _last_seen[session_id] = now, files
         elif now - seen > GRACE:
             del _last_seen[session_id]
@@ -154,6 +157,18 @@ def end_abandoned(now: float) -> None:
                 file = each()
                 if file is not None:  # the server's loop still holds the last session it served
                     file.forget()
+
+
+def wait_for(work: Future[Any]) -> None:
+    """A closed tab keeps its file as long as this work needs it."""
+    context = get_script_run_ctx()
+    if context is not None:
+        _awaited[context.session_id] = work
+
+
+def _waits(session_id: str) -> bool:
+    work = _awaited.get(session_id)
+    return work is not None and not work.done()
 
 
 def is_steward() -> bool:

@@ -121,8 +121,9 @@ def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
 
 
 def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second press comes while the first draw is held up, and so does a slider."""
+    """In two tabs, while the first draw is held up; and a slider is moved."""
     app, gate, drawn = press(registered(), "Rehearse, free"), Event(), list[int]()
+    other = press(came(), "Rehearse, free")
 
     def held_up(*parts: Any, **named: Any) -> Any:
         drawn.append(1)
@@ -130,22 +131,20 @@ def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch
         return release(*parts, **named)
 
     monkeypatch.setattr(worker, "release", held_up)
-    button = next(each for each in app.button if each.label.startswith("Charge ε"))
-    for _ in range(2):
-        button.click()
-        app = sound(app.run())
-        assert "Charge and result are stored together, or not at all. You may close this page." in said(app)
+    for each in (app, other):
+        next(button for button in each.button if button.label.startswith("Charge ε")).click()
+        sound(each.run())
+        assert "Charge and result are stored together, or not at all. You may close this page." in said(each)
     app.number_input(key="epsilon").set_value(0.5)
     app = sound(app.run())
     assert "Drawing …" in said(app)
-    other = came()  # a second tab
-    assert "Drawing …" in said(other)
+    assert "Drawing …" in said(came())  # and a third that only looks
     gate.set()
     worker._worker.submit(int).result(timeout=60)  # last in the queue: all that was asked for is drawn
     ledger, dataset_id = the(no_ledger)
     assert drawn == [1] and [line["charge"]["epsilon"] for line in ledger.lines(dataset_id)] == ["1"]
     app, other = sound(app.run()), sound(other.run())
-    assert "Spent ε 1 of 2" in said(app) and "as entry 1; seeing it again is free." in said(other)
+    assert "Spent ε 1 of 2" in said(app) and "Entry 1, charged ε 1. Not published." in said(other)
     assert app.number_input(key="epsilon").value == 0.5, "what was moved meanwhile stays moved"
 
 
