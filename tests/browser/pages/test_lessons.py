@@ -40,7 +40,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it(page: Page, server: Serv
     on_one_screen(page)
     before = sentences(page)
     assert "hidden until you choose" in before
-    page.get_by_text("Show what happens").click()
+    page.get_by_text("Show what happens", exact=True).click()
     settled(page)
     on_one_screen(page)
     after = sentences(page)

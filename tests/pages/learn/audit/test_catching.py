@@ -14,8 +14,8 @@ from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
 from pages.shell.controls import audit_link
 from tests.pages.drawn import drawn
-from tests.pages.learn.sound import sound
 from tests.pages.learn.test_page import opened, texts
+from tests.pages.lessons import sound
 
 
 def found(key: str, *, looks: tuple[int, ...] = LOOKS[:3], epsilon: float = 1.0) -> Audit:
