@@ -20,7 +20,7 @@ def loss(found: Audit | None, *, epsilon: float) -> Picture:
     """
     looks = () if found is None else found.looks
     shown = [look.epsilon for look in looks]
-    top = max(1.6 * epsilon, 1.1 * max(shown, default=0.0))
+    top = max(1.8 * epsilon, 1.3 * max(shown, default=0.0))  # the words in the corner have room above the dots
     runs = np.cumsum([look.runs for look in looks])
     return lesson_picture(
         title="Loss shown, against the claim",

@@ -26,6 +26,7 @@ from pages.learn.kit import (
     why,
 )
 from pages.shell.controls import choice, control, neighbours, stops, whole
+from pages.shell.present import on_stage
 from pages.shell.session import with_progress
 
 VIEWS = ("Loss shown, against the claim", "Outcomes on both data sets")
@@ -61,7 +62,8 @@ def _line_up() -> None:
         "Fourteen programs claim ε = 1, and most of them lie. You see what each publishes, never its code: run it on "
         "two data sets that differ in one person, and count."
     )
-    number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
+    with on_stage("slider"):
+        number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
     guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
     found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=more(), at_least=AT_LEAST)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs
+
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, catalogue, entry
 from dpcore.experiments.audit.sampled import LOOKS, Audit, audit
@@ -16,6 +19,7 @@ from pages.shell.controls import audit_link
 from tests.pages.drawn import drawn
 from tests.pages.learn.test_page import opened, texts
 from tests.pages.lessons import sound
+from tests.pages.opening import opened as page
 
 
 def found(key: str, *, looks: tuple[int, ...] = LOOKS[:3], epsilon: float = 1.0) -> Audit:
@@ -112,3 +116,31 @@ def test_every_setting_of_play_can_be_linked(each: object) -> None:
     link = audit_link(each, values, Neighbours.REPLACE_ONE)  # type: ignore[arg-type]  # an entry
     app = opened(**{name.replace("-", "_"): value for name, value in link.items()})
     assert not app.warning and not app.error and CHEAT not in link.values()
+
+
+def audited(app: AppTest, label: str) -> dict[str, str]:
+    """What a page's link to the audit says."""
+    (link,) = (each.proto for each in app.get("page_link") if each.proto.label == label)
+    return {name: values[0] for name, values in parse_qs(link.query_string.lstrip("?")).items()}
+
+
+def test_play_audits_what_is_chosen_there() -> None:
+    app = page("play/page.py", mechanism="gaussian", epsilon="0.5", delta="1e-8", neighbours="add or remove one row")
+    link = audited(app, "Audit this")
+    assert link == audit_link(entry("gaussian"), {"epsilon": 0.5, "delta": 1e-8}, Neighbours.ADD_REMOVE_ONE)
+
+
+def test_plan_audits_the_mechanism_of_a_question() -> None:
+    app = page("plan/page.py")
+    app.session_state["plan_preview"] = True
+    app.run()
+    link = audited(app, "Audit this mechanism")
+    assert link["lesson"] == "audit" and float(link["epsilon"]) > 0
+    shown = opened(**{name.replace("-", "_"): value for name, value in link.items()})
+    assert f"ε = {link['epsilon']}" in texts(shown) and not shown.warning
+
+
+def test_it_can_be_presented() -> None:
+    app = opened(lesson="audit", audit_shown="true", present="1")
+    assert set(drawn(app)) == {"audit_loss_chart"} and not app.error
+    assert app.slider(key="audit-number").value == 1
