@@ -30,8 +30,8 @@ def _rows(default: int = 10_000) -> int:
 
 
 def _polynomials(loss: float) -> PrintedTable:
-    attributes = whole("Attributes d", 2, 64, 16, key="printed-attributes")
-    width = whole("Attributes of a query k", 2, 12, 4, key="printed-width")
+    attributes = whole("Attributes d", 2, 64, 64, key="printed-attributes")
+    width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
     return polynomial_table(
         attributes=max(attributes, width), width=width, alpha=_alpha(), n=_rows(), epsilon=loss, beta=BETA
     )

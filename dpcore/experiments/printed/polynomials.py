@@ -77,7 +77,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
         title="Marginals by polynomials",
         lines=(
             PrintedLine(
-                what="degree t, order √k·ln(1/γ) (Lemma 4.2)",
+                what="degree t, order √k·ln(1/γ) (Fact 4.2)",
                 printed=math.sqrt(width) * math.log(1 / gamma),
                 holds=degree,
                 why=f"Chebyshev's closed form at γ = α/2; a linear program needs {program}",
@@ -88,7 +88,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 holds=released,
                 why="squares of yes/no variables are the variables; the constant is public",
             ),
-            PrintedLine(what="norm T, order d^t (Lemma 4.3)", printed=d**degree, holds=norm, why="the largest |a_i|"),
+            PrintedLine(what="norm T, order dᵗ (Lemma 4.3)", printed=d**degree, holds=norm, why="the largest |a_i|"),
             PrintedLine(
                 what="noise of a coefficient, 2T/(εn) (the sanitizer)",
                 printed=2 * norm / (epsilon * n),

@@ -31,7 +31,7 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
         title="Nets: all intervals of a line",
         lines=(
             PrintedLine(
-                what="points m of the net, ln|C|/α² (Lemma 3.5)",
+                what="points m of the net, ln|C|/α² (Lemma 3.7)",
                 printed=general,
                 holds=sampled,
                 why=f"Hoeffding's constant; for intervals ⌈1/α⌉ = {points} points do, whatever the data",
