@@ -71,7 +71,8 @@ def curtain(title: str) -> Iterator[None]:
         yield
         return
     with st.container(key="stage"):
-        parts: dict[Part, DeltaGenerator] = {"title": st.empty(), "chart": st.container(key="stage_chart")}
+        head, corner = st.columns([4, 1], vertical_alignment="center")
+        parts: dict[Part, DeltaGenerator] = {"title": head.empty(), "chart": st.container(key="stage_chart")}
         below, aside = st.columns([4, 1])
         parts |= {"slider": below.container(), "theorem": below.container()}
     stage = Stage(parts=parts)
@@ -81,9 +82,9 @@ def curtain(title: str) -> Iterator[None]:
         yield
     if stage.chart:
         st.html(f"<style>{STYLE}</style>")
+        corner.button("End (Esc)", on_click=end)
         with aside:
             _code(link())
-            st.button("End (Esc)", on_click=end)
 
 
 def headline(text: str) -> None:

@@ -78,6 +78,17 @@ def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: 
     assert "present" not in page.url and "psilon=3" in page.url
 
 
+@pytest.mark.parametrize("viewport", [WALL], ids=["wall"])
+def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
+    """With a long headline, with names below the chart, with a high formula."""
+    for link in ("", "one-number", "tables", "learn?lesson=median", "learn?lesson=histogram"):
+        visit(page, server, f"{link}{'&' if '?' in link else '?'}present=1")
+        expect(page.locator(".st-key-stage .katex").first).to_be_visible()
+        expect(page.get_by_role("button", name="End (Esc)")).to_be_visible()
+        high, seen = page.get_by_test_id("stMain").evaluate("part => [part.scrollHeight, part.clientHeight]")
+        assert high <= seen, f"{link or 'home'} is {high} pixels high"
+
+
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
 def test_a_presented_link_fits_a_phone(page: Page, server: Server) -> None:
     visit(page, server, "learn?present=1&lesson=median", "median_success_chart")

@@ -187,7 +187,7 @@ def test_other_data_take_zoom_and_brush_back(page: Page, server: Server) -> None
 
 
 def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, server: Server) -> None:
-    open_play(page, server, "")  # where points are far enough apart
+    open_play(page, server, "?every=true")  # where points are far enough apart
     expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
     plot = chart(page, "tradeoff_chart").locator(PLOT)
     for name, epsilon in (("Interval release, anchored", 0.5), ("Laplace for k named queries", 0.1)):
