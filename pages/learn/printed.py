@@ -95,7 +95,8 @@ def printed() -> None:
         st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
         with st.container(key="printed_table"):
             st.markdown("\n".join([HEAD, *map(line, table.lines)]))
-        st.page_link(page, label="Use these settings", query_params=table.link)
+            # Within what scrolls, so that the keyboard gets there.
+            st.page_link(page, label="Use these settings", query_params=table.link)
         st.caption(f"{table.reference}. β = {BETA:g}.")
 
 

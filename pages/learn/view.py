@@ -71,7 +71,8 @@ def _keep_address(chosen: str) -> None:
 
 def _back() -> None:
     """To the wall."""
-    st.page_link("learn/page.py", label="← All lessons")
+    with st.container(key="lesson_back", width="content"):
+        st.page_link("learn/page.py", label="← All lessons")
 
 
 def _chosen() -> str:
