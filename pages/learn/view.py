@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.learn.attackme import lesson as attackme
+from pages.learn.audit import lesson as audit
 from pages.learn.dimension import lesson as dimension
 from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.fat import lesson as fat
@@ -25,7 +26,7 @@ TEACHERS, PRINTED = "teachers", "printed"
 """In the place of a lesson in the link."""
 LESSONS: dict[str, Lesson] = {
     each.LESSON.key: each.LESSON
-    for each in (attackme, subset, vc, fat, lowbits, median, histogram, dimension, odds, population)
+    for each in (attackme, subset, vc, fat, lowbits, audit, median, histogram, dimension, odds, population)
 }
 """Each lesson by its key in links, in the order of the wall."""
 WALL = tuple(each for group in grouped((*LESSONS.values(), *ELSEWHERE)).values() for each in group)
