@@ -15,13 +15,14 @@ from pages.learn.lowbits import lesson as lowbits
 from pages.learn.median import lesson as median
 from pages.learn.odds import lesson as odds
 from pages.learn.population import lesson as population
+from pages.learn.printed import printed
 from pages.learn.subset import lesson as subset
 from pages.learn.vc import lesson as vc
 from pages.learn.wall import STYLE, grouped, teachers, wall
 from pages.shell.controls import complain
 from pages.shell.present import headline
 
-TEACHERS = "teachers"
+TEACHERS, PRINTED = "teachers", "printed"
 """In the place of a lesson in the link."""
 LESSONS: dict[str, Lesson] = {
     each.LESSON.key: each.LESSON
@@ -40,6 +41,10 @@ def learn() -> None:
         st.title("Lessons, for teachers", anchor=False)
         _back()
         teachers(WALL)
+    elif chosen == PRINTED:
+        st.title("What do the papers print, and what holds?", anchor=False)
+        _back()
+        printed()
     elif chosen in LESSONS:
         lesson = LESSONS[chosen]
         with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
@@ -67,7 +72,8 @@ def _keep_address(chosen: str) -> None:
 
 def _back() -> None:
     """To the wall."""
-    st.page_link("learn/page.py", label="← All lessons")
+    with st.container(key="lesson_back", width="content"):
+        st.page_link("learn/page.py", label="← All lessons")
 
 
 def _chosen() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from pages.learn.view import LESSONS, TEACHERS
+from pages.learn.view import LESSONS, PRINTED, TEACHERS
 from tests.kit.browser import PHONE, Server, reopened, sentences, settled, sound, visible_words, visit
 
 SCREEN = ViewportSize(width=1280, height=900)
@@ -49,7 +49,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it(page: Page, server: Serv
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-@pytest.mark.parametrize("link", ["", f"?lesson={TEACHERS}"], ids=["wall", "teachers"])
+@pytest.mark.parametrize("link", ["", f"?lesson={TEACHERS}", f"?lesson={PRINTED}"], ids=["wall", "teachers", "printed"])
 def test_the_wall_fits_a_phone(page: Page, server: Server, link: str) -> None:
     visit(page, server, f"learn{link}")
     sound(page)
