@@ -17,6 +17,8 @@ STEPS = {"day": "2024-02-29", "week": "2024-W09", "month": "2024-02", "year": "2
 """Calendar units, and how each is written."""
 RANGE = re.compile(r"\s*(?:–|—|/|\.\.)\s*|\s+(?:-|to)\s+")
 """What stands between the ends of a range."""
+MOST_LETTERS = 60
+"""Of a range that are read."""
 EPOCH = datetime.date(1970, 1, 1)
 MONDAY = 3
 """Days from the Monday before it to the EPOCH."""
@@ -69,7 +71,7 @@ class Calendar(Line):
         Raises:
             ParameterError: there are not two ends so written; the message does not show the text.
         """
-        ends = RANGE.split(text.strip())
+        ends = RANGE.split(text[:MOST_LETTERS].strip())
         if len(ends) != 2:
             raise ParameterError(f"A range of dates must be written as {STEPS['day']} – 2024-03-31 is.")
         first, last = sorted(min(max(period_at(each, self.step) - int(self.low), 0), self.ordered - 1) for each in ends)

@@ -101,7 +101,7 @@ def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
 def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:
     """The same of dates, typed as one range; None, and a sentence, where it is none."""
     typed = st.text_input(
-        f"Ask: {name}, from – to" if name else "Ask: from – to", key=in_link(key), bind="query-params", max_chars=40,
+        f"Ask: {name}, from – to" if name else "Ask: from – to", key=in_link(key), bind="query-params",
         placeholder=f"{line.first} – {line.last}",
         help="Two dates, both included: days as 2024-03-01, or units as the data count them.",
     )  # fmt: skip
