@@ -52,6 +52,10 @@ def frontier(declared: Declared, plan: Plan) -> None:
             label="Trying every mechanism at every ε.",
         )  # fmt: skip
         guarantees = {key: entry.make(**own.get(key, {})).guarantee(problem) for key, entry in entries.items()}
+        only = st.toggle(
+            "Only those that none beats", key="plan_only",
+            help="Draws this question's mechanism and those that no other beats at every ε, by ε alone.",
+        )  # fmt: skip
         picture = tradeoff(
             sweep=found,
             titles={key: entry.title for key, entry in entries.items()},
@@ -60,6 +64,7 @@ def frontier(declared: Declared, plan: Plan) -> None:
             epsilon=question.epsilon,
             alpha=question.target,
             impossible=lower_curve(problem, plan.mechanism(question), epsilons=EPSILON_GRID, beta=plan.beta),
+            every=not only,
         )
         draw(
             picture, key="plan_frontier_chart", badge=BADGE, download=True,

@@ -138,6 +138,10 @@ def test_every_mechanism_is_compared_on_demand() -> None:
     names = {str(trace.get("name", "")) for trace in chart["data"]}
     for key in ("windows", "identity", "root"):
         assert any(name.startswith(entry(key).title) for name in names), (key, names)
+    app.session_state["plan_only"] = True
+    chart = drawn(sound(app.run()))["plan_frontier_chart"]
+    fewer = {str(trace.get("name", "")) for trace in chart["data"]}
+    assert entry("identity").title in fewer and entry("intervals-printed").title in names - fewer
 
 
 def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:

@@ -33,7 +33,7 @@ def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
 def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
     app = sound(opened("learn/page.py", present="1", lesson=lesson))
     assert len(drawn(app)) == 1 and app.latex
-    assert app.title[0].value == LESSONS[lesson][0]
+    assert app.title[0].value == LESSONS[lesson].question
     assert "Guess first" not in texts(app)
 
 
