@@ -15,6 +15,10 @@ from dpcore.data.domains import MOST_BITS, Line
 
 STEPS = {"day": "2024-02-29", "week": "2024-W09", "month": "2024-02", "year": "2024"}
 """Calendar units, and how each is written."""
+RANGE = re.compile(r"\s*(?:–|—|/|\.\.)\s*|\s+(?:-|to)\s+")
+"""What stands between the ends of a range."""
+MOST_LETTERS = 60
+"""Of a range that are read."""
 EPOCH = datetime.date(1970, 1, 1)
 MONDAY = 3
 """Days from the Monday before it to the EPOCH."""
@@ -58,6 +62,21 @@ class Calendar(Line):
         """The unit: 2024-02."""
         return "missing or out of bounds" if cell >= self.ordered else written(int(self.low) + cell, self.step)
 
+    def cells_of(self, text: str) -> tuple[int, int]:
+        """First and last cell of a written range, both included and within the bounds; its ends are units, or days.
+
+        >>> Calendar(step="month", first="2024-01", last="2024-12").cells_of("2024-03-01 – 2024-05-31")
+        (2, 4)
+
+        Raises:
+            ParameterError: there are not two ends so written; the message does not show the text.
+        """
+        ends = RANGE.split(text[:MOST_LETTERS].strip())
+        if len(ends) != 2:
+            raise ParameterError(f"A range of dates must be written as {STEPS['day']} – 2024-03-31 is.")
+        first, last = sorted(min(max(period_at(each, self.step) - int(self.low), 0), self.ordered - 1) for each in ends)
+        return first, last
+
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """The unit of each record, missing as None."""
         names = np.array([*map(self.describe, range(self.ordered)), None], dtype=object)
@@ -89,6 +108,24 @@ def period_of(text: str, step: str) -> int:
     if day is None:
         raise ParameterError(f"A {step} must be written as {STEPS[step]} is, and exist.")
     return day.year if step == "year" else (day.year - EPOCH.year) * 12 + day.month - 1
+
+
+def period_at(text: str, step: str) -> int:
+    """The number of a written unit, or of the one that a written day lies in.
+
+    >>> period_at("1970-02-28", "month"), period_at("1970-02", "month"), period_at("1970-01-05", "week")
+    (1, 1, 1)
+
+    Raises:
+        ParameterError: as ``period_of`` does.
+    """
+    try:
+        day = period_of(text, "day")
+    except ParameterError:
+        return period_of(text, step)
+    if step == "week":
+        return (day + MONDAY) // 7
+    return day if step == "day" else period_of(text[: len(STEPS[step])], step)
 
 
 def written(number: int, step: str) -> str:

@@ -29,6 +29,7 @@ from dpcore.core import (
     State,
     rounded_up,
 )
+from dpcore.experiments.limits.outlook import promised_error
 from dpcore.experiments.measure import measure
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
@@ -141,6 +142,27 @@ def promised_epsilon(
         return bound.applies and bound.kind is BoundKind.GUARANTEE and bound.value <= target
 
     return least_epsilon(is_enough)
+
+
+def promising(
+    entries: Sequence[Entry], problem: Problem, *, target: float, beta: float, values: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, float]]:
+    """Entries that promise the target whatever the data are, with the ε each needs, the least first.
+
+    That a public n is the number of rows is taken for granted. No data are looked at.
+    """
+    found = []
+    for entry in entries:
+        given = values.get(entry.key, {})
+
+        def is_enough(epsilon: float, entry: Entry = entry, given: Mapping[str, Any] = given) -> bool:
+            mechanism = made(entry, target=target, values=given, epsilon=epsilon)
+            return promised_error(mechanism, problem, beta=beta) <= target
+
+        epsilon = least_epsilon(is_enough)
+        if epsilon is not None:
+            found.append((entry.key, epsilon))
+    return sorted(found, key=lambda each: each[1])
 
 
 def impossible_below(problem: Problem, *, target: float, beta: float, delta: float) -> float:

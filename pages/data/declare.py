@@ -14,6 +14,7 @@ from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
 from pages.data.fill import offer_to_fill_in
 from pages.data.grid import Typed, declared, edit_grid, typed
+from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON, ROW, HeldFile
 from pages.shell.session import remember_upload, remembered, still_filled, upload
 
@@ -21,6 +22,8 @@ MOST_SIDE = 64
 """Cells of either side of a map."""
 MOST_NAMED = 5
 """Columns that a sentence names."""
+TARGET = "1%"
+"""The error that is asked about from here; on Play it is typed."""
 ALONE = ""
 UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 
@@ -44,12 +47,19 @@ def declare(held: HeldFile) -> None:
         return
     if own is not None:
         st.caption(f"Ready so far: {verbatim(own.column)} as it was declared, below.")
-    if st.button("Use this column", type="primary"):
-        with st.spinner("Reading the column.", show_time=True):
-            dataset = source.dataset()
-        remember_upload(source)
-        remembered(f"dataset|{source.key}", lambda: dataset)
-        st.rerun()
+    with st.container(horizontal=True):
+        use = st.button("Use this column", type="primary")
+        ask = st.button(f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error.")
+    if not (use or ask):
+        return
+    with st.spinner("Reading the column.", show_time=True):
+        dataset = source.dataset()
+    remember_upload(source)
+    remembered(f"dataset|{source.key}", lambda: dataset)
+    if ask:
+        st.session_state["data"] = OWN_FILE
+        st.switch_page("play/page.py", query_params={"target": TARGET})
+    st.rerun()
 
 
 def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Mechanism
+from dpcore.core import Entry, Mechanism, exactly
 from dpcore.experiments.recipe import Recipe
+from dpcore.experiments.solve import HIGHEST, impossible_below, promising
 from dpcore.mechanisms import serving
 from pages.charts.component import is_dark
 from pages.charts.live import encoded, live_line, live_states
-from pages.play.strip import asked, private_parameters, shared_values
-from pages.play.target import ask_target
+from pages.charts.words import percent
+from pages.play.strip import asked, private_parameters, proved, shared_values
+from pages.play.target import ask_target, weakest_delta
 from pages.shell.controls import log_stops
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, known, picture_at, promises
 from pages.shell.session import remembered
+
+MOST_NAMED = 3
+"""Mechanisms that the sentence on a target error names."""
+NOBODY = "No mechanism promises it up to ε = {:g}."
 
 
 def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) -> None:
@@ -55,11 +62,31 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
     )
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
+    if target is not None:
+        st.markdown(_needed(offer, recipe, target=target, shared=shared))
     promises(offer, key="promises")
     live_states(
         remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer)),
         key="live_states",
     )
+
+
+def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, float]) -> str:
+    """Which mechanisms promise a target error, at which ε, and where nobody does."""
+    entries, _ = proved(offer.problem)
+    values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
+    found, wall = remembered(
+        f"promising|{offer.about}|{offer.problem.n}|{offer.beta}|{target!r}",
+        lambda: (
+            promising(entries, offer.problem, target=target, beta=offer.beta, values=values),
+            impossible_below(
+                offer.problem, target=target, beta=offer.beta, delta=weakest_delta(entries, offer.problem, values)
+            ),
+        ),
+    )
+    named = [f"{offer.titles[key]} **ε = {exactly(epsilon)}**" for key, epsilon in found[:MOST_NAMED]]
+    text = f"ε that a promise of {percent(target)} needs: {', '.join(named)}." if named else NOBODY.format(HIGHEST)
+    return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"
 
 
 def _states(recipe: Recipe, offer: Offer) -> Any:

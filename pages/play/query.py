@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import DataRelease, Dataset, Domain, Floats, State
+from dpcore.core import DataRelease, Dataset, Domain, Floats, ParameterError, State
+from dpcore.data.dates import Calendar
 from dpcore.data.domains import Grid, Line
 from dpcore.experiments.recipe import Recipe
 from dpcore.queries.ranges import Cells, Intervals, Rectangles
@@ -21,6 +22,8 @@ from pages.shell.session import in_link
 TRIALS = 200
 SIDES = (("x", ("ask-from", "ask-to")), ("y", ("ask-low", "ask-high")))
 """Names in the link of both ends along either axis."""
+DATES = {"x": "ask-dates", "y": "ask-dates-up"}
+"""The same of a range of dates, which is one text."""
 NO_CELL = "none"
 MOST_CELLS = 2000
 """Labels that are offered: more are asked for in the trade-off's and the other pictures' tables."""
@@ -46,17 +49,21 @@ def ask(domain: Domain) -> Query | None:
     about = extent(domain)
     if st.session_state.get("asked_of", about) != about:
         # What was asked of other data means nothing here.
-        st.session_state.update(dict.fromkeys((*SIDES[0][1], *SIDES[1][1])) | {"ask-cell": NO_CELL})
+        nothing: dict[str, str | None] = {
+            **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
+            **dict.fromkeys(DATES.values(), ""),
+        }
+        st.session_state.update(nothing | {"ask-cell": NO_CELL})
     st.session_state["asked_of"] = about
     if isinstance(domain, Line):
-        ends = _ends(domain, SIDES[0][1], name="")
+        ends = _ends(domain, "x", name="")
         if ends is None:
             return None
         across = Intervals(domain=domain)
         return Query(queries=across, index=across.index(*ends), cells=(ends,))
     if isinstance(domain, Grid):
-        first = _ends(domain.first, SIDES[0][1], name=domain.names[0])
-        second = _ends(domain.second, SIDES[1][1], name=domain.names[1])
+        first = _ends(domain.first, "x", name=domain.names[0])
+        second = _ends(domain.second, "y", name=domain.names[1])
         if first is None or second is None:
             return None
         plane = Rectangles(domain=domain)
@@ -74,8 +81,11 @@ def _cell(domain: Domain) -> Query | None:
     return Query(queries=Cells(domain=domain), index=int(chosen), cells=((int(chosen), int(chosen)),))
 
 
-def _ends(line: Line, keys: tuple[str, str], *, name: str) -> tuple[int, int] | None:
+def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
     """First and last cell of the range typed along a line, both included; None where an end is missing."""
+    if isinstance(line, Calendar):
+        return _dates(line, DATES[axis], name=name)
+    keys = dict(SIDES)[axis]
     typed = [
         place.number_input(
             label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=f"{end:g}",
@@ -86,6 +96,22 @@ def _ends(line: Line, keys: tuple[str, str], *, name: str) -> tuple[int, int] | 
         )
     ]  # fmt: skip
     return cells_between(line, *typed)
+
+
+def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:
+    """The same of dates, typed as one range; None, and a sentence, where it is none."""
+    typed = st.text_input(
+        f"Ask: {name}, from – to" if name else "Ask: from – to", key=in_link(key), bind="query-params",
+        placeholder=f"{line.first} – {line.last}",
+        help="Two dates, both included: days as 2024-03-01, or units as the data count them.",
+    )  # fmt: skip
+    if not typed:
+        return None
+    try:
+        return line.cells_of(typed)
+    except ParameterError as problem:
+        st.error(str(problem))
+        return None
 
 
 def cells_between(line: Line, start: float | None, stop: float | None) -> tuple[int, int] | None:
@@ -113,6 +139,9 @@ def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
         for line, (axis, keys) in zip(lines, SIDES, strict=False):
             ends: Sequence[float] | Sequence[None] = brush.get(axis) or (None, None)
             cells = cells_between(line, *ends)
+            if isinstance(line, Calendar):
+                st.session_state[DATES[axis]] = " – ".join(map(line.describe, cells)) if cells else ""
+                continue
             for key, end in zip(keys, edges(line, cells) if cells else (None, None), strict=True):
                 st.session_state[key] = end
 

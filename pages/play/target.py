@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import streamlit as st
 
-from dpcore.core import Dataset, exactly
+from dpcore.core import Dataset, Entry, Problem, exactly
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.solve import impossible_below, made, needs
 from pages.charts.component import draw
@@ -31,6 +34,14 @@ def ask_target(n: int) -> float | None:
     return target
 
 
+def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[str, Mapping[str, Any]]) -> float:
+    """δ of the weakest guarantee among them: what its wall forbids, all are forbidden."""
+    deltas = (
+        made(entry, target=0.5, values=values[entry.key], epsilon=1.0).guarantee(problem).delta for entry in entries
+    )
+    return max(deltas, default=0.0)
+
+
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
     """The ranking; the picture by its key."""
     problem = recipe.problem(dataset)
@@ -47,14 +58,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         label="Searching every mechanism's ε.",
     )
     cancel.empty()
-    # The wall of the weakest guarantee among them forbids it to all.
-    delta = max(
-        (
-            made(entry, target=target, values=values[entry.key], epsilon=1.0).guarantee(problem).delta
-            for entry in entries
-        ),
-        default=0.0,
-    )
+    delta = weakest_delta(entries, problem, values)
     picture = needed(
         found,
         titles={

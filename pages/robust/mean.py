@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Problem, exactly
+from dpcore.core import Dataset, Floats, Problem, exactly
 from dpcore.data.domains import Line
 from dpcore.experiments.robust import TRIALS, mean_errors
+from dpcore.experiments.sweep import EPSILON_GRID as EPSILONS
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
-from pages.robust.controls import Asked
+from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
+from pages.robust.controls import Asked, show
+from pages.shell.session import remembered
+
+MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
 
 def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset, problem: Problem) -> None:
@@ -32,15 +40,54 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
         )
     domain = problem.domain
     assert isinstance(domain, Line)
-    clipped = entry("clipped_mean").make(epsilon=mechanism.epsilon)
-    mean, errors = mean_errors([mechanism, clipped], dataset, problem, seed=asked.seed)
-    lines = ["| mechanism | 95 in 100 answers within |", "|---|---|"]
-    for name, off in zip(("without bounds", "cut off at the declared bounds"), errors.tolist(), strict=True):
-        lines.append(f"| mean {name} | {off:.3g} {domain.unit} |")
+    found = remembered(
+        f"mean_errors|{asked.source.key}|{mechanism!r}|{asked.seed}",
+        lambda: [
+            _errors(dataclasses.replace(mechanism, epsilon=epsilon), dataset, problem, asked) for epsilon in EPSILONS
+        ],
+    )
+    mean, errors = _errors(mechanism, dataset, problem, asked)
     st.header("How far off")
-    st.markdown("\n".join(lines))
+    st.markdown(
+        f"At ε = {exactly(mechanism.epsilon)}, 95 in 100 answers lie within **{errors[0]:.3g} {domain.unit}** of the "
+        f"mean, cut off at the declared bounds within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]"
+    )
+    picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
+    show(picture, asked, name="mean", title="how far off, over ε")
     st.caption(
         f"True mean {mean:.4g} {domain.unit}.",
         help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {asked.seed}. Answers are rounded to a "
         "cell. People far out do not widen the noise unless they are a share of about γ₂.",
+    )
+
+
+def _errors(mechanism: UnboundedMean, dataset: Dataset, problem: Problem, asked: Asked) -> tuple[float, Floats]:
+    """The true mean, and what 95 in 100 answers are off by at most: without bounds, and cut off at the declared."""
+    clipped = entry("clipped_mean").make(epsilon=mechanism.epsilon)
+    return mean_errors([mechanism, clipped], dataset, problem, seed=asked.seed)
+
+
+def over_epsilon(errors: Floats, *, domain: Line, epsilon: float) -> Picture:
+    """How far off either mean is at each ε, errors (E, 2) in the data's unit; answers are rounded to a cell."""
+    least = domain.width / 2
+    marks: list[Mark] = [Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5)]
+    for (key, name), off in zip(MEANS.items(), errors.T, strict=True):
+        placed, role = np.maximum(off, least), f"mechanism:{key}"
+        said = [f"{name} at ε = {at:g}: {error:.3g} {domain.unit}" for at, error in zip(EPSILONS, off, strict=True)]
+        marks += [
+            Curve(role=role, name=name, legend=False, x=EPSILONS, y=placed, hover=()),
+            Dots(role=role, name=name, x=EPSILONS, y=placed, size=9, hover=said),
+        ]
+    place = int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
+    first, second = errors[place]
+    return Picture(
+        title="How far off the mean is, over ε",
+        x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=(0.01, 0.1, 1, 10)),
+        y=Axis(title=f"95% error ({domain.unit})" if domain.unit else "95% error", log=True),
+        marks=marks,
+        sentence=f"Near ε = {EPSILONS[place]:g}, 95 in 100 previews of the mean without bounds are off by at most "
+        f"{first:.3g} {domain.unit}, of the one that is cut off by at most {second:.3g} {domain.unit}. An error below "
+        "half a cell is drawn as half a cell.",
+        table={"ε": list(EPSILONS), **{name: off.tolist() for name, off in zip(MEANS.values(), errors.T, strict=True)}},
+        height=240,
     )

@@ -25,6 +25,7 @@ KEY, TOKEN = "present", "token"
 """In the link: whether something is presented; and, as long as nobody has read it, the steward's token."""
 CHARTS = (
     "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
+    "robust_mean_chart",
     "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "attackme_epsilon_chart",
     "median_success_chart", "vc_recovered_chart", "fat_constants_chart", "dimension_worth_chart", "subset_noise_chart",
     "histogram_risks_chart", "odds_belief_chart", "population_apart_chart", "lowbits_verdicts_chart",

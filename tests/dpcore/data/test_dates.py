@@ -22,6 +22,13 @@ from dpcore.data.reading.spellings import STEPS as READ
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 
+
+def day_in(day: datetime.date, step: str) -> str:
+    """The unit of a day, as ISO 8601 writes it."""
+    year, week, _ = day.isocalendar()
+    return {"day": f"{day}", "week": f"{year:04d}-W{week:02d}", "month": f"{day}"[:7], "year": f"{day}"[:4]}[step]
+
+
 ORDINALS = st.integers(datetime.date(1, 1, 1).toordinal(), datetime.date(9999, 12, 31).toordinal())
 
 
@@ -106,6 +113,28 @@ def test_cells_are_units_and_bounds_are_included() -> None:
     assert Columns(names=("cell",), on=strict).records(table).tolist() == [13, 0, 12, 13, 13, 13, 0]
     assert [clamped.describe(cell) for cell in (0, 12, 13)] == ["2020-02", "2021-02", "missing or out of bounds"]
     assert eval(repr(clamped), {"Calendar": Calendar}) == clamped != strict
+
+
+@given(ORDINALS, ORDINALS)
+@settings(max_examples=50)
+def test_a_written_range_holds_both_its_ends_in_every_unit(one: int, other: int) -> None:
+    days = [datetime.date.fromordinal(each) for each in sorted((one, other))]
+    for step, sign in zip(STEPS, ("–", " - ", " / ", " to "), strict=True):
+        units = [day_in(day, step) for day in days]
+        first = period_of(units[0], step)
+        beyond = min(period_of(units[1], step), first + 9)
+        on = Calendar(step=step, first=written(first, step), last=written(first + 9, step))
+        for ends in (days, days[::-1]):
+            assert on.cells_of(f" {ends[0]}{sign}{ends[1]} ") == (0, beyond - first)
+        assert on.cells_of(sign.join(units)) == (0, beyond - first)
+
+
+@pytest.mark.parametrize("text", ["", "2024-03-01", "2024-03-01 – ", "2024-03-01–2024-03-02–2024-03-03", "1 – 2",
+                                  "2024-02-30 – 2024-03-01", "2024-13 – 2024-14", "<b> – </b>"])  # fmt: skip
+def test_what_is_no_range_of_dates_is_one_sentence_without_it(text: str) -> None:
+    with pytest.raises(ParameterError, match="must be written as 2024-0") as told:
+        Calendar(step="month", first="2024-01", last="2024-12").cells_of(text)
+    assert not text or text not in str(told.value)
 
 
 @pytest.mark.parametrize("step", STEPS)

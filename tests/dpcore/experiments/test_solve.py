@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ import pytest
 from scipy.special import bdtrc
 
 from dpcore import Cells, Dataset, Intervals, Line, Problem, Provenance, ProvenanceKind, entry
-from dpcore.core import Mechanism, ParameterError
+from dpcore.core import Mechanism, Neighbours, ParameterError
 from dpcore.experiments.measure import finish
 from dpcore.experiments.solve import (
     HIGHEST,
@@ -23,6 +24,7 @@ from dpcore.experiments.solve import (
     made,
     needs,
     promised_epsilon,
+    promising,
     simulated_epsilon,
     up,
 )
@@ -86,6 +88,22 @@ def test_a_promise_is_kept_at_its_epsilon_and_not_much_below(key: str, targets: 
 def test_what_no_epsilon_promises_has_none() -> None:
     assert promised_epsilon(entry("net"), INTERVALS, target=0.01, beta=BETA, values={}) is None
     assert promised_epsilon(entry("intervals-anchored"), INTERVALS, target=0.01, beta=BETA, values={}) is None
+
+
+def test_who_promises_whatever_the_data_are_is_ranked() -> None:
+    problem = Problem(domain=LINE, queries=Intervals(domain=LINE), n=10_000)
+    keys = ("net", "intervals-anchored", "identity", "gaussian")
+    found = promising([entry(key) for key in keys], problem, target=0.2, beta=BETA, values={})
+    assert [epsilon for _, epsilon in found] == sorted(epsilon for _, epsilon in found)
+    assert dict(found) == {
+        key: epsilon
+        for key in keys
+        if (epsilon := promised_epsilon(entry(key), problem, target=0.2, beta=BETA, values={})) is not None
+    }
+    assert {"identity", "gaussian", "intervals-anchored"} <= set(dict(found))
+    named = dataclasses.replace(problem, neighbours=Neighbours.ADD_REMOVE_ONE)
+    assert promising([entry("identity")], named, target=0.02, beta=BETA, values={}), "n is taken to be as it is named"
+    assert not promising([entry("net")], INTERVALS, target=0.01, beta=BETA, values={})
 
 
 def test_nobody_promises_it_below_the_wall() -> None:

@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
+from dpcore.data.reading.tables import read_table
 from dpcore.experiments.recipe import OPENING
 from pages.play.kept import is_everybodys
 from pages.play.query import cells_between, drawn_on, edges
 from pages.shell.controls import log_stops, read_target
 from tests import ROOT
+from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline
+from tests.pages.opening import visitor
 from tests.pages.play.test_page import uploaded
 
 PAGES = ROOT / "pages"
@@ -133,6 +137,28 @@ def test_a_typed_range_is_answered_and_outlined_and_stands_in_the_link() -> None
     # Of other data it means nothing.
     sound(app.selectbox(key="data").set_value("adult.age").run())
     assert app.number_input(key="ask-from").value is None and not [m for m in app.markdown if ": true " in m.value]
+
+
+def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_link() -> None:
+    days = np.arange(np.datetime64("2024-01-01"), np.datetime64("2025-01-01"))
+    table = read_table(("day\n" + "\n".join(map(str, days)) + "\n").encode(), name="days.csv", header=True)
+    months = Calendar(step="month", first="2024-01", last="2024-12", missing=True)
+    app = visitor("play/page.py")
+    app.session_state["upload"] = own(table, "day", on=months, private=False)
+    app.session_state["data"] = "my-file"
+    app.query_params["ask-dates"] = "2024-03-01 – 2024-05-31"
+    sound(app.run())
+    assert not app.warning and not app.error and "ask-from" not in [each.key for each in app.number_input]
+    assert answered(app).startswith("**2024-03 to 2024-05**: true 92 of 366 rows")
+    sound(app.text_input(key="ask-dates").set_value("2024-02").run())
+    assert len(app.error) == 1 and not [each for each in app.markdown if ": true " in each.value]
+    state: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamlit.session_state", state)
+        drawn_on(months)({"x": (months.low + 1.2, months.low + 3.9)})
+        assert state == {"ask-dates": "2024-02 – 2024-04"} and months.cells_of(state["ask-dates"]) == (1, 3)
+        drawn_on(months)({})
+        assert state == {"ask-dates": ""}
 
 
 def test_a_label_is_asked_by_its_number() -> None:

@@ -20,10 +20,12 @@ from dpcore.experiments.salaries import (
     ranks,
     refusals,
 )
+from dpcore.experiments.sweep import EPSILON_GRID
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
+from pages.robust.mean import over_epsilon
 from pages.robust.over_epsilon import errors_over_epsilon, missed, ranks_over_epsilon, refusals_over_epsilon
 from pages.robust.runs import MOST_ANSWERS, MOST_BARS, answers, outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
@@ -269,3 +271,14 @@ def test_no_row_between_is_said_as_the_same_cell_and_drawn_at_0() -> None:
     assert (numbers(seen.y) == zero).all() and zero < 1 / 61_395, "below one row"
     assert seen.hover is not None and seen.hover[0].endswith("0% (0 of 61,395 rows)")
     assert picture.table["95 in 100 runs"] == [0] * len(EPSILONS)
+
+
+def test_both_means_are_drawn_where_they_are_and_what_is_less_than_half_a_cell_as_that() -> None:
+    line = Line(low=0, high=100, bits=5, unit="USD")
+    errors = np.linspace(9, 0, 2 * len(EPSILON_GRID)).reshape(-1, 2)
+    picture = whole(over_epsilon(errors, domain=line, epsilon=0.5))
+    for place, key in enumerate(("unbounded_mean", "clipped_mean")):
+        dots = picture.one(Dots, role=f"mechanism:{key}")
+        assert numbers(dots.y) == pytest.approx(np.maximum(errors[:, place], line.width / 2))
+    assert 0 in picture.table["cut off at the declared bounds"], "the table keeps it"
+    assert picture.one(Rule).x == 0.5 and "USD" in picture.y.title and "Near ε = 0.5, 95 in 100" in picture.sentence

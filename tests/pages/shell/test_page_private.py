@@ -16,6 +16,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
+from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from tests.pages.drawn import component, drawn, headline
@@ -186,6 +187,22 @@ def test_a_target_says_how_many_rows_it_needs() -> None:
     assert promised <= 2
     app.number_input(key="declared_n").set_value(needed // 2).run()
     assert float(app.metric[0].value.rstrip("%")) > 2
+
+
+def test_a_target_says_which_epsilon_promises_it() -> None:
+    app = opened("play/page.py")
+    assert "ε that a promise" not in texts(app)
+    sound(app.text_input(key="target").set_value("2%").run())
+    (said,) = (each.value for each in app.markdown if each.value.startswith("ε that a promise of 2% needs: "))
+    named = re.findall(r"(?:: |, )([^*]+?) \*\*ε = ([0-9.]+)\*\*", said)
+    assert len(named) == 3 and [float(epsilon) for _, epsilon in named] == sorted(float(each) for _, each in named)
+    title, epsilon = named[0]
+    (key,) = (each.key for each in catalogue() if each.title == title)
+    app.selectbox(key="mechanism").set_value(key).run()
+    sound(app.number_input(key="epsilon").set_value(float(epsilon)).run())
+    assert 1.9 < float(app.metric[0].value.rstrip("%")) <= 2
+    wall = re.search(r"Below ε = ([0-9.]+) nobody can promise it", said)
+    assert wall and float(wall[1]) < float(epsilon)
 
 
 @pytest.mark.parametrize("question", ["stable_median", "subsample_median", "unbounded_mean"])

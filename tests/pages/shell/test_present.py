@@ -23,6 +23,12 @@ def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str
     assert drawn(app)[chart]["layout"]["height"] < 300
 
 
+def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
+    """Its theorem once stood under a picture of other mechanisms on other data."""
+    app = sound(opened("robust/page.py", present="1", robust="unbounded_mean", data="medical.meddol"))
+    assert set(drawn(app)) == {"robust_mean_chart"} and app.latex
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
     app = sound(opened("learn/page.py", present="1", lesson=lesson))
