@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dpcore.core import BoundKind, Neighbours, ParameterError, exactly
@@ -19,6 +19,7 @@ from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
 from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, spent_along
 from dpcore.ledger.records import Registration, Spent, Stored
 from dpcore.ledger.units import Price
+from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
 
 FORMAT = "dpscope-certificate/1"
@@ -26,17 +27,37 @@ BETA = 0.05
 RULE = "sums of epsilon and of delta over all entries (sequential composition)"
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
+DPSCOPE = "0.1.0"
+"""The version of this program, as pyproject.toml has it."""
 PACKAGES = ("numpy", "opendp")
 WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
 """Entries that are never released, with the reason."""
-BODY = {
-    *("format", "release_id", "request", "data", "guarantee", "mechanism", "accuracy", "tuning", "software", "files"),
-    *("by", "at"),
+SHARED = {
+    *("format", "release_id", "request", "data", "version", "guarantee", "tuning", "software", "files", "by", "at"),
 }
+"""What every certificate says; beside it, of one question its mechanism and accuracy, of several their parts."""
 
 
-def unreleasable(request: Request) -> str:
+def unreleasable(asked: Asked) -> str:
     """Why a request cannot be released, whatever the budget; empty if it can."""
+    for place, part in enumerate(asked.parts, 1):
+        if sentence := _unreleasable(part):
+            return f"Question {place}: {sentence}" if isinstance(asked, JointRequest) else sentence
+    return ""
+
+
+def prices(asked: Asked, *, rows_a_person: int) -> list[Price]:
+    """What each question costs; together they cost the sum. Raises ParameterError where there is no guarantee."""
+    each = ((part.mechanism, part.problem) for part in asked.parts)
+    return [Price.of(mechanism.guarantee(problem), rows_a_person=rows_a_person) for mechanism, problem in each]
+
+
+def file_prefix(asked: Asked, place: int) -> str:
+    """What the names of the files of a question, counted from 1, begin with."""
+    return f"{place:02d}-" if isinstance(asked, JointRequest) else ""
+
+
+def _unreleasable(request: Request) -> str:
     if request.entry_key in WITHHELD:
         return WITHHELD[request.entry_key]
     if request.mechanism.releases == "conversation":
@@ -58,9 +79,10 @@ def unreleasable(request: Request) -> str:
 
 
 def body_of(
-    request: Request,
+    request: Asked,
     registration: Registration,
     *,
+    version: int,
     before: Spent,
     price: Price,
     files: Mapping[str, bytes],
@@ -74,6 +96,7 @@ def body_of(
     Args:
         request: what was asked.
         registration: of the data.
+        version: of the rows that were drawn from, counted from 1.
         before: the account, in which the attempt's price is held already.
         price: of this release.
         files: what was drawn.
@@ -87,6 +110,7 @@ def body_of(
         "release_id": secrets.token_hex(16),
         "request": request.document,
         "data": registration.document,
+        "version": version,
         "guarantee": {
             **price.document,
             "variant": _variant(price),
@@ -102,11 +126,10 @@ def body_of(
                 "machine_failures_declared": before.machine_failures,
             },
         },
-        "mechanism": _mechanism(request),
-        "accuracy": _accuracy(request),
+        **_each(request, registration.rows_a_person, files),
         "tuning": {"charged_previews": unpublished},
         "software": {name: importlib.metadata.version(name) for name in PACKAGES}
-        | {"python": platform.python_version()},
+        | {"dpscope": DPSCOPE, "python": platform.python_version()},
         "files": {name: digest_of_bytes(contents) for name, contents in files.items()},
         "by": by,
         "at": at,
@@ -121,6 +144,32 @@ def _unprotected(registration: Registration) -> list[str]:
     """What is public by declaration."""
     replaced = registration.neighbours is Neighbours.REPLACE_ONE
     return [f"number of rows: {registration.public_n}"] if replaced else []
+
+
+def _each(asked: Asked, rows_a_person: int, files: Iterable[str]) -> dict[str, Any]:
+    """What is said of the one question, or of each of several."""
+    if isinstance(asked, Request):
+        return {"mechanism": _mechanism(asked), "accuracy": _accuracy(asked)}
+    charges, names = prices(asked, rows_a_person=rows_a_person), sorted(files)
+    told = [
+        {
+            "guarantee": price.document,
+            "mechanism": _mechanism(part),
+            "accuracy": _accuracy(part),
+            "files": [name for name in names if name.startswith(file_prefix(asked, place))],
+        }
+        for place, (part, price) in enumerate(zip(asked.parts, charges, strict=True), 1)
+    ]
+    return {"parts": told}
+
+
+def parts_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Of each question of a certificate: guarantee, mechanism, accuracy, names of files, and the request."""
+    if "parts" in body:
+        return [{**told, "request": asked} for told, asked in zip(body["parts"], body["request"]["parts"], strict=True)]
+    charge = {name: body["guarantee"][name] for name in ("epsilon", "delta")}
+    one = {name: body[name] for name in ("mechanism", "accuracy", "request")}
+    return [{**one, "guarantee": charge, "files": sorted(body["files"])}]
 
 
 def _mechanism(request: Request) -> dict[str, Any]:
@@ -172,7 +221,8 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
 
 
 def _wrong(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
-    if document.get("format") != FORMAT or set(document) != BODY | {"ledger", "digest"}:
+    each = {"parts"} if "parts" in document else {"mechanism", "accuracy"}
+    if document.get("format") != FORMAT or set(document) != SHARED | each | {"ledger", "digest"}:
         yield f"The certificate is not of the format {FORMAT}."
         return
     told = {name: value for name, value in document.items() if name != "digest"}
@@ -206,20 +256,23 @@ def _claimed(body: Mapping[str, Any]) -> Price:
 
 
 def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
-    request, claim, data = Request.of(body["request"]), body["guarantee"], body["data"]
+    request, claim, data = asked_of(body["request"]), body["guarantee"], body["data"]
     relation = request.neighbours.value
     if request.document != body["request"]:
         yield "The request is not in canonical form."
     if not relation == claim["relation"] == data["relation"] or claim["unit"] != data["unit"]:
         yield "The guarantee is about another relation or unit than the registration."
-    if request.problem.n != data["public_n"]:
+    if request.n != data["public_n"]:
         yield "The request is about another n than the registration."
-    guarantee = request.mechanism.guarantee(request.problem)
     rows = data["unit"]["rows_a_person"]
     if type(rows) is not int or not 1 <= rows <= MOST_PERSON_ROWS or (rows > 1) > (data["unit"]["kind"] == "person"):
         yield "The unit of privacy is none."
         return
-    proved, claimed = Price.of(guarantee, rows_a_person=rows), _claimed(body)
+    if sentence := other_unit(request, person=data["person_column"], rows=rows):
+        yield sentence
+    if type(body["version"]) is not int or body["version"] < 1:
+        yield "The version of the rows is none."
+    proved, claimed = sum(prices(request, rows_a_person=rows), Price(first=0)), _claimed(body)
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
     if sentence := unreleasable(request):
@@ -229,9 +282,23 @@ def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
     replaced = request.neighbours is Neighbours.REPLACE_ONE
     if claim["unprotected"] != ([f"number of rows: {data['public_n']}"] if replaced else []):
         yield "What is not protected is something else."
-    expected = _mechanism(request)
-    if any(body["mechanism"][name] != expected[name] for name in ("key", "parameters", "sampler")):
-        yield "The mechanism, its parameters or its sampler are not those of the request."
+    yield from _wrong_parts(request, rows, body)
+
+
+def _wrong_parts(asked: Asked, rows_a_person: int, body: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with what is said of each question."""
+    expected = _each(asked, rows_a_person, body["files"])
+    told, right = body.get("parts", [body]), expected.get("parts", [expected])
+    if ("parts" in body) != ("parts" in expected) or len(told) != len(right):
+        yield "There are other questions than those of the request."
+        return
+    for each, wanted in zip(told, right, strict=True):
+        if any(each["mechanism"][name] != wanted["mechanism"][name] for name in ("key", "parameters", "sampler")):
+            yield "The mechanism, its parameters or its sampler are not those of the request."
+        if "parts" in body and each["guarantee"] != wanted["guarantee"]:
+            yield "The guarantee of a question is another."
+        if "parts" in body and (each["files"] != wanted["files"] or not each["files"]):
+            yield "The files of a question are others."
 
 
 def _wrong_files(named: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:

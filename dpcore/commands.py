@@ -1,6 +1,6 @@
 """The command line of a ledger: the same as a page would do, without a browser. ``run.py`` starts it.
 
-release REQUEST DATA     charge, draw and store one release; writes its files and certificate
+release PLAN DATA        charge, draw and store one release, of a plan or a request; writes its files and certificate
 verify CERTIFICATE FILE…  whether a certificate and its files hold together
 ledger register DATA …   begin a ledger for a table
 ledger show              what is spent and left
@@ -22,12 +22,15 @@ from dpcore.certificate import against, verify
 from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.downloads import downloads_of, zipped
+from dpcore.ledger.canonical import parsed
 from dpcore.ledger.checks import backup, check
 from dpcore.ledger.records import Actor, LedgerError, Registration, Role, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.plan.questions import FORMAT as PLAN
+from dpcore.plan.questions import Plan
 from dpcore.release import rehearse, release
-from dpcore.requests.single import Request
+from dpcore.requests.joint import Asked, asked_in
 
 
 def default_folder() -> Path:
@@ -58,9 +61,10 @@ def _parser() -> argparse.ArgumentParser:
     amounts.add_argument("--delta", type=float, default=0.0)
 
     each = commands.add_parser("release", parents=[shared], help="charge, draw and store one release")
-    each.add_argument("request", type=Path, help="JSON; dpcore/requests/single.py shows one")
+    each.add_argument("request", type=Path, help="a plan or a request: JSON; dpcore/plan and dpcore/requests show some")
     each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a rehearsal")
     each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
+    each.add_argument("--draw", type=int, default=1, help="of a plan: another number is another draw and charge")
     each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
     each.add_argument("--zip", action="store_true", help="all files in one")
     each = commands.add_parser("verify", help="whether a certificate and its files hold together")
@@ -109,8 +113,18 @@ def _chosen(ledger: Ledger, asked: str) -> str:
     return held[0]
 
 
+def _asked(options: argparse.Namespace) -> Asked:
+    """The request of a file, or that of all questions of a plan."""
+    text = options.request.read_bytes()
+    if parsed(text, what="request").get("format") == PLAN:
+        return Plan.read(text).joint_request(draw=options.draw)
+    if options.draw != 1:
+        raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
+    return asked_in(text)
+
+
 def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
-    request = Request.read(options.request.read_bytes())
+    request = _asked(options)
     if options.data is None:
         yield rehearse(request).sentence
         return

@@ -39,13 +39,14 @@ for name, expected in certificate["files"].items():
         raise SystemExit(f"{name} is not the file that was released.")
     tables[name] = pd.read_csv(HERE / name)
 
-guarantee, accuracy = certificate["guarantee"], certificate["accuracy"]
+guarantee = certificate["guarantee"]
 unit = guarantee["unit"]["kind"]
 print(f"epsilon {guarantee['epsilon']}, delta {guarantee['delta']}: {guarantee['relation']}, per {unit}")
-print(accuracy["statement"])
-for name, table in tables.items():
-    print(f"\\n{name}: {len(table)} rows")
-    print(table.head(10).to_string(index=False))
+for part in certificate.get("parts", [certificate]):
+    print("\\n" + part["accuracy"]["statement"])
+    for name in sorted(part["files"]):
+        print(f"\\n{name}: {len(tables[name])} rows")
+        print(tables[name].head(10).to_string(index=False))
 # The files are as they were drawn. This program checks that they belong together; whether the chain of charges and the
 # guarantee hold is checked by: python3 run.py verify certificate.json <files>
 '''

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from dpcore.certificate import BETA, body_of, unreleasable
+from dpcore.certificate import BETA, body_of, file_prefix, prices, unreleasable
 from dpcore.core import (
     Bound,
     DataError,
@@ -41,27 +41,30 @@ from dpcore.ledger.records import (
 from dpcore.ledger.store import Ledger, account_in, book, told_in, unpublished_in
 from dpcore.ledger.units import Price
 from dpcore.randomness import Account, Secure
+from dpcore.requests.joint import Asked, other_unit
 from dpcore.requests.single import Request
 
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
 MOST_MADE_UP = 1_000_000
+STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
 
 
-def cost(request: Request, registration: Registration) -> Price:
+def cost(request: Asked, registration: Registration) -> Price:
     """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
-    guarantee = request.mechanism.guarantee(request.problem)
-    return Price.of(guarantee, rows_a_person=registration.rows_a_person)
+    return sum(prices(request, rows_a_person=registration.rows_a_person), Price(first=0))
 
 
-def refusal(request: Request, registration: Registration, account: Spent) -> str:
+def refusal(request: Asked, registration: Registration, account: Spent) -> str:
     """Why nothing would be drawn, in a sentence; empty if it would. It touches no rows."""
     if sentence := unreleasable(request):
         return sentence
     if request.neighbours is not registration.neighbours:
         return f"These data are registered with the relation “{registration.neighbours.words}”."
-    if request.problem.n != registration.public_n:
+    if request.n != registration.public_n:
         return f"These data are registered with n = {registration.public_n:,}."
+    if sentence := other_unit(request, person=registration.person_column, rows=registration.rows_a_person):
+        return sentence
     try:
         return account.refusal(cost(request, registration))
     except ParameterError as error:
@@ -75,12 +78,17 @@ class Rehearsal:
     Attributes:
         seconds: of the draw.
         numbers: released.
-        bound: the promised error.
+        bounds: the promised error of each question.
     """
 
     seconds: float
     numbers: int
-    bound: Bound
+    bounds: tuple[Bound, ...]
+
+    @property
+    def bound(self) -> Bound:
+        """The largest promised error of any question."""
+        return max(self.bounds, key=lambda bound: bound.value)
 
     @property
     def sentence(self) -> str:
@@ -88,7 +96,7 @@ class Rehearsal:
         return f"On made-up rows: {rounded_up(self.seconds)} s, {self.numbers:,} numbers. Nothing was charged."
 
 
-def rehearse(request: Request) -> Rehearsal:
+def rehearse(request: Asked) -> Rehearsal:
     """The secure sampler on made-up rows of the same public problem; free.
 
     Raises:
@@ -96,26 +104,27 @@ def rehearse(request: Request) -> Rehearsal:
     """
     if sentence := unreleasable(request):
         raise ParameterError(sentence)
-    problem = request.problem
-    if problem.n > MOST_MADE_UP:
-        problem = replace(problem, n=MOST_MADE_UP)
-    dataset = twin(request.reading, n=problem.n).dataset()
-    start = time.perf_counter()
-    drawn = draw(request, problem, dataset)
-    seconds = time.perf_counter() - start
-    bound = request.mechanism.accuracy(request.problem, BETA)
-    return Rehearsal(seconds=seconds, numbers=drawn.outcomes().shape[1], bound=bound)
+    seconds, numbers = 0.0, 0
+    for part in request.parts:
+        problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP))
+        dataset = twin(part.reading, n=problem.n).dataset()
+        start = time.perf_counter()
+        drawn = draw(part, problem, dataset)
+        seconds += time.perf_counter() - start
+        numbers += drawn.outcomes().shape[1]
+    bounds = tuple(part.mechanism.accuracy(part.problem, BETA) for part in request.parts)
+    return Rehearsal(seconds=seconds, numbers=numbers, bounds=bounds)
 
 
 def release(
-    ledger: Ledger, dataset_id: str, request: Request, table: Table, by: Actor, *, patience: float = PATIENCE
+    ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor, *, patience: float = PATIENCE
 ) -> Stored | Failed | Refused | Busy:
     """Charge, draw and store, in one transaction. A request that was drawn before is given back, free.
 
     Args:
         ledger: that holds the data set.
         dataset_id: under which the table is registered.
-        request: what is to be released.
+        request: what is to be released: one question, or several in one press.
         table: the private rows.
         by: who asks; stewards and analysts may.
         patience: seconds to wait while somebody else draws from the same data.
@@ -124,7 +133,12 @@ def release(
     try:
         if known := ledger.find(dataset_id, request.digest):
             return known
-        if sentence := _wrong_rows(ledger, dataset_id, request, table):
+        if sentence := _wrong_columns(ledger.registration(dataset_id), request, table):
+            return Refused(sentence=sentence)
+        version = ledger.version(dataset_id, table)
+        if not version:
+            return Refused(sentence=STRANGE)
+        if sentence := _wrong_number(ledger.registration(dataset_id), table):
             return Refused(sentence=sentence)
         with ledger.turn(dataset_id, patience=patience):
             if wrong := check(ledger, dataset_id):
@@ -140,10 +154,11 @@ def release(
             attempted = True
             with ledger.drawing(dataset_id) as connection:
                 try:
-                    files = _files(draw(request, request.problem, _dataset(request, registration, table)))
+                    files = _drawn(request, registration, table)
                     body = body_of(
                         request,
                         registration,
+                        version=version,
                         before=account_in(connection),
                         price=price,
                         files=files,
@@ -165,17 +180,29 @@ def release(
         return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
 
 
-def _wrong_rows(ledger: Ledger, dataset_id: str, request: Request, table: Table) -> str:
-    """Why these rows cannot be drawn from; what it looks at is public or known to whoever has the file."""
-    registration = ledger.registration(dataset_id)
-    named = {*request.reading.columns, *filter(None, [registration.person_column])}
-    if missing := sorted(named - set(table.columns)):
-        return f"The file has no column named “{missing[0]}”."
-    if not ledger.holds(dataset_id, table):
-        return "These rows are not registered. If they are the same people, register them as a new version."
-    if request.neighbours is request.neighbours.REPLACE_ONE and table.row_count != registration.public_n:
+def _wrong_columns(registration: Registration, request: Asked, table: Table) -> str:
+    """Which column the file lacks."""
+    columns = {column for part in request.parts for column in part.reading.columns}
+    named = {*columns, *filter(None, [registration.person_column])}
+    missing = sorted(named - set(table.columns))
+    return f"The file has no column named “{missing[0]}”." if missing else ""
+
+
+def _wrong_number(registration: Registration, table: Table) -> str:
+    """Whether the file has as many rows as is registered, where that number is public."""
+    replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
+    if replaced and table.row_count != registration.public_n:
         return "Where rows are replaced, n is public, and the file has another number of rows than is registered."
     return ""
+
+
+def _drawn(request: Asked, registration: Registration, table: Table) -> dict[str, bytes]:
+    """The files of all questions; each question's draw is held to its own guarantee."""
+    files: dict[str, bytes] = {}
+    for place, part in enumerate(request.parts, 1):
+        drawn = draw(part, part.problem, _dataset(part, registration, table))
+        files |= {file_prefix(request, place) + name: contents for name, contents in _files(drawn).items()}
+    return files
 
 
 def _dataset(request: Request, registration: Registration, table: Table) -> Dataset:

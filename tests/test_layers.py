@@ -40,7 +40,7 @@ INNER_ALSO = {
 
 # Rooms of the pages that all others may use; and what some may use besides.
 OPEN_ROOMS = {"shell", "charts", "data"}
-ALSO = {"tables": {"marginals"}, "marginals": {"tables"}}
+ALSO = {"tables": {"marginals"}, "marginals": {"tables"}, "plan": {"play"}}
 
 # Folders whose code is judged; tests and the virtual environments are not.
 JUDGED = ("app.py", "run.py", "dpcore", "pages", "benchmarks")

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from dpcore.core import Dataset, Domain, Integers, ParameterError
 from dpcore.data.attributes import Attributes
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.domains import MOST_BITS, Binned, Categories, Grid, Grouped, Line, Truth
 from dpcore.data.readings import Columns, Reading
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 KINDS: dict[str, type[Domain]] = {"number": Line, "category": Categories, "date": Calendar, "yes/no": Truth}
 """What a column can be."""
+MAP_SIDE = 64
+"""Cells a side of a map of two numbers whose own cells are too many together."""
 MOST_PERSON_ROWS = 1000
 """Rows of one person; with more, epsilon means nothing for the person."""
 
@@ -150,7 +153,8 @@ class DeclaredTable:
     def reading(self, *names: str) -> Reading:
         """How these columns are read: one as declared, two numbers as pairs, a group and a number, or attributes.
 
-        Numbers and dates among attributes are the categories of their cells.
+        Numbers and dates among attributes are the categories of their cells. Of a pair with too many cells the numbers
+        have at most MAP_SIDE cells a side.
         """
         kinds = [self.on(name) for name in names]
         reading = Columns(names=names, on=_together(names, kinds))
@@ -161,12 +165,21 @@ class DeclaredTable:
         return self.reading(*names).from_frame(frame, private=private)
 
 
+def coarser(line: Line, cells: int = MAP_SIDE) -> Line:
+    """A number's line with so many cells at most; dates keep theirs, which are their units."""
+    if isinstance(line, Calendar) or line.ordered <= cells:
+        return line
+    return dataclasses.replace(line, bins=cells)
+
+
 def _together(names: tuple[str, ...], kinds: list[Line | Categories]) -> Domain:
     """The domain of these columns."""
     match kinds:
         case [Line() | Categories() as alone]:
             return alone
         case [Line() as first, Line() as second]:
+            if first.bits + second.bits > MOST_BITS:
+                first, second = coarser(first), coarser(second)
             return Grid(first=first, second=second, names=(names[0], names[1]))
         case [Categories() as group, Line() as line] if not isinstance(group, Truth):
             return Grouped(labels=group.labels, line=line)

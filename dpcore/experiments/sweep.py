@@ -52,6 +52,20 @@ class Sweep:
         worst[place], typical[place] = _quantiles(report.worst), _quantiles(report.typical)
         return dataclasses.replace(self, worst=worst, typical=typical)
 
+    def frontier(self, pure: Sequence[bool]) -> tuple[str, ...]:
+        """Entries that nobody beats everywhere: the least median worst error at some epsilon, of all or of pure ones.
+
+        Args:
+            pure: of each entry, whether its guarantee is epsilon alone; who promises less is no rival of who promises
+                more, (K,).
+        """
+        median = np.where(np.isfinite(self.worst[:, :, 1]), self.worst[:, :, 1], np.inf)
+        best = np.zeros(len(self.keys), dtype=bool)
+        for rivals in (np.ones(len(self.keys), dtype=bool), np.asarray(pure, dtype=bool)):
+            errors = np.where(rivals[:, None], median, np.inf)
+            best |= (np.isfinite(errors) & (errors == errors.min(axis=0, initial=np.inf))).any(axis=1)
+        return tuple(key for key, leads in zip(self.keys, best, strict=True) if leads)
+
     def frame(self) -> pd.DataFrame:
         """One row per mechanism and epsilon: quantiles of worst and typical error, and what is promised."""
         import pandas as pd

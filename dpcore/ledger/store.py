@@ -206,9 +206,16 @@ class Ledger:
         with connected(self.path(dataset_id)) as connection:
             return {row[0] for row in connection.execute("SELECT fingerprint FROM versions")}
 
+    def version(self, dataset_id: str, rows: Rows) -> int:
+        """Which version of the data set these rows are, counted from 1; 0 if they were not registered for it."""
+        told = fingerprint(rows, key=key_of(self.folder))
+        with connected(self.path(dataset_id)) as connection:
+            row = connection.execute("SELECT version FROM versions WHERE fingerprint = ?", (told,)).fetchone()
+        return int(row[0]) if row else 0
+
     def holds(self, dataset_id: str, rows: Rows) -> bool:
         """Whether these are rows that were registered for the data set."""
-        return fingerprint(rows, key=key_of(self.folder)) in self.fingerprints(dataset_id)
+        return self.version(dataset_id, rows) > 0
 
     def account(self, dataset_id: str) -> Spent:
         """What is spent, and what is left."""

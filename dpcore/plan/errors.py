@@ -15,7 +15,7 @@ import numpy as np
 from dpcore.core import Dataset, Floats, Mechanism, Problem
 from dpcore.data.twin import twin
 from dpcore.experiments.limits.outlook import promised_error
-from dpcore.experiments.measure import FRAMES, finish, measure
+from dpcore.experiments.measure import FRAMES, ErrorReport, finish, measure
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.randomness import Preview
@@ -33,6 +33,7 @@ class Prediction:
 
     Attributes:
         worst: median over releases of the largest error over all queries.
+        mean_square: root mean square over releases of the same.
         typical: median over releases of the mean error over a batch of queries.
         promised: what the theorem promises of the worst error, except with chance beta; infinity for nothing.
         impossible: below this nobody with the same guarantee can promise to stay; 0 where nothing is known.
@@ -40,6 +41,7 @@ class Prediction:
     """
 
     worst: float
+    mean_square: float
     typical: float
     promised: float
     impossible: float
@@ -56,12 +58,13 @@ def predict(plan: Plan, *, seed: int = 1) -> Generator[float, None, list[Predict
     found = []
     for place, question in enumerate(plan.questions):
         problem, mechanism = plan.problem(question), plan.mechanism(question)
-        worst, typical = errors(mechanism, twin_of(plan, question, seed=seed), problem, seed=seed)
+        report = simulated(mechanism, twin_of(plan, question, seed=seed), problem, seed=seed)
         wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta)
         found.append(
             Prediction(
-                worst=worst,
-                typical=typical,
+                worst=_middle(report.answered),
+                mean_square=_root_mean_square(report.answered),
+                typical=_middle(report.typical[~report.refused]),
                 promised=promised_error(mechanism, problem, beta=plan.beta),
                 impossible=wall.value if wall else 0.0,
                 on_all_data=mechanism.data_independent,
@@ -92,13 +95,20 @@ def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehear
     return Rehearsed(rows=rows, frames=report.frames)
 
 
-def errors(mechanism: Mechanism, rows: Dataset, problem: Problem, *, seed: int) -> tuple[float, float]:
-    """Medians of the worst and of the mean error over releases of made-up rows, shares of n; NaN if all refuse."""
+def simulated(mechanism: Mechanism, rows: Dataset, problem: Problem, *, seed: int) -> ErrorReport:
+    """Releases of rows that are made up, and their errors."""
     state = mechanism.prepare(rows, problem)
-    report = finish(measure(mechanism, rows, state, Preview(seed), trials=TRIALS, seconds=MOST_SECONDS))
-    if not len(report.answered):
-        return math.nan, math.nan
-    return float(np.median(report.answered)), float(np.nanmedian(report.typical))
+    return finish(measure(mechanism, rows, state, Preview(seed), trials=TRIALS, seconds=MOST_SECONDS))
+
+
+def _middle(errors: Floats) -> float:
+    """The median; NaN where every release refused."""
+    return float(np.median(errors)) if len(errors) else math.nan
+
+
+def _root_mean_square(errors: Floats) -> float:
+    """Of what was answered; NaN where every release refused."""
+    return float(np.sqrt(np.mean(np.square(errors)))) if len(errors) else math.nan
 
 
 def curve(plan: Plan, question: PlannedQuestion, *, seed: int = 1, grid: Sequence[float] = GRID) -> Floats:
@@ -107,7 +117,7 @@ def curve(plan: Plan, question: PlannedQuestion, *, seed: int = 1, grid: Sequenc
     found = []
     for loss in grid:
         mechanism = question.entry.make(**question.values, epsilon=loss)
-        worst, _ = errors(mechanism, rows, problem, seed=seed)
+        worst = _middle(simulated(mechanism, rows, problem, seed=seed).answered)
         found.append(math.inf if math.isnan(worst) else worst)
     falling: Floats = np.minimum.accumulate(np.array(found))
     return falling

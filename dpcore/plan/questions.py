@@ -31,17 +31,18 @@ from functools import cached_property
 from typing import Any, Self
 
 from dpcore.core import Entry, Guarantee, Mechanism, Neighbours, ParameterError, Problem, exactly
-from dpcore.data.declared import DeclaredTable
+from dpcore.data.declared import Capped, DeclaredTable
 from dpcore.data.readings import Reading
 from dpcore.ledger.canonical import canonical, parsed
 from dpcore.mechanisms import entry as entry_of
 from dpcore.privacy.composition import compose, per_person
 from dpcore.queries.ranges import classes_for
 from dpcore.requests.codec import decoded, encoded, known, number
+from dpcore.requests.joint import MOST_PARTS, JointRequest
 from dpcore.requests.single import Request, parameters_read, parameters_told
 
 FORMAT = "dpscope-plan/1"
-MOST_QUESTIONS = 64
+MOST_QUESTIONS = MOST_PARTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,15 +140,27 @@ class Plan:
         return compose([self.guarantee(question) for question in self.questions])
 
     def request(self, question: PlannedQuestion) -> Request:
-        """The question as one that can be released by itself."""
-        problem = self.problem(question)
+        """The question as one that can be released by itself.
+
+        Of a person's rows so many count as the data's registration says; the request reads the columns alone.
+        """
+        problem, reading = self.problem(question), self.reading(question)
         return Request(
-            reading=self.reading(question),
+            reading=reading.reading if isinstance(reading, Capped) else reading,
             queries=problem.queries,
             n=self.n,
             neighbours=self.neighbours,
             entry_key=question.entry_key,
             values={**question.values, "epsilon": question.epsilon},
+        )
+
+    def joint_request(self, *, draw: int = 1) -> JointRequest:
+        """All questions as what is released in one press: one charge, the plan's cost."""
+        return JointRequest(
+            parts=tuple(self.request(question) for question in self.questions),
+            person=self.table.person,
+            rows_a_person=self.table.person_rows if self.table.person else 1,
+            draw=draw,
         )
 
     def with_losses(self, losses: Mapping[int, float]) -> Self:

@@ -51,13 +51,17 @@ class Request:
     bounds_from_data: bool = False
 
     def __post_init__(self) -> None:
-        if type(self.draw) is not int or not 1 <= self.draw <= MOST_DRAWS:
-            raise ParameterError(f"A draw's number must be a whole number between 1 and {MOST_DRAWS:,}.")
+        checked_draw(self.draw)
         # Errors come now, in one sentence, and not when rows are at hand.
         if not self.entry.serves(self.problem.queries):
             raise ParameterError(f"{self.entry.title} does not serve this question.")
         object.__setattr__(self, "values", dict(self.values))
         _ = self.mechanism
+
+    @property
+    def parts(self) -> tuple[Request, ...]:
+        """The one question; a joint request has several."""
+        return (self,)
 
     @property
     def entry(self) -> Entry:
@@ -132,6 +136,12 @@ class Request:
             draw=document.get("draw", 1),
             bounds_from_data=document.get("bounds_from_data", False),
         )
+
+
+def checked_draw(number: Any) -> None:
+    """Raise ParameterError unless this numbers a draw."""
+    if type(number) is not int or not 1 <= number <= MOST_DRAWS:
+        raise ParameterError(f"A draw's number must be a whole number between 1 and {MOST_DRAWS:,}.")
 
 
 def _told(value: Any) -> Any:

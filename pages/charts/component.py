@@ -16,8 +16,8 @@ from pages.charts.script import MODULE
 from pages.shell.present import place_of, presenting, reserve
 
 HERE = Path(__file__).resolve().parent
-STAGE_HEIGHT, STAGE_WIDTH = 215, 500
-"""Pixels of a chart that is presented, and of a line of its legend, before it is drawn twice as large."""
+STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
+"""Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
 
@@ -72,7 +72,11 @@ def draw(
         stage = place_of(key)
         if stage is None:
             return
-        place, picture = stage, dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT))
+        place = stage
+        drawn = render(picture, badge=badge, dark=is_dark())
+        below = _legend_height(drawn)
+        picture = dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT, STAGE_FULL - below))
+        reserve(picture.height + below)
     drawn = render(picture, badge=badge, dark=is_dark())
 
     def picked() -> None:
@@ -103,8 +107,6 @@ def draw(
         "beside": picture.beside,
         "handle": handle_of(picture.handle, drawn),
     }
-    if presenting():
-        reserve(picture.height + _legend_height(drawn))
     with place:
         _chart(key=key, data=data, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
 

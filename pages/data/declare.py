@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.dates import Calendar
-from dpcore.data.declared import MOST_PERSON_ROWS, DeclaredTable
+from dpcore.data.declared import MOST_PERSON_ROWS, DeclaredTable, coarser
 from dpcore.data.domains import Line
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
@@ -50,6 +50,16 @@ def declare(held: HeldFile) -> None:
         remember_upload(source)
         remembered(f"dataset|{source.key}", lambda: dataset)
         st.rerun()
+
+
+def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
+    """All columns that a person declared in full, and how many were filled in from private rows instead."""
+    rows = typed(held)
+    by_hand = [row for row in rows if not _is_filled(held, (row.name,))]
+    person = str(st.session_state.get(f"{held.prefix}person", held.table.columns[0])) if held.by_person else ""
+    most = int(st.session_state.get(f"{held.prefix}rows", 1)) if person else 1
+    table, _ = declared(by_hand, person=person, person_rows=most)
+    return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
 
 
 def _say_lacking(rows: list[Typed]) -> None:
@@ -121,8 +131,8 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
         on = column.on
         if column.name in names and isinstance(on, Calendar) and on.ordered > MOST_SIDE:
             raise ParameterError(f"A map has at most {MOST_SIDE} cells a side: give the dates a coarser unit.")
-        if column.name in names and isinstance(on, Line) and not isinstance(on, Calendar):
-            on = dataclasses.replace(on, bins=min(cells, on.ordered))
+        if column.name in names and isinstance(on, Line):
+            on = coarser(on, cells)
         columns.append(dataclasses.replace(column, on=on))
     return dataclasses.replace(table, columns=tuple(columns))
 

@@ -8,11 +8,15 @@ from pages.data.declare import declare
 from pages.data.picker import OWN_FILE
 from pages.data.summary import explore_button, summary
 from pages.data.upload import bring_file
+from pages.shell.doors import NO_FILES, is_public_demo
 from pages.shell.session import upload
 
 
 def own_file() -> None:
     """The steps that can be taken now."""
+    if is_public_demo():
+        st.info(NO_FILES)
+        return
     held = bring_file()
     if held is None:
         return

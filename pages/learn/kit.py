@@ -1,22 +1,126 @@
-"""What the lessons share: bound controls, predict-then-reveal, and the line that cites."""
+"""What the lessons share: one screen of guess, picture and theorem; bound controls; predict-then-reveal.
+
+A lesson's function runs in the left column, where its controls stand; what it shows goes to its place on the screen.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Neighbours, Parameter
+from dpcore.core import Neighbours, Parameter, exactly
 from dpcore.mechanisms import entry
-from pages.charts.component import draw_with_table
+from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Picture
+from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.present import on_stage, presenting
 from pages.shell.session import in_link
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
+WIDTHS = (30, 56, 34)
+"""Of the guess with its controls, the picture and the theorem."""
+Setting = float | str | bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """A lesson, or another page that the wall leads to.
+
+    Attributes:
+        key: in links, and of its drawing on the wall.
+        question: its title, and the words of its card.
+        group: where it hangs on the wall.
+        minutes: it takes in a lecture.
+        needs: what to have seen or heard before, in words.
+        asks: three questions for a class, which the lesson answers.
+        show: draws it; None: it is a page of its own.
+        page: its file, below pages.
+        link: what its address says.
+    """
+
+    key: str
+    question: str
+    group: str
+    minutes: int
+    needs: str
+    asks: tuple[str, str, str]
+    show: Callable[[], None] | None = None
+    page: str = "learn/page.py"
+    link: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def address(self) -> dict[str, str]:
+        """What a link to it says after the page's address."""
+        return {"lesson": self.key} if self.show is not None else dict(self.link)
+
+
+@dataclass(kw_only=True)
+class Screen:
+    """Where the parts of a lesson go; whether the reader has asked to see, and whether the picture has a title."""
+
+    intro: DeltaGenerator
+    guess: DeltaGenerator
+    switch: DeltaGenerator
+    picture: DeltaGenerator
+    told: DeltaGenerator
+    theorem: DeltaGenerator
+    breaking: DeltaGenerator
+    below: DeltaGenerator
+    shown: bool = False
+    titled: bool = False
+
+
+_screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
+
+
+@contextmanager
+def screen() -> Iterator[None]:
+    """Guess, picture and theorem side by side; controls go to the left."""
+    intro = st.container()
+    with st.container(key="lesson"):
+        left, middle, right = st.columns(WIDTHS)
+    with left:
+        guess, controls = st.container(), st.container()
+    with middle:
+        switch, picture_place = st.container(), st.container()
+    with right:
+        told_place, theorem, breaking = st.container(), st.container(key="lesson_theorem"), st.container()
+    _screen.set(
+        Screen(
+            intro=intro,
+            guess=guess,
+            switch=switch,
+            picture=picture_place,
+            told=told_place,
+            theorem=theorem,
+            breaking=breaking,
+            below=st.container(),
+        )
+    )
+    with controls:
+        yield
+
+
+def intro(text: str) -> None:
+    """What the lesson is about, in a sentence or two."""
+    _screen.get().intro.markdown(text)
+
+
+def below() -> DeltaGenerator:
+    """The place under the three columns, for what opens on demand."""
+    return _screen.get().below
+
+
+def more() -> DeltaGenerator:
+    """Where the controls stand that few readers move."""
+    return st.popover("More settings", type="tertiary")
 
 
 def draws_seed() -> int:
@@ -32,9 +136,7 @@ def epsilon(lesson: str, *, default: float, high: float | None = None) -> float:
     parameter = entry("identity").controls()["epsilon"]
     low = 0.01
     parameter = dataclasses.replace(parameter, low=low, high=high if high is not None else 10.0)
-    value = number(parameter, key=f"{lesson}-epsilon", default=default)
-    st.caption("← more private · more accurate →")
-    return value
+    return number(parameter, key=f"{lesson}-epsilon", default=default)
 
 
 def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
@@ -44,62 +146,132 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
     return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
 
 
-def _reveal(lesson: str, question: str, place: DeltaGenerator) -> bool:
-    """Whether the reader has asked to see; as long as not, the question stands in its place."""
+def _reveal(lesson: str, question: str, place: DeltaGenerator) -> None:
+    """Ask, and note whether the reader wants to see."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
-    if shown:
-        place.popover("The question", type="tertiary").markdown(question)
-    else:
-        place.markdown(f"**Guess first.** {question}")
-    return shown
+    _screen.get().shown = shown
+    place.markdown(question if shown else f"**Guess first.** {question}")
 
 
-def guess_number(
-    lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = ""
-) -> int | None:
-    """Ask for a number before anything is shown; the guess, or None as long as the reader has not asked to see."""
-    with st.container(border=True):
+def revealed() -> bool:
+    """Whether the reader has asked to see what happens."""
+    return _screen.get().shown
+
+
+def guess_number(lesson: str, question: str, *, label: str, low: int, high: int, default: int, unit: str = "") -> int:
+    """Ask for a number before anything is shown; the guess."""
+    with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
         guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
-        return int(guess) if _reveal(lesson, question, place) else None
+        _reveal(lesson, question, place)
+    return int(guess)
 
 
-def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float | None:
+def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[float], default: float) -> float:
     """The same on a scale of stops."""
-    with st.container(border=True):
+    with _screen.get().guess.container(border=True):
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
-        return guess if _reveal(lesson, question, place) else None
+        _reveal(lesson, question, place)
+    return guess
 
 
-def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str | None:
+def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
     """The same with answers to choose from; the link holds their keys."""
-    with st.container(border=True):
+    with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
         check_choice(key, list(answers), label=label)
         guess = st.radio(
             label, list(answers), key=in_link(key), format_func=lambda answer: answers[answer], bind="query-params"
         )
-        return str(guess) if _reveal(lesson, question, place) else None
+        _reveal(lesson, question, place)
+    return str(guess)
+
+
+def pictures(lesson: str, *titles: str) -> str:
+    """Which of a lesson's pictures is looked at; before the reader has asked to see it is the first."""
+    key = f"{lesson}-picture"
+    if not revealed():
+        return titles[0]
+    check_choice(key, titles, label="Picture")
+    chosen = _screen.get().switch.segmented_control(
+        "Picture",
+        titles,
+        default=titles[0],
+        required=True,
+        key=in_link(key),
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    _screen.get().titled = True
+    return str(chosen) if chosen in titles else titles[0]
 
 
 def picture(shown: Picture, *, key: str, badge: str) -> None:
-    """Heading, chart, sentence, numbers on demand; and files, because all data of lessons are made up or public."""
-    st.subheader(shown.title)
-    draw_with_table(shown, key=f"{key}", badge=badge, title=shown.title.lower(), download=True)
+    """The chart with its sentence, and numbers on demand; and files, because all data of lessons are made up or public.
+
+    What happens is not in it before the reader has asked to see.
+    """
+    with _screen.get().picture:
+        if not _screen.get().titled:
+            st.markdown(f"**{shown.title}**")
+        if revealed():
+            draw_with_table(shown, key=key, badge=badge, title=shown.title.lower(), download=True)
+        else:
+            draw(veiled(shown), key=f"{key}_chart", badge="not measured: your guess")
 
 
-def why(formula: str, *paragraphs: str, proved: str) -> None:
-    """On demand: the theorem typeset, what it says here, and who proved it. While presenting, the formula alone."""
+def told(text: str) -> None:
+    """What happens, in a sentence with its number; nothing before the reader has asked to see."""
+    if revealed():
+        _screen.get().told.markdown(text)
+
+
+def warned(text: str) -> None:
+    """The same where a claim of privacy is refuted."""
+    if revealed():
+        _screen.get().told.warning(text)
+
+
+def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
+    """The theorem typeset and what it says; on demand more, and who proved it. While presenting, the formula alone."""
     if presenting():
         with on_stage("theorem"):
             st.latex(formula)
         return
-    with st.expander("Why?"):
+    with _screen.get().theorem:
+        st.markdown("**The theorem**")
         st.latex(formula)
-        for paragraph in paragraphs:
-            st.markdown(paragraph)
-        st.caption(f"Reference: {proved}")
+        if says:
+            st.markdown(says)
+        with st.expander("Why?"):
+            for paragraph in paragraphs:
+                st.markdown(paragraph)
+            st.caption(f"Reference: {proved}")
+
+
+def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
+    """What to try next, and a button that does it.
+
+    Args:
+        text: what the reader should watch.
+        label: of the button.
+        settings: of controls, by their keys in the link; numbers of scales of stops as they are shown.
+    """
+    with _screen.get().breaking:
+        st.markdown(f"**Break it.** {text}")
+        st.button(label, on_click=lambda: use(settings))
+
+
+def use(settings: Mapping[str, Setting]) -> None:
+    """Set controls, before the next run."""
+    for key, value in settings.items():
+        st.session_state[key] = value
+
+
+def stop(value: float) -> str:
+    """A stop of a scale as its control holds it."""
+    return exactly(value)

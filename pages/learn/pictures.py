@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpcore.core import Floats, exactly
 from pages.charts.palette import LIGHT
-from pages.charts.picture import Axis, Corner, Curve, Dots, Mark, Picture, Rule, Wall, numbers
+from pages.charts.picture import Axis, Corner, Curve, Dots, Heat, Mark, Picture, Rule, Wall, Words, numbers
 from pages.charts.roles import DASHES
 from pages.charts.words import shortened, significant
 
@@ -118,6 +118,41 @@ def guessed(*, x: float | None = None, y: float | None = None, label: str = "you
 def here(epsilon: float) -> Rule:
     """Where the reader stands on an axis of ε."""
     return Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}")
+
+
+def veiled(shown: Picture) -> Picture:
+    """The picture before the reader has asked to see: axes, what is known already, and the guess; nothing measured."""
+    kept: list[Mark] = [mark for mark in shown.marks if isinstance(mark, Rule | Heat)]
+    guess = any(mark.role == "guess" for mark in kept)
+    return replace(
+        shown,
+        x=_fixed(shown.x, [each for mark in shown.marks for each in _places(mark, "x")]),
+        y=_fixed(shown.y, [each for mark in shown.marks for each in _places(mark, "y")]),
+        marks=[*kept, Words(role="guess", text="?", x=0.5, y=0.45, inside=True, size=72, bold=True)],
+        caption=f"{'Your guess is marked; what' if guess else 'What'} happens is hidden.",
+        sentence=f"{shown.title}: hidden until you choose “Show what happens”.",
+        table={"what happens": ["hidden until you choose “Show what happens”"]},
+        frames=(),
+    )
+
+
+def _places(mark: Mark, name: str) -> list[float]:
+    """Where a mark's points are along an axis; none for marks across the picture."""
+    value = getattr(mark, name, None) if isinstance(mark, Curve | Dots) else None
+    return [float(each) for each in numbers(value).ravel() if np.isfinite(each)]
+
+
+def _fixed(axis: Axis, values: Sequence[float]) -> Axis:
+    """The axis with both ends, as wide as the marks need: without them it would go anywhere."""
+    if axis.labels or not values:
+        return axis
+    kept = [each for each in values if each > 0] if axis.log else list(values)
+    ends = (min(kept, default=1.0), max(kept, default=10.0))
+    return replace(
+        axis,
+        low=axis.low if axis.low is not None else ends[0],
+        high=axis.high if axis.high is not None else ends[1] if ends[1] > ends[0] else ends[0] + 1,
+    )
 
 
 def lesson_picture(

@@ -1,49 +1,68 @@
-"""The Limits and attacks page: choose a lesson; each asks for a guess before it shows."""
+"""Learn: a wall of cards; one screen for each lesson, which asks for a guess before it shows."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import streamlit as st
 
 from pages.learn.attackme import lesson as attackme
 from pages.learn.dimension import lesson as dimension
+from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.fat import lesson as fat
 from pages.learn.histogram import lesson as histogram
+from pages.learn.kit import Lesson, screen
 from pages.learn.lowbits import lesson as lowbits
 from pages.learn.median import lesson as median
 from pages.learn.odds import lesson as odds
 from pages.learn.population import lesson as population
 from pages.learn.subset import lesson as subset
 from pages.learn.vc import lesson as vc
-from pages.shell.controls import choice
+from pages.learn.wall import STYLE, grouped, teachers, wall
+from pages.shell.controls import complain
 from pages.shell.present import headline
-from pages.shell.theorem import lead
 
-LESSONS: dict[str, tuple[str, Callable[[], None]]] = {
-    "attack-me": ("Attack me: counts that tell on you", attackme.lesson),
-    "median": ("No private median on a long line", median.lesson),
-    "vc": ("Accurate answers give the data away", vc.lesson),
-    "fat": ("Weak questions give it away, too", fat.lesson),
-    "dimension": ("How rich a class of questions is", dimension.lesson),
-    "subset": ("Secrets from group counts", subset.lesson),
-    "histogram": ("The best possible histogram", histogram.lesson),
-    "odds": ("What an ε means: odds", odds.lesson),
-    "population": ("Protecting people, betraying the population", population.lesson),
-    "low-bits": ("The last bits of a noisy number", lowbits.lesson),
+TEACHERS = "teachers"
+"""In the place of a lesson in the link."""
+LESSONS: dict[str, Lesson] = {
+    each.LESSON.key: each.LESSON
+    for each in (attackme, subset, vc, fat, lowbits, median, histogram, dimension, odds, population)
 }
-"""Each lesson's key in links, its title and what draws it."""
+"""Each lesson by its key in links, in the order of the wall."""
+WALL = tuple(each for group in grouped((*LESSONS.values(), *ELSEWHERE)).values() for each in group)
 
 
-def limits() -> None:
-    """The choice of a lesson, then the lesson."""
-    lead(
-        "What **no** private method can do, and attacks you can run to see why.",
-        "However clever a method is, it cannot do this while it keeps its promise of privacy. Everything here is made "
-        "up or public: nothing on this page costs privacy.",
-    )
-    chosen = choice("Lesson", {key: title for key, (title, _) in LESSONS.items()}, key="lesson", default="median")
-    title, lesson = LESSONS[chosen]
-    st.header(title)
-    headline(title)
-    lesson()
+def learn() -> None:
+    """What the link says: a lesson, the list for teachers, or the wall."""
+    st.html(f"<style>{STYLE}</style>")
+    chosen = _chosen()
+    if chosen == TEACHERS:
+        st.title("Lessons, for teachers", anchor=False)
+        _back()
+        teachers(WALL)
+    elif chosen in LESSONS:
+        lesson = LESSONS[chosen]
+        with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
+            st.title(lesson.question, anchor=False, width="content")
+            _back()
+        headline(lesson.question)
+        assert lesson.show is not None
+        with screen():
+            lesson.show()
+    else:
+        if chosen:
+            complain("lesson", "In the link, “lesson” is not one of the lessons; here are all of them.")
+        st.title("Why nobody can do better, and how attackers win", anchor=False)
+        st.markdown("Guess, look, break it. Everything here is made up or public: nothing on this page costs privacy.")
+        wall(WALL)
+        st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
+
+
+def _back() -> None:
+    """To the wall."""
+    st.page_link("learn/page.py", label="← All lessons")
+
+
+def _chosen() -> str:
+    """The lesson's key in the link; links made when the median was the usual lesson did not name it."""
+    named = st.query_params.get("lesson", "")
+    old = any(name == "limits-seed" or name.startswith("median-") for name in st.query_params)
+    return named or ("median" if old else "")

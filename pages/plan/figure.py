@@ -111,6 +111,7 @@ def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) 
         "ε": [question.epsilon for question in plan.questions],
         "target": [question.target for question in plan.questions],
         "worst error, predicted": [each.worst for each in predictions],
+        "root mean square of the worst error": [each.mean_square for each in predictions],
         "mean error, predicted": [each.typical for each in predictions],
         "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
         "impossible below": [each.impossible for each in predictions],

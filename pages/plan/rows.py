@@ -24,12 +24,12 @@ USUAL = "identity"
 
 
 def questions_of(declared: Declared) -> tuple[PlannedQuestion, ...]:
-    """The questions as they were left, else two to begin with."""
-    kept = kept_questions()
-    if declared.key not in kept:
-        kept[declared.key] = beginning(declared.table)
-        st.session_state["plan_questions"] = kept
-    return tuple(each for each in kept[declared.key] if isinstance(each, PlannedQuestion))
+    """The questions as they were left, without those that the table no longer fits; else two to begin with."""
+    kept = kept_questions().get(declared.key, ())
+    fitting = [each for each in kept if not refused(declared, each)]
+    if not fitting or len(fitting) < len(kept):
+        keep(declared, fitting or beginning(declared.table), anew=bool(kept))
+    return kept_questions()[declared.key]
 
 
 def keep(declared: Declared, questions: Sequence[PlannedQuestion], *, anew: bool) -> None:

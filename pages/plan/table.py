@@ -8,16 +8,16 @@ import streamlit as st
 
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.bundled import suggested_domain
-from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Categories, Grid, Grouped, Line
-from dpcore.data.readings import Columns, Reading
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source
-from dpcore.plan.questions import Plan
+from dpcore.plan.questions import Plan, PlannedQuestion
+from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE
+from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
+from pages.shell.doors import is_public_demo
 from pages.shell.private.twin import declared_rows
-from pages.shell.session import upload
 
 OPENED, FIRST = "plan-file", "adult"
 MOST_BYTES = 200_000
@@ -46,9 +46,10 @@ class Declared:
 
 def pick_table() -> Declared:
     """The controls of the table, the relation and the failure chance."""
-    own, opened = upload(), opened_plan()
+    held, opened = held_file(), opened_plan()
+    own, filled = declared_columns(held) if held else (None, 0)
     titles = {each.key: each.title for each in SAMPLES}
-    if own is not None:
+    if held and own and own.used:
         titles = {OWN_FILE: "Your table", **titles}
     if opened is not None:
         titles = {OPENED: "The opened plan's table", **titles}
@@ -61,10 +62,14 @@ def pick_table() -> Declared:
             key=key, title="The opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
             beta=opened.beta,
         )  # fmt: skip
-    relation = neighbours(own.person_rows if key == OWN_FILE and own is not None else 0)
+    mine = own if key == OWN_FILE else None
+    relation = neighbours(mine.person_rows if mine and mine.person else 0)
     beta = stops("Failure chance β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
-    if key == OWN_FILE and own is not None:
-        table, n = table_of(own), declared_rows(own, relation)
+    if held and mine:
+        table = mine
+        n = declared_rows(Source(origin=held.origin, reading=mine.reading(mine.used[0].name)), relation)
+        if filled:
+            st.caption(f"Left out: {filled} whose bounds or labels were read off your rows. Declare them on Data.")
     else:
         columns = (DeclaredColumn(name=each.column, on=suggested_domain(each)) for each in sample(key).columns)
         table, n = DeclaredTable(columns=tuple(columns)), Bundled(sample_key=key).rows
@@ -78,33 +83,6 @@ def pick_table() -> Declared:
     return Declared(key=key, title=titles[key], table=table, n=n, neighbours=relation, beta=beta)
 
 
-def table_of(own: Source) -> DeclaredTable:
-    """The declared columns of a file.
-
-    Raises:
-        ParameterError: bounds or labels were read off the rows, or what is read is no column of a table.
-    """
-    if own.bounds_from_data:
-        raise ParameterError("Bounds or labels were read off your rows: declare them on Data, and plan with those.")
-    reading: Reading = own.reading
-    person, rows = "", 1
-    if isinstance(own.reading, Capped):
-        reading, person, rows = own.reading.reading, own.reading.person, own.reading.rows
-    found: list[Line | Categories] = []
-    if isinstance(reading, Columns):
-        match reading.on:
-            case Line() | Categories() as alone:
-                found = [alone]
-            case Grid() as grid:
-                found = [grid.first, grid.second]
-            case Grouped() as grouped:
-                found = [Categories(labels=grouped.labels), grouped.line]
-    if not found or not isinstance(reading, Columns):
-        raise ParameterError("A plan is about declared columns: declare some on Data.")
-    columns = tuple(DeclaredColumn(name=name, on=on) for name, on in zip(reading.names, found, strict=True))
-    return DeclaredTable(columns=columns, person=person, person_rows=rows)
-
-
 def opened_plan() -> Plan | None:
     """The plan that was opened from a file, if any."""
     found: Plan | None = st.session_state.get("plan_opened")
@@ -113,7 +91,7 @@ def opened_plan() -> Plan | None:
 
 def open_file() -> None:
     """The control that opens a plan's file; what is no plan gets its sentence."""
-    file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1)
+    file = st.file_uploader("Open a plan", type="json", key="plan_file", max_upload_size=1, disabled=is_public_demo())
     if file is None or st.session_state.get("plan_file_id") == file.file_id:
         return
     st.session_state["plan_file_id"] = file.file_id
@@ -133,9 +111,9 @@ def open_file() -> None:
     st.rerun()
 
 
-def kept_questions() -> dict[str, tuple[object, ...]]:
+def kept_questions() -> dict[str, tuple[PlannedQuestion, ...]]:
     """Questions of every table that was planned for in this session."""
-    found: dict[str, tuple[object, ...]] = st.session_state.get("plan_questions", {})
+    found: dict[str, tuple[PlannedQuestion, ...]] = st.session_state.get("plan_questions", {})
     return found
 
 

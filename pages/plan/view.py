@@ -11,6 +11,7 @@ from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.plan.shares import Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.plan.figure import missing, planned_errors
+from pages.plan.frontier import frontier
 from pages.plan.preview import preview
 from pages.plan.rows import add_question, edited, keep, questions_of, title
 from pages.plan.table import Declared, open_file, pick_table
@@ -65,6 +66,7 @@ def planning() -> None:
         st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
+    frontier(declared, plan)
     preview(plan)
     st.download_button(
         "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",

@@ -19,7 +19,7 @@ from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
 
-HEIGHT, LEGEND, LOWER_HEIGHT = 235, 30, 240
+HEIGHT, LEGEND, LOWER_HEIGHT = 235, 30, 234
 """Pixels: of the upper row, of a legend's line below it, and of the lower row. All of them are on one screen."""
 TITLES = {
     "data_chart": "true and released data",

@@ -20,9 +20,12 @@ from pages.play.figures.tradeoff import tradeoff
 from pages.play.kept import kept
 from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
+from pages.shell.session import in_link
 
 MOST_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
+ABOVE_NAMES, NAME = 40, 19
+"""Pixels of the trade-off above the names beside it, and of each name."""
 EPSILONS = tuple(float(f"{10 ** (power / 12):.3g}") for power in range(-24, 13))
 """Where the edge of the impossible is worked out: twelve places in every factor of ten, 0.01 to 10."""
 
@@ -74,6 +77,11 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         label="Measuring every mechanism at every ε.",
     )
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
+    chart = st.container()
+    every = st.toggle(
+        "All mechanisms", key=in_link("every"), bind="query-params",
+        help="Else only the chosen one and those that no other beats at every ε are drawn.",
+    )  # fmt: skip
     picture = tradeoff(
         sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
         titles={entry.key: entry.title for entry in entries},
@@ -82,14 +90,17 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         epsilon=epsilon,
         alpha=shared.get("alpha"),
         impossible=lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
+        every=every,
     )
-    powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 3)))
-    picture = dataclasses.replace(picture, y=powers, height=LOWER_HEIGHT, beside=True)
+    powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
+    height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
+    picture = dataclasses.replace(picture, y=powers, height=height, beside=True)
     download = not dataset.provenance.is_private
-    draw(
-        picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
-        download=download, on_pick=choose_point,
-    )  # fmt: skip
+    with chart:
+        draw(
+            picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
+            download=download, on_pick=choose_point,
+        )  # fmt: skip
     _left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 

@@ -13,6 +13,7 @@ from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, genera
 from pages.charts.component import draw, table
 from pages.play.figures.weights import weights_asked
 from pages.shell.controls import check_link, choice
+from pages.shell.doors import is_public_demo
 from pages.shell.session import in_link, remembered
 
 OWN = "matrix"
@@ -56,6 +57,7 @@ def _own(domain: Domain) -> LinearQueries | None:
         key="weights_file",
         help="Numbers between commas, without names. Weights are questions, not data: they are not private.",
         max_upload_size=MOST_BYTES >> 20,
+        disabled=is_public_demo(),
     )
     if file is None:
         st.info(f"Upload a matrix with {size}. A coarser grid has fewer cells.")

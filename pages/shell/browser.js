@@ -42,7 +42,9 @@ function keepHistory() {
   let before = "", emptied = -SOON;
   history.pushState = (state, title, url) => {
     const next = new URL(url ?? location.href, location.href);
-    if (next.pathname === location.pathname) {
+    const lesson = next.searchParams.get("lesson"); // opening one is going somewhere
+    const opens = lesson && lesson !== new URLSearchParams(location.search).get("lesson");
+    if (next.pathname === location.pathname && !opens) {
       if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
       history.replaceState(state, title, url);
       return;

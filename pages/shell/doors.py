@@ -5,8 +5,9 @@ Streamlit looks such a socket's origin up: it asks the internet for its own addr
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,6 +18,24 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 FOREIGN_HOST = "This app is not served under that name: a name of its own belongs into the setting server.allowedHosts."
 FOREIGN_ORIGIN = "This app answers no other site."
 POLICY_VIOLATION = 1008
+DEMONSTRATION = "DPSCOPE_PUBLIC_DEMO"
+NO_FILES = "This is a public demonstration: it takes no files. On your own machine the app does."
+UPLOADS = "/_stcore/upload_file/"
+
+
+def is_public_demo(variables: Mapping[str, str] = os.environ) -> bool:
+    """Whether the app runs as a public demonstration: under any host's name, and without files of anybody.
+
+    Raises:
+        ValueError: the variable is neither 0 nor 1.
+
+    >>> is_public_demo({}), is_public_demo({"DPSCOPE_PUBLIC_DEMO": "0"}), is_public_demo({"DPSCOPE_PUBLIC_DEMO": "1"})
+    (False, False, True)
+    """
+    told = variables.get(DEMONSTRATION, "0")
+    if told not in ("0", "1"):
+        raise ValueError(f"{DEMONSTRATION} must be 0 or 1.")
+    return told == "1"
 
 
 def is_own_host(host: str, allowed: Sequence[str]) -> bool:
@@ -51,15 +70,18 @@ class Doors:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.demo = is_public_demo()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the app's own requests through."""
+        """Let the app's own requests through; of a public demonstration, none that brings a file."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         found = [(name, value.decode("latin-1")) for name, value in scope["headers"] if name in (b"host", b"origin")]
         hosts = [value for name, value in found if name == b"host"]
         origins = [value for name, value in found if name == b"origin"]
-        reason = refusal(hosts, origins, config.get_option("server.allowedHosts"))
+        reason = refusal(hosts, origins, ["*"] if self.demo else config.get_option("server.allowedHosts"))
+        if self.demo and UPLOADS in scope["path"]:
+            reason = NO_FILES
         if reason and scope["type"] == "websocket":
             return await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason})
         if reason:

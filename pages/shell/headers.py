@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 from pages.charts.script import LIBRARY
+from pages.shell.doors import is_public_demo
 
 PRELOAD = f"</{LIBRARY}>; rel=preload; as=script"
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -44,7 +45,8 @@ def content_policy(html: str) -> str:
         "manifest-src": ["'self'"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
-        "frame-ancestors": ["'none'"],
+        # A hosting service may frame an app under the app's own name.
+        "frame-ancestors": ["'self'" if is_public_demo() else "'none'"],
     }
     return "; ".join(" ".join([name, *sources]) for name, sources in directives.items())
 

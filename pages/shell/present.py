@@ -28,8 +28,11 @@ CHARTS = (
     "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "attackme_epsilon_chart",
     "median_success_chart", "vc_recovered_chart", "fat_constants_chart", "dimension_worth_chart", "subset_noise_chart",
     "histogram_risks_chart", "odds_belief_chart", "population_apart_chart", "lowbits_verdicts_chart",
+    "attackme_bits_chart", "median_climb_chart", "median_steps_chart", "median_measured_chart", "vc_run_chart",
+    "vc_accuracy_chart", "vc_worlds_chart", "fat_scale_chart", "fat_weights_chart", "dimension_matrix_chart",
+    "subset_bits_chart", "subset_questions_chart", "odds_guess_chart",
 )  # fmt: skip
-"""The chart of each page and lesson that goes on the stage: the first of them that is drawn."""
+"""What goes on the stage: the first of these charts that is drawn. A lesson draws one at a time."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")
 Part = Literal["title", "chart", "slider", "theorem"]
 
@@ -68,7 +71,8 @@ def curtain(title: str) -> Iterator[None]:
         yield
         return
     with st.container(key="stage"):
-        parts: dict[Part, DeltaGenerator] = {"title": st.empty(), "chart": st.container(key="stage_chart")}
+        head, corner = st.columns([4, 1], vertical_alignment="center")
+        parts: dict[Part, DeltaGenerator] = {"title": head.empty(), "chart": st.container(key="stage_chart")}
         below, aside = st.columns([4, 1])
         parts |= {"slider": below.container(), "theorem": below.container()}
     stage = Stage(parts=parts)
@@ -78,9 +82,9 @@ def curtain(title: str) -> Iterator[None]:
         yield
     if stage.chart:
         st.html(f"<style>{STYLE}</style>")
+        corner.button("End (Esc)", on_click=end)
         with aside:
             _code(link())
-            st.button("End (Esc)", on_click=end)
 
 
 def headline(text: str) -> None:

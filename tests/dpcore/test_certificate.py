@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from dpcore.ledger.records import Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import SAW_TRUE_VALUES, release
+from tests import ROOT
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
 
 Certificate = dict[str, Any]
@@ -198,6 +200,12 @@ def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, st
     assert against(told, ledger.lines(dataset_id)[:2]) == [
         "The ledger ends at entry 2, and entry 3 was certified: it is an old copy."
     ]
+
+
+def test_it_names_the_version_of_the_rows_and_of_the_software(told: Certificate) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert told["version"] == 1 and told["software"]["dpscope"] == project["version"]
+    assert set(told["software"]) == {"dpscope", "numpy", "opendp", "python"}
 
 
 def test_no_float_stands_in_a_certificate(told: Certificate) -> None:

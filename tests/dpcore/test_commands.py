@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.commands import default_folder, main
 from tests import ROOT
-from tests.kit.ledgers import request_of
+from tests.kit.ledgers import plan_of, request_of
 
 ROWS = "age,job\n" + "\n".join(f"{place % 20},cook" for place in range(50)) + "\n"
 
@@ -63,6 +63,20 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert code == 1 and "it is an old copy" in sentence
 
 
+def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    Path("plan.json").write_bytes(plan_of().text)
+    assert "8 numbers. Nothing was charged" in told(capsys, "release plan.json")[1]
+    assert "Entry 1, charged ε 0.5." in told(capsys, "release plan.json data.csv --out first")[1]
+    assert told(capsys, "verify first/certificate.json first/01-counts.csv first/02-counts.csv")[0] == 0
+    assert "Entry 1" in told(capsys, "release plan.json data.csv --out first")[1]
+    Path("joint.json").write_bytes(plan_of().joint_request().text)
+    assert "Entry 1" in told(capsys, "release joint.json data.csv --out first")[1], "a plan is what it asks"
+    assert "Entry 2" in told(capsys, "release plan.json data.csv --draw 2 --out second")[1]
+    code, sentence = told(capsys, "release joint.json data.csv --draw 2")
+    assert code == 1 and "--draw is for plans" in sentence
+
+
 def test_a_terminal_without_greek_letters_is_told_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, REGISTER)
     variables = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
@@ -86,6 +100,7 @@ def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 WRONG = {
     "verify missing.json": "No such file",
     "release data.csv data.csv": "request is not JSON",
+    "release plan.json --draw 0": "A draw's number",
     "release request.json missing.csv": "no such file",
     "ledger register data.csv --name x --epsilon 1": "name a public n",
     "ledger register data.csv --name x --epsilon 0 --n 3": "A budget needs",
@@ -110,6 +125,7 @@ WRONG = {
 @pytest.mark.parametrize("command", WRONG)
 def test_what_goes_wrong_is_one_sentence(capsys: pytest.CaptureFixture[str], command: str) -> None:
     told(capsys, REGISTER)
+    Path("plan.json").write_bytes(plan_of().text)
     code, sentence = told(capsys, command)
     assert code == 1 and WRONG[command] in sentence and sentence.count("\n") == 1
 

@@ -12,7 +12,7 @@ from dpcore.certificate import verify
 from dpcore.downloads import CERTIFICATE, PROGRAM, downloads_of, zipped
 from dpcore.ledger.records import Stored
 from dpcore.release import release
-from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
+from tests.kit.ledgers import ANALYST, few_rows, plan_of, registered, request_of
 
 
 @pytest.fixture
@@ -39,6 +39,15 @@ def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None
     assert verify(certified, {"counts.csv": (unpacked / "counts.csv").read_bytes()}) == []
     code, told = ran(unpacked)
     assert code == 0 and "epsilon 0.5, delta 0: add_remove_one, per row" in told and "counts.csv: 4 rows" in told
+
+
+def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    stored = release(ledger, dataset_id, plan_of().joint_request(), few_rows(), ANALYST)
+    assert isinstance(stored, Stored)
+    zipfile.ZipFile(io.BytesIO(zipped(downloads_of(stored)))).extractall(tmp_path / "else")
+    code, told = ran(tmp_path / "else")
+    assert code == 0 and "01-counts.csv: 4 rows" in told and "02-counts.csv: 4 rows" in told
 
 
 @pytest.mark.parametrize("name", ["counts.csv", CERTIFICATE])

@@ -1,7 +1,7 @@
 """Kills releases under way, and looks at what they leave. Run as a program: it forks, so it must have one thread.
 
-python -m tests.kit.kills FOLDER WHAT COUNT [CONTROL] prints what was seen as JSON. A control is a broken way of
-releasing that the same looks must find.
+python -m tests.kit.kills FOLDER WHAT COUNT ASKED [CONTROL] prints what was seen as JSON. What is asked is one question
+or a plan of two. A control is a broken way of releasing that the same looks must find.
 """
 
 from __future__ import annotations
@@ -31,12 +31,17 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
-from dpcore.requests.single import Request
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from dpcore.requests.joint import Asked
+from tests.kit.ledgers import STEWARD, few_rows, plan_of, registered, request_of
 
 PRESSES_A_LEDGER = 25
 """Chains are read as a whole: long ones would make the later kills slow."""
 PRICE = Price.allowed(epsilon=0.5)
+ASKED: dict[str, Callable[[int], Asked]] = {
+    "question": lambda draw: request_of(draw=draw),
+    "plan": lambda draw: plan_of().joint_request(draw=draw),
+}
+"""By the number of the draw; each has the price."""
 WATCHED = ("dpcore/release.py", "dpcore/ledger/store.py", "dpcore/ledger/connection.py")
 BETWEEN = "INSERT INTO draws"
 """In the line before which a charge is written and its result is not."""
@@ -56,7 +61,7 @@ def shown(came: Any) -> str:
     return f"{type(came).__name__} {told}"
 
 
-def press(ledger: Ledger, dataset_id: str, request: Request) -> str:
+def press(ledger: Ledger, dataset_id: str, request: Asked) -> str:
     """Release, and show."""
     return shown(dpcore.release.release(ledger, dataset_id, request, few_rows(), STEWARD))
 
@@ -129,18 +134,19 @@ def dying_at(fatal: Moment, work: Callable[[], str]) -> Callable[[], str]:
 class Watch:
     """Ledgers, the requests pressed in them, and what was wrong."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, asked: str) -> None:
+        self.asked = ASKED[asked]
         self.folder, self.wrong, self.seen = folder, [], Counter()  # type: tuple[Path, list[str], Counter[str]]
         self.pressed = 0
 
-    def next(self) -> tuple[Ledger, str, Request]:
+    def next(self) -> tuple[Ledger, str, Asked]:
         """A request that nobody pressed yet."""
         if self.pressed % PRESSES_A_LEDGER == 0:
             self.ledger, self.dataset_id = registered(self.folder / str(self.pressed), epsilon=10_000)
         self.pressed += 1
-        return self.ledger, self.dataset_id, request_of(draw=self.pressed)
+        return self.ledger, self.dataset_id, self.asked(self.pressed)
 
-    def look(self, request: Request, showed: str) -> None:
+    def look(self, request: Asked, showed: str) -> None:
         """What a kill left, and what the next press makes of it."""
         ledger, dataset_id = self.ledger, self.dataset_id
         self.wrong += check(ledger, dataset_id)
@@ -227,7 +233,7 @@ def races(watch: Watch, count: int) -> None:
     """Two press different requests, and the budget is for one of them."""
     for place in range(count):
         ledger, dataset_id, first = watch.next()
-        second = request_of(draw=100_000 + place)
+        second = watch.asked(100_000 + place)
         if place % PRESSES_A_LEDGER == 0:
             other, dataset_id = registered(watch.folder / f"race{place}", epsilon=0.5)
             watch.ledger, watch.dataset_id = ledger, dataset_id = other, dataset_id
@@ -262,9 +268,9 @@ CONTROLS = {
 }
 
 
-def main(folder: str, what: str, count: str, control: str = "") -> None:
+def main(folder: str, what: str, count: str, asked: str, control: str = "") -> None:
     """Run one kind of kills, with a control if one is named."""
-    watch = Watch(Path(folder))
+    watch = Watch(Path(folder), asked)
     if control:
         CONTROLS[control]()
     kinds = {"random": random_kills, "lines": line_kills, "named": named_kills, "twice": double_submits, "races": races}

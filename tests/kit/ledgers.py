@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Neighbours
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Columns
 from dpcore.ledger.records import Actor, Registration, Role
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.queries.ranges import Intervals
 from dpcore.requests.single import Request
 
@@ -87,3 +89,15 @@ def registered(
     budget = Price.allowed(epsilon=epsilon, delta=delta)
     made = ledger.register(Registration(**usual | changed), rows or few_rows(), budget, STEWARD)
     return ledger, made.dataset_id
+
+
+def plan_of(*, person: str = "", rows: int = 1, pure: bool = True) -> Plan:
+    """Two questions of one table: ages below 20 in four cells, and in two."""
+    columns = (DeclaredColumn(name="age", on=Line(high=20.0, bits=2)),)
+    noisy: dict[str, Any] = {"entry_key": "identity"} if pure else {"entry_key": "gaussian", "values": {"delta": 1e-7}}
+    questions = (
+        PlannedQuestion(columns=("age",), queries="intervals", entry_key="identity", epsilon=0.25),
+        PlannedQuestion(columns=("age",), queries="cells", epsilon=0.25, **noisy),
+    )
+    table = DeclaredTable(columns=columns, person=person, person_rows=rows)
+    return Plan(table=table, n=NOMINAL, questions=questions)

@@ -17,6 +17,8 @@ MOST_QUESTIONS, MOST_POINTS = 32, 32
 """That are drawn."""
 NAMED_POINTS = 16
 """Names of points that fit side by side on a phone."""
+TALLEST = 450
+"""Pixels of a matrix: the lesson is one screen."""
 FLOOR, TOP = 0.001, 10.0
 """Ends of the axis of errors: beyond ten times n nothing is to be seen."""
 
@@ -80,7 +82,7 @@ def matrix(*, weights: Floats, found: Shattering) -> Picture:
                 for point, level in zip(points, found.levels, strict=True)
             },
         },
-        height=120 + 22 * len(rows),
+        height=min(120 + 22 * len(rows), TALLEST),
     )
 
 

@@ -16,8 +16,21 @@ from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 from pages.learn.dimension import figure
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, why
+from pages.learn.kit import (
+    THEORY,
+    Lesson,
+    break_it,
+    epsilon,
+    guess_number,
+    intro,
+    picture,
+    pictures,
+    revealed,
+    told,
+    why,
+)
 from pages.shell.controls import choice, stops, whole
+from pages.shell.doors import is_public_demo
 from pages.shell.session import with_progress
 
 OWN = "own"
@@ -51,34 +64,33 @@ class Asked:
     badge: str
 
 
+VIEWS = ("The class, and what it shatters", "What it costs and buys")
+"""Its pictures."""
+
+
 def lesson() -> None:
     """Controls, the question, the matrix with its shattered set, what it is worth."""
-    st.markdown(
-        "Some points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
-        "points that a class of questions shatters is its **dimension**: how much it can ask. A rich class gives "
-        "secrets away when it is answered well; a poor one can be answered privately from few rows, unless there are "
-        "very many points."
+    intro(
+        "Points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
+        "points that a class shatters is its **dimension**: how much it can ask, and give away."
     )
-    left, right = st.columns(2)
-    with left:
-        titles = {key: f"“{each.title}”" for key, each in CLASSES.items()} | {OWN: "My own matrix"}
-        chosen = choice("Class of questions", titles, key="dimension-class", default="intervals")
-        asked = _own() if chosen == OWN else _named(chosen)
-    with right:
-        loss = epsilon("dimension", default=0.1)
-        weighed = asked is not None and not np.isin(asked.weights, (0.0, 1.0)).all()
-        scale = (
-            stops(
-                "Scale γ",
-                SCALES,
-                0.1,
-                key="dimension-scale",
-                help_text="A question takes a point if it weighs it γ or more above the point's level, and leaves it "
-                "if γ or more below.",
-            )
-            if weighed
-            else None
+    titles = {key: f"“{each.title}”" for key, each in CLASSES.items()} | {OWN: "My own matrix"}
+    chosen = choice("Class of questions", titles, key="dimension-class", default="intervals")
+    asked = _own() if chosen == OWN else _named(chosen)
+    weighed = asked is not None and not np.isin(asked.weights, (0.0, 1.0)).all()
+    scale = (
+        stops(
+            "Scale γ",
+            SCALES,
+            0.1,
+            key="dimension-scale",
+            help_text="A question takes a point if it weighs it γ or more above the point's level, and leaves it "
+            "if γ or more below.",
         )
+        if weighed
+        else None
+    )
+    loss = epsilon("dimension", default=0.1)
     if asked is None:
         return
     questions, points = asked.weights.shape
@@ -91,17 +103,11 @@ def lesson() -> None:
         high=12,
         default=3,
     )
-    if guess is None:
-        return
     found = with_progress(
         f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
     )
-    picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
     right_guess = found.at_least <= guess <= found.at_most
-    st.markdown(
-        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {_told(asked, found, scale)} "
-        f"{THEORY}"
-    )
+    told(f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {found.sentence()} {THEORY}")
     both = worth_by_rows(
         weights=asked.weights,
         found=found,
@@ -110,25 +116,31 @@ def lesson() -> None:
         neighbours=Neighbours.REPLACE_ONE,
         beta=BETA,
     )
-    picture(
-        figure.worst_errors(both, dimension=found.at_most),
-        key="dimension_worth",
-        badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
-    )
+    if pictures("dimension", *VIEWS) == VIEWS[0]:
+        picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
+    else:
+        picture(
+            figure.worst_errors(both, dimension=found.at_most),
+            key="dimension_worth",
+            badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
+        )
     bound = worth.hidden_half(found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA)
     why(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
+        *([_told(asked, found, scale)] if revealed() else []),
         *([f"{bound.statement} {THEORY}"] if bound is not None else []),
         proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
+        says="d points need as many questions as they have subsets; and with d small a class has few questions.",
     )
+    break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
 
 
 def _named(key: str) -> Asked:
     """A class by name, at a size."""
     named = CLASSES[key]
     most = min(LARGEST, named.largest)
-    size = whole(named.size.capitalize(), 1, most, min(6, most), key=f"dimension-{key}")
+    size = whole(named.size.capitalize(), 1, most, min(5, most), key=f"dimension-{key}")
     return Asked(
         title=f"“{named.title}”",
         weights=named.example(size).astype(np.float64),
@@ -148,7 +160,10 @@ def _own() -> Asked | None:
         help=f"Up to {MOST_QUESTIONS} questions on {MOST_POINTS} points. Zeros and ones are yes-or-no questions.",
     )
     brought = st.file_uploader(
-        "Or a text file with the same (it goes before the text)", key="dimension-file", max_upload_size=1
+        "Or a text file with the same (it goes before the text)",
+        key="dimension-file",
+        max_upload_size=1,
+        disabled=is_public_demo(),
     )
     try:
         weights = read_class(brought.getvalue() if brought is not None else written)
@@ -174,7 +189,7 @@ def _search(weights: Floats, scale: float | None) -> Generator[float, None, Shat
 def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
     """The dimension, its levels, and the numbers of questions it goes with."""
     questions, points = worth.different(asked.weights), asked.weights.shape[1]
-    text = f"{found.sentence()} "
+    text = ""
     if asked.known is not None:
         text += f"The closed form says {asked.known} for every such class. "
     if scale is not None and len(found.points):
@@ -190,3 +205,18 @@ def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
         most = worth.most_questions(points=points, dimension=found.at_most)
         text += f"; with this dimension no class on {points} points asks more than {most:,}"
     return f"{text}."
+
+
+LESSON = Lesson(
+    key="dimension",
+    question="How much can a class of questions ask?",
+    group="Limits",
+    minutes=6,
+    needs="counting queries",
+    asks=(
+        "Which two points do intervals shatter, and why no three?",
+        "A class has 64 questions. How many points can it shatter at most?",
+        "What does a large dimension forbid, and what does a small one allow?",
+    ),
+    show=lesson,
+)

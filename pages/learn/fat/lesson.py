@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from dpcore.core import Neighbours, exactly
 from dpcore.experiments.limits.reconstruction import BETA
 from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
+from pages.charts.words import percent
 from pages.learn.fat import figure
-from pages.learn.kit import THEORY, draws_seed, epsilon, guess_answer, picture, relation, why
+from pages.learn.kit import (
+    SIMULATED,
+    THEORY,
+    Lesson,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_answer,
+    intro,
+    more,
+    picture,
+    pictures,
+    relation,
+    stop,
+    told,
+    why,
+)
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
 from pages.shell.session import remembered
@@ -23,19 +39,20 @@ ANSWERS = {
 }
 
 
+VIEWS = ("How much is found", "One question", "Which errors are forbidden")
+"""Its pictures."""
+
+
 def lesson() -> None:
     """Controls, the question, one run, the share by scale, the three constants."""
-    st.markdown(
-        "A question need not count; it may **weigh**: so much for each person, between 0 and 1. Suppose that for every "
-        "half of the people some question weighs that half only a little more than the others: γ above a level, "
-        "instead of γ below it. Is an accurate answer still dangerous?"
+    intro(
+        "A question may **weigh** people instead of counting them. Suppose that for every half of them some question "
+        "weighs that half only a little more: γ above a level, not γ below it. Is an accurate answer still dangerous?"
     )
-    left, right = st.columns(2)
-    with left:
+    loss = epsilon("fat", default=2.0)
+    scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
+    with more():
         points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="fat-points"))
-        scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
-        loss = epsilon("fat", default=2.0)
-    with right:
         uneven = whole("Levels differ by, in percent of γ", 0, 100, 50, key="fat-uneven")
         neighbours = relation(
             "fat",
@@ -50,12 +67,6 @@ def lesson() -> None:
         label="Your guess",
         answers=ANSWERS,
     )
-    if guess is None:
-        return
-    st.markdown(
-        f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. The share stays the same: the "
-        "attacker knows the weights and scales them away."
-    )
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     seen = attack(
         points=points,
@@ -66,30 +77,54 @@ def lesson() -> None:
         neighbours=neighbours,
         seed=drawn,
     )
-    left, right = st.columns(2)
-    with left:
-        picture(figure.weights(seen, scale=scale), key="fat_weights", badge=badge)
-    with right:
-        picture(figure.by_scale(scales=SCALES, shares=seen.shares, scale=scale), key="fat_scale", badge=badge)
+    weak, strong = (percent(float(seen.shares[place].mean())) for place in (0, -1))
+    told(
+        f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. **{weak}** is found at γ = 0.01, "
+        f"**{strong}** at γ = 0.5: the attacker knows the weights and scales them away. {SIMULATED}"
+    )
+    spread = float(np.ptp(seen.levels))
+    bound = fat_shattering.error_bound(
+        points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
+    )
+    why(
+        r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
+        "s is how far the levels lie apart. What shrinks with γ is only the error that gives protection.",
+        f"{bound.statement} {bound.note} {THEORY}",
+        proved=f"{bound.reference}; Lemmas 1 and 2.",
+        says="An attacker who reads answers within α finds a half T′ that misses few of the true half T.",
+    )
+    break_it("Levels far apart hide a little.", "Levels differ by γ", {"fat-uneven": 100, "fat-scale": stop(0.5)})
+    chosen = pictures("fat", *VIEWS)
+    if chosen != VIEWS[2]:
+        shown = (
+            figure.by_scale(scales=SCALES, shares=seen.shares, scale=scale)
+            if chosen == VIEWS[0]
+            else figure.weights(seen, scale=scale)
+        )
+        picture(shown, key="fat_scale" if chosen == VIEWS[0] else "fat_weights", badge=badge)
+        return
     errors = remembered(
         f"limits-fat|{points}|{scale}|{uneven}|{neighbours}|{drawn}",
         lambda: measured_errors(points=points, levels=seen.levels, scale=scale, neighbours=neighbours, seed=drawn),
     )
-    spread = float(np.ptp(seen.levels))
     forbidden = unavoidable(epsilon_grid(loss), points=points, scale=scale, spread=spread, neighbours=neighbours)
     picture(
         figure.errors_by_epsilon(forbidden=forbidden, points=points, epsilon=loss, measured=errors),
         key="fat_constants",
         badge=badge,
     )
-    bound = fat_shattering.error_bound(
-        points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
-    )
-    why(
-        r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
-        "An attacker who reads answers within α finds a half T' that misses few of the true half T; s is how far the "
-        "levels lie apart.",
-        "What shrinks with γ is only the error that gives protection.",
-        f"{bound.statement} {bound.note} {THEORY}",
-        proved=f"{bound.reference}; Lemmas 1 and 2.",
-    )
+
+
+LESSON = Lesson(
+    key="fat",
+    question="Are weak questions safe?",
+    group="Attacks",
+    minutes=6,
+    needs="What do accurate answers give away?",
+    asks=(
+        "The weights differ by only 0.02. Why does the attacker find as much?",
+        "What does a small scale γ change, if not the share found?",
+        "Which factor does the paper's constant miss, and why?",
+    ),
+    show=lesson,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import streamlit as st
+import numpy as np
 
 from dpcore.core import Floats, exactly
 from dpcore.experiments.limits.histogram_risk import total_errors
@@ -10,7 +10,21 @@ from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant
 from pages.learn.histogram import figure
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, why
+from pages.learn.kit import (
+    SIMULATED,
+    THEORY,
+    Lesson,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_stop,
+    intro,
+    more,
+    picture,
+    stop,
+    told,
+    why,
+)
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -20,17 +34,14 @@ RELEASES = 200
 
 def lesson() -> None:
     """Controls, the question, the risks against ε."""
-    st.markdown(
-        "A histogram is released with noise in every bar, so that one person's row cannot be told. The **total error** "
-        "is what all bars are off by together, as a share of n: 0 is perfect, 2 is as wrong as can be. The noise looks "
-        "wasteful. Is there a cleverer way?"
+    intro(
+        "A histogram is released with noise in every bar. The **total error** is what all bars are off by together, as "
+        "a share of n: 0 is perfect, 2 is as wrong as can be. Is there a cleverer way?"
     )
-    left, right = st.columns(2)
-    with left:
-        cells = int(stops("Bars k", (2, 8, 16, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
+    loss = epsilon("histogram", default=0.5)
+    cells = int(stops("Bars k", (2, 8, 16, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
+    with more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
-        loss = epsilon("histogram", default=0.5)
-    with right:
         held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
         occupied = min(int(held), cells)
         drawn = draws_seed()
@@ -42,8 +53,6 @@ def lesson() -> None:
         options=(1, 2, 5, 10, 20, 50, 100, 1000),
         default=100,
     )
-    if guess is None:
-        return
 
     def errors(key: str, *, full: int) -> Floats:
         return remembered(
@@ -63,6 +72,13 @@ def lesson() -> None:
         key="histogram_risks",
         badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {drawn}",
     )
+    at = int(np.argmin(np.abs(seen.epsilons - loss)))
+    error, best = float(seen.identity[at]), float(seen.nobody[at])
+    told(
+        f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below {significant(best)}: "
+        + (f"a factor of **{significant(error / best)}** at most" if best > 0 else "no factor is proved here")
+        + f"; you guessed {guess:g}. {THEORY}"
+    )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
     projected = errors("projected_histogram", full=occupied)
     why(
@@ -70,7 +86,9 @@ def lesson() -> None:
         f"{bound.statement} {bound.note} {THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
         proved=f"{bound.reference}; their equation 5 for the random-DP histogram.",
+        says="k bars, n rows; for some constant c, whatever the ε-private method M, on its worst data D.",
     )
+    break_it("On data with few full bars something helps: see Why.", "One full bar", {"histogram-held": stop(1)})
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
@@ -98,3 +116,18 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
             else f"rows no such promise is proved: there are too few rows. {THEORY}"
         )
     )
+
+
+LESSON = Lesson(
+    key="histogram",
+    question="Is noise in every bar wasteful?",
+    group="Limits",
+    minutes=6,
+    needs="the Laplace mechanism; expected error",
+    asks=(
+        "By which factor can anybody beat noise in every bar, on the worst data?",
+        "What helps when most bars are empty, and at which price?",
+        "Where does the error of k/(εn) come from?",
+    ),
+    show=lesson,
+)

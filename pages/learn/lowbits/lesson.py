@@ -7,7 +7,22 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, draws_seed, epsilon, guess_number, picture, why
+from pages.learn.kit import (
+    SIMULATED,
+    Lesson,
+    below,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_number,
+    intro,
+    more,
+    picture,
+    revealed,
+    stop,
+    told,
+    why,
+)
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
 from pages.shell.session import with_progress
@@ -15,18 +30,13 @@ from pages.shell.session import with_progress
 
 def lesson() -> None:
     """Controls, the question, the two verdicts, some releases taken apart."""
-    st.markdown(
-        "A count is released with Laplace noise as the textbook says, `scale * log(uniform)`: on paper this is "
-        "private. In a computer the noise is one of finitely many numbers, and **adding it to another count rounds it "
-        "differently**. So the attacker looks at the last bits: is there one person more in the table, or not?"
+    intro(
+        "A count is released with textbook noise, `scale * log(uniform)`: private on paper. In a computer the noise is "
+        "one of finitely many numbers, and **adding it to another count rounds it differently**."
     )
-    left, right = st.columns(2)
-    with left:
-        loss = epsilon("low-bits", default=0.5, high=1.0)
-    with right:
-        low = int(
-            stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count")
-        )
+    loss = epsilon("low-bits", default=0.5, high=1.0)
+    low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
+    with more():
         drawn = draws_seed()
     allowed = float(odds.best_guess(0.5, epsilon=loss))
     guess = guess_number(
@@ -39,8 +49,6 @@ def lesson() -> None:
         default=50,
         unit="%%",
     )
-    if guess is None:
-        return
     found = with_progress(
         f"limits-low-bits|{loss}|{low}|{drawn}",
         lambda: low_bits.attack_both(low=low, epsilon=loss, seed=drawn),
@@ -52,24 +60,33 @@ def lesson() -> None:
         badge=f"simulated: naive noise with seed {drawn}, secure sampler from the system's entropy",
     )
     if found.naive.broken:
-        st.warning(
-            f"The naive noise cannot be ε-DP with ε = {exactly(loss)}: {percent(found.naive.success)} right guesses, "
-            f"at least {percent(found.naive.interval[0])} (exact interval, wrong once in a million times), where "
-            f"{percent(allowed)} are allowed."
+        told(
+            f"**Broken**: {percent(found.naive.success)} right guesses, where {percent(allowed)} are allowed; at least "
+            f"{percent(found.naive.interval[0])} (exact interval, wrong once in a million times). {SIMULATED}"
         )
     else:
-        st.info(
-            "At this count and ε the few lost bits are not enough for a verdict; try smaller counts or a smaller ε."
-        )
-    _taken_apart(found)
-    st.markdown(
-        f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, whatever ε "
-        f"was. {SIMULATED}"
-    )
+        told("At this count and ε the few lost bits are not enough for a verdict; try smaller counts or a smaller ε.")
+    if revealed():
+        with below():
+            _taken_apart(found)
     why(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
+        *(
+            [
+                f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, "
+                f"whatever ε was. {SIMULATED}"
+            ]
+            if revealed()
+            else []
+        ),
         proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
+        says="No attacker on an ε-private release tells two neighbouring tables apart more often.",
+    )
+    break_it(
+        "Next to a large count fewer bits are lost, and the attack fades; the noise is no better.",
+        "Counts 1,000 and 1,001",
+        {"low-bits-count": stop(1000)},
     )
 
 
@@ -93,3 +110,18 @@ def _taken_apart(found: low_bits.Attacked) -> None:
         },
         hide_index=True,
     )
+
+
+LESSON = Lesson(
+    key="low-bits",
+    question="Do the last bits of a noisy number tell on you?",
+    group="Attacks",
+    minutes=5,
+    needs="the Laplace mechanism; how computers round",
+    asks=(
+        "The proof of the Laplace mechanism is right. Which of its assumptions does a computer break?",
+        "Why does a release rule one count out for certain, whatever ε is?",
+        "What does the secure sampler do instead?",
+    ),
+    show=lesson,
+)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
-import streamlit as st
 
 from dpcore.core import exactly
 from dpcore.experiments.limits import medians
 from dpcore.limits.bounds import median
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_stop, picture, why
+from pages.learn.kit import (
+    SIMULATED,
+    THEORY,
+    Lesson,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_stop,
+    intro,
+    more,
+    picture,
+    pictures,
+    revealed,
+    stop,
+    told,
+    why,
+)
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered
@@ -23,31 +40,70 @@ WALKS = {
 }
 
 
+VIEWS = ("Who finds the median?", "The walk", "Its steps")
+"""Its pictures."""
+
+
 def lesson() -> None:
     """Controls, the question, success against bits, and the walk of one mechanism."""
-    st.markdown(
-        "A table has n rows, and **all of them hold the same value**. Any sensible median is that value, and a method "
-        "must say so. Surely that is easy? Change one row at a time until all of them hold *another* value: a private "
-        "method may change its mind only a little at every step."
+    intro(
+        "A table has n rows, and **all of them hold the same value**: that is the median. Surely a private method can "
+        "say so?"
     )
-    left, right = st.columns(2)
-    with left:
+    loss = epsilon("median", default=0.1)
+    bits = stops("Bits of the grid", BITS, 200, key="median-bits", help_text="2^bits possible values.")
+    with more():
         n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
-        loss = epsilon("median", default=0.1)
-    with right:
-        bits = stops("Bits of the grid", BITS, 100, key="median-bits", help_text="2^bits possible values.")
         delta = stops("Slack δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
         drawn = draws_seed()
     guess = guess_stop(
         "median",
-        f"{f'{n:,} equal rows' if n > 1 else 'One row'}, privacy loss {exactly(loss)}. How fine may the grid be before "
-        "**every** private method is wrong more often than right?",
+        f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}. How fine may the grid be before "
+        "**every** private method **with δ = 0** is wrong more often than right?",
         label="Your guess, in bits of the grid",
         options=BITS,
         default=1000,
     )
-    if guess is None:
-        return
+    chosen = pictures("median", *VIEWS)
+    if chosen == VIEWS[0]:
+        _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=drawn)
+    else:
+        _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
+    at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
+    told(
+        f"On $2^{{{bits:.0f}}}$ values, with δ = 0, nobody has a chance of being right above "
+        f"**{typeset(figure.log_chance(float(at.most[0])))}**; the stable median, with δ = {exactly(delta)}, "
+        f"**{typeset(figure.log_chance(float(at.mechanisms['stable'][0])))}**. {THEORY}"
+    )
+    bound = median.impossibility(bits=bits, n=n, epsilon=loss)
+    why(
+        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\Pr[\text{right}]<\tfrac12",
+        f"{bound.statement} {bound.note} {THEORY}",
+        "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
+        "little at every step. The walk shows it.",
+        "With δ > 0 the wall has a door: the stable median answers only if no "
+        f"{median.stable_threshold(epsilon=loss, delta=delta):,} rows or so could change the answer, and it does not "
+        "care how long the line is.",
+        proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
+        "permute-and-flip.",
+        says=f"For δ = 0 only. Here the wall is at {median.wall(n=n, epsilon=loss):,.1f} bits."
+        if revealed()
+        else "For δ = 0 only, b bits of the grid.",
+    )
+    break_it("On a short line there is room for everybody.", "Ten bits", {"median-bits": stop(10)})
+
+
+def typeset(chance: str) -> str:
+    """A power of ten as a formula.
+
+    >>> typeset("1.8·10^−17")
+    '1.8·$10^{-17}$'
+    """
+    return re.sub(r"10\^−(\d+)", r"$10^{-\1}$", chance)
+
+
+def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, drawn: int) -> None:
+    """Who is right, against bits."""
     grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
     picture(
         figure.success(
@@ -65,22 +121,10 @@ def lesson() -> None:
         key="median_success",
         badge=f"curves: exact theory · dots: simulated, preview sampler, seed {drawn}",
     )
-    bound = median.impossibility(bits=bits, n=n, epsilon=loss)
-    why(
-        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\Pr[\text{right}]<\tfrac12\qquad(\delta=0)",
-        f"{bound.statement} {bound.note} {THEORY}",
-        "With δ > 0 the wall has a door: the stable median answers only if no "
-        f"{median.stable_threshold(epsilon=loss, delta=delta):,} rows or so could change the answer, and it does not "
-        "care how long the line is.",
-        proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
-        "permute-and-flip.",
-    )
-    _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn)
 
 
-def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int) -> None:
-    """The hybrid walk of the chosen mechanism: chance at every data set, factor at every step."""
-    st.subheader("Why: walk from one data set to the other")
+def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps: bool) -> None:
+    """The hybrid walk of the chosen mechanism: chance at every data set, or factor at every step."""
     chosen = choice("Who walks", WALKS, key="median-walk")
     if chosen == "search":
         seen = remembered(
@@ -91,14 +135,28 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int) -> No
             key="median_measured",
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
-        st.markdown(
+        told(
             "An accurate release of thresholds would always end at v: on lines too long for n and ε no ε-private "
             f"release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)
-    left, right = st.columns(2)
-    with left:
-        picture(figure.climb(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
-    with right:
+    if steps:
         picture(figure.factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
+    else:
+        picture(figure.climb(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
+
+
+LESSON = Lesson(
+    key="median",
+    question="Can a private method find the median?",
+    group="Limits",
+    minutes=8,
+    needs="differential privacy with δ = 0; the exponential mechanism",
+    asks=(
+        "All rows are equal. Why is it hard to say their value privately?",
+        "By how much may the chance of an answer change when one row changes, and after n rows?",
+        "What does the stable median give up to pass the wall?",
+    ),
+    show=lesson,
+)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dpcore.core import exactly
-from pages.learn.kit import THEORY, epsilon, guess_number, picture, why
+from dpcore.limits.bounds import odds
+from pages.charts.words import percent
+from pages.learn.kit import THEORY, Lesson, break_it, epsilon, guess_number, intro, picture, pictures, told, why
 from pages.learn.odds import figure
 from pages.shell.controls import stops, whole
+
+VIEWS = ("Belief, before and after", "Guessing right")
+"""Its pictures."""
 
 
 def lesson() -> None:
     """Controls, the question, belief before and after, chance of guessing right."""
-    st.markdown(
+    intro(
         "Someone knows **everyone else** in the data, and suspects you. They look at what is released. How much surer "
-        "can they be? Privacy loss ε says: their odds are multiplied by e^ε at most, whatever else they know and "
-        "however they compute."
+        "can they be?"
     )
-    left, right = st.columns(2)
-    with left:
-        percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
-        loss = epsilon("odds", default=1.0)
-    with right:
-        delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
+    loss = epsilon("odds", default=1.0)
+    percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
+    delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
     guess = guess_number(
         "odds",
@@ -34,20 +33,36 @@ def lesson() -> None:
         default=50,
         unit="%%",
     )
-    if guess is None:
-        return
     badge = "exact theory: holds for every release and every attacker"
-    left, right = st.columns(2)
-    with left:
+    most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
+    told(f"From {percents}% to at most **{percent(most)}** likely; you guessed {guess}%. {THEORY}")
+    if pictures("odds", *VIEWS) == VIEWS[0]:
         shown = figure.belief(prior=prior, epsilon=loss, delta=delta, guess=guess / 100)
         picture(shown, key="odds_belief", badge=badge)
-    with right:
+    else:
         picture(figure.guessing(prior=prior, epsilon=loss, delta=delta), key="odds_guess", badge=badge)
     why(
         r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
-        r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}\qquad(\delta=0)",
+        r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
         "It does **not** say that nothing is learned about people like you, nor that bad odds were good before. The ε "
         f"of several releases add up, and a person with several rows gets the ε of each. {THEORY}",
         proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
         "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
+        says="For δ = 0. Their odds are multiplied by at most this factor, whatever else they know.",
     )
+    break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
+
+
+LESSON = Lesson(
+    key="odds",
+    question="What does an ε mean to someone who suspects you?",
+    group="What is promised",
+    minutes=4,
+    needs="odds and Bayes' rule",
+    asks=(
+        "Someone thinks it 10% likely. How likely at most after a release at ε = 1?",
+        "Does ε promise that nothing is learned about people like you?",
+        "What do two releases at ε = 1 allow together?",
+    ),
+    show=lesson,
+)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from dpcore.core import Floats, ParameterError, exactly
 from dpcore.limits.bounds import distributional, net_samples
-from pages.charts.words import significant
-from pages.learn.kit import SIMULATED, THEORY, guess_number, picture, why
+from pages.charts.words import percent, significant
+from pages.learn.kit import SIMULATED, THEORY, Lesson, break_it, guess_number, intro, picture, stop, told, why
 from pages.learn.population import figure
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -21,17 +20,13 @@ NET_POINTS, PAIRS = 8, 60
 
 def lesson() -> None:
     """Controls, the question, the chance that two samples are told apart."""
-    st.markdown(
-        "Two polls ask different people of the **same** population. Surely a private answer to the one looks like a "
-        "private answer to the other? Take the number of people who say yes, and fold it like a ruler: 0, 1, … up to "
-        "m − 1, then back to 0, and so on. One person moves it by 1 at most, so a little noise makes it private."
+    intro(
+        "Two polls ask different people of the **same** population. Surely their private answers look alike? Fold the "
+        "number of yeses like a ruler: 0, 1, … up to m − 1, then back to 0. One person moves it by 1 at most."
     )
-    left, right = st.columns(2)
-    with left:
-        n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
-    with right:
-        losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
-        loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+    loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
+    n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
     guess = guess_number(
         "population",
         f"ε = {exactly(loss)} hides every single row. How often are two samples of the same population told apart with "
@@ -42,8 +37,6 @@ def lesson() -> None:
         default=0,
         unit="%%",
     )
-    if guess is None:
-        return
     apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
     net = remembered(
         f"limits-net-samples|{n}",
@@ -58,6 +51,10 @@ def lesson() -> None:
         key="population_apart",
         badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
     )
+    told(
+        f"The folded count tells **{percent(apart.far)}** of all pairs apart; you guessed {guess}%. {THEORY} The net "
+        f"mechanism loses {significant(float(np.median(net)))} or more in half of them. {SIMULATED}"
+    )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * apart.modulus:
         text = f"{wanders}, far more than the ruler's length {apart.modulus}: folded, they are as good as independent."
@@ -70,7 +67,9 @@ def lesson() -> None:
         f"{text} {THEORY}",
         distributional_words(apart, net, n=n),
         proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
+        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not the population.",
     )
+    break_it("Few people, and the ruler is hardly folded.", "Ten rows", {"population-n": stop(10)})
 
 
 def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:
@@ -98,3 +97,18 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         f"{significant(middle)}** in half of all pairs, {significant(middle / apart.epsilon)} times ε. That grows like "
         f"ε√n, so it takes an ε of about 1/√n = {significant(n**-0.5)} for a useful promise about samples. {SIMULATED}"
     )
+
+
+LESSON = Lesson(
+    key="population",
+    question="Does protecting people protect the population?",
+    group="What is promised",
+    minutes=6,
+    needs="differential privacy; sampling without replacement",
+    asks=(
+        "One row moves the folded count by 1 at most. Why are two samples told apart?",
+        "Distributional privacy with β below 1/(n + 1)² implies differential privacy. Why not the reverse?",
+        "Which ε would a net mechanism need for a useful promise about samples of n rows?",
+    ),
+    show=lesson,
+)

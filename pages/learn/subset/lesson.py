@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dpcore.core import Booleans, exactly
 from dpcore.data.bundled import bundled
 from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from pages.charts.words import percent
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, why
+from pages.learn.kit import (
+    SIMULATED,
+    THEORY,
+    Lesson,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_number,
+    intro,
+    more,
+    picture,
+    pictures,
+    told,
+    why,
+)
 from pages.learn.subset import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered, with_progress
@@ -28,22 +40,24 @@ METHODS = {
 }
 
 
+VIEWS = ("More noise", "Fewer questions", "One attack")
+"""Its pictures."""
+
+
 def lesson() -> None:
     """Controls, the question, one attack, the share against noise and against questions."""
-    st.markdown(
-        "Everyone has one secret bit. Nobody's bit is ever published: only **how many in a random group have a 1**, "
-        "with some noise. An attacker looks for the bits that fit all these answers best."
+    intro(
+        "Everyone has one secret bit, which is never published: only **how many in a random group have a 1**, with "
+        "some noise. An attacker looks for the bits that fit all these answers best."
     )
-    left, right = st.columns(2)
-    with left:
-        secret = choice("Secret column", SECRETS, key="subset-secret", default="adult.sex")
+    error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
+    questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
+    with more():
         people = int(stops("People n", (20, 50, 100, 200, 344, 500), 200, key="subset-people"))
-        questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
-    with right:
-        error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
+        secret = choice("Secret column", SECRETS, key="subset-secret", default="adult.sex")
         method = choice("Attack", METHODS, key="subset-method")
+        loss = epsilon("subset", default=1.0)
         drawn = draws_seed()
-    loss = epsilon("subset", default=1.0)
     truth, words = secret_bits(secret, people=people, seed=drawn)
     people = len(truth)
     guess = guess_number(
@@ -56,8 +70,6 @@ def lesson() -> None:
         default=60,
         unit="%%",
     )
-    if guess is None:
-        return
     kind = "generated" if secret == "generated" else "bundled sample"
     badge = f"true: {kind} · answers: simulated, preview sampler, seed {drawn}"
     masks = subset_sum.random_groups(Preview(drawn + 1), people=people, groups=questions)
@@ -67,7 +79,8 @@ def lesson() -> None:
         lambda: subset_sums.attack(masks, truth, error=error, method=method, seed=drawn + 2),
         label="Solving, with more and more answers.",
     )
-    picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
+    share = float(((found.estimates[0] > 0.5) == truth).mean())
+    told(f"The attack finds **{percent(share)}** of the {people} secret bits; you guessed {guess}%. {SIMULATED}")
     seen = with_progress(
         f"limits-subset|{key}|{error}",
         lambda: subset_sums.sweep(masks, truth, error=error, seed=drawn + 3),
@@ -79,24 +92,27 @@ def lesson() -> None:
         seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
     fewer = figure.by_questions(seen=seen, people=people, asked=questions)
-    left, right = st.columns(2)
-    with left:
+    chosen = pictures("subset", *VIEWS)
+    if chosen == VIEWS[0]:
         picture(noise, key="subset_noise", badge=f"{badge} · least squares")
-    with right:
+    elif chosen == VIEWS[1]:
         picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
+    else:
+        picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
     private = remembered(
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
     )
     why(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
-        f"m answers, none off by more than E; s is the smallest singular value of the groups. "
         f"{bound.statement} {THEORY}",
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {SIMULATED} Least "
         "squares is at its weakest where there are as many questions as people: every error is magnified.",
         proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
+        says="m answers, none off by more than E; s is the smallest singular value of the groups.",
     )
+    break_it("Noise beyond √n hides the bits.", "±40 people", {"subset-noise": 40})
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
@@ -107,3 +123,18 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
     dataset = remembered(f"dataset|{source.key}", source.dataset)
     rows = dataset.records[dataset.records < 2][:people]
     return rows == 1, (dataset.domain.describe(0), dataset.domain.describe(1))
+
+
+LESSON = Lesson(
+    key="subset",
+    question="Can you read a secret out of noisy averages?",
+    group="Attacks",
+    minutes=6,
+    needs="least squares",
+    asks=(
+        "Every answer is off by up to seven people. Why do the bits come out?",
+        "How much noise stops the attack, compared with √n?",
+        "Why does a privacy budget count questions?",
+    ),
+    show=lesson,
+)

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-import streamlit as st
+import numpy as np
 
 from dpcore.core import Entry, Neighbours, exactly
-from dpcore.experiments.limits.reconstruction import BETA, NOISE_FREE, fitting, one_attack, recovery, swap_worlds, walls
+from dpcore.experiments.limits.reconstruction import (
+    BETA,
+    EPSILONS,
+    NOISE_FREE,
+    fitting,
+    one_attack,
+    recovery,
+    swap_worlds,
+    walls,
+)
 from dpcore.limits.attacks import vc
-from pages.learn.kit import SIMULATED, THEORY, draws_seed, epsilon, guess_number, picture, relation, why
+from pages.charts.words import percent
+from pages.learn.kit import (
+    SIMULATED,
+    THEORY,
+    Lesson,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_number,
+    intro,
+    more,
+    picture,
+    pictures,
+    relation,
+    told,
+    warned,
+    why,
+)
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
@@ -18,19 +44,21 @@ ALL_COMPARED = 256
 """Points up to which every mechanism that fits can be attacked at once."""
 
 
+VIEWS = ("How much is found", "One attack", "How accurate it was", "Two worlds")
+"""Its pictures."""
+
+
 def lesson() -> None:
     """Controls, the question, one run, many runs, the two worlds."""
-    st.markdown(
-        "Take d different people. A coin decided who is in the table: half of them, **nobody else knows which half**. "
-        "Then counts are released that answer *every* question “how many of this group are in the table?” well. An "
-        "attacker picks the half to which the release gives most rows."
+    intro(
+        "A secret half of d people is in a table. Counts are released that answer *every* question “how many of this "
+        "group are in it?” well. An attacker picks the half to which the release gives most rows."
     )
-    left, right = st.columns(2)
-    with left:
-        points = int(stops("People d, a secret half of them in the table", POINTS, 64, key="vc-points"))
+    loss = epsilon("vc", default=0.5)
+    points = int(stops("People d, a secret half of them in the table", POINTS, 64, key="vc-points"))
+    mores = more()
+    with mores:
         repeats = whole("Rows for each of them", 1, 10, 1, key="vc-repeats")
-        loss = epsilon("vc", default=1.0)
-    with right:
         neighbours = relation(
             "vc",
             default=Neighbours.REPLACE_ONE,
@@ -42,16 +70,13 @@ def lesson() -> None:
         drawn = draws_seed()
     question = (
         f"What share of the secret half does the attacker find at ε = {exactly(loss)}, on average? A blind guess "
-        "finds 50%."
+        "finds 50%, exact counts give 100%."
     )
     guess = guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
-    if guess is None:
-        return
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     entry = entries.get(chosen)
-    attack = one_attack(entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn)
-    picture(figure.one_run(attack), key="vc_run", badge=badge)
-    everyone = points <= ALL_COMPARED and st.toggle(
+    chosen_picture = pictures("vc", *VIEWS)
+    everyone = points <= ALL_COMPARED and mores.toggle(
         "Attack every mechanism that fits (up to a minute)", key=in_link("vc-all"), bind="query-params"
     )
     keys = [chosen] + [key for key in (*entries, NOISE_FREE) if key != chosen and (everyone or key == NOISE_FREE)]
@@ -61,30 +86,48 @@ def lesson() -> None:
         label="Attacking releases.",
     )
     forbidden = walls(epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta)
-    left, right = st.columns(2)
-    with left:
+    shares = {key: float(seen.shares[place, near(loss)].mean()) for place, key in enumerate(seen.keys)}
+    told(
+        f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "
+        f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {SIMULATED}"
+    )
+    if chosen_picture == VIEWS[0]:
         picture(
             figure.recovered(seen=seen, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
             key="vc_recovered",
             badge=badge,
         )
-    with right:
+    elif chosen_picture == VIEWS[1]:
+        attack = one_attack(entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn)
+        picture(figure.one_run(attack), key="vc_run", badge=badge)
+    elif chosen_picture == VIEWS[2]:
         n = points * repeats // 2
         picture(
             figure.accuracy(seen=seen, titles=titles, walls=forbidden, epsilon=loss, n=n),
             key="vc_accuracy",
             badge=badge,
         )
+    else:
+        _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
     bound = vc.error_bound(epsilon=loss, repeats=repeats, neighbours=neighbours, beta=BETA, points=points)
-    _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
     why(
         r"|T\,\triangle\,T'|\le2d\alpha",
-        "Answers within α give a half T' that differs from the secret half T in few of the d people.",
         f"{bound.statement} {bound.note} {THEORY}",
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
         f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
         proved=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
+        says="Answers within α of the truth give a half T′ that differs from the secret half T in at most 2dα people.",
     )
+    break_it(
+        "ε turns the one into the other: raise it, or give everyone ten rows.",
+        "ε = 10, ten rows each",
+        {"vc-epsilon": 10.0, "vc-repeats": 10, "vc-picture": VIEWS[0]},
+    )
+
+
+def near(loss: float) -> int:
+    """Which of the measured values of ε is nearest."""
+    return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / loss))))
 
 
 def _worlds(
@@ -92,13 +135,28 @@ def _worlds(
 ) -> None:
     """The swap behind the proof, for one person."""
     trials = 1000 if points <= 1024 else 100
-    told = remembered(
+    seen = remembered(
         f"limits-worlds|{entry.key if entry else NOISE_FREE}|{points}|{repeats}|{loss}|{neighbours}|{drawn}",
         lambda: swap_worlds(
             entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn, trials=trials
         ),
     )
-    picture(figure.worlds(told=told, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
-    if told.impossible:
-        st.warning(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
-    st.markdown(f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED}")
+    picture(figure.worlds(told=seen, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
+    if seen.impossible:
+        warned(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
+    told(f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED}")
+
+
+LESSON = Lesson(
+    key="vc",
+    question="What do accurate answers give away?",
+    group="Attacks",
+    minutes=8,
+    needs="counting queries; shattered sets help",
+    asks=(
+        "Every group count is right within a few people. How does that give a secret half back?",
+        "Exact counts give 100%. What does a private histogram at ε = 0.5 give, and a blind guess?",
+        "What does the theorem say about α when there are very many people?",
+    ),
+    show=lesson,
+)

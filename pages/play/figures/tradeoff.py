@@ -8,10 +8,14 @@ import numpy as np
 
 from dpcore.core import Floats, exactly
 from dpcore.experiments.sweep import Sweep
-from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
+from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
 from pages.charts.words import drawable, percent, rows, shortened
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
+VACUOUS, BEYOND = 3.0, 3.0**0.5
+"""Where the strip above 100% of n ends, and where in it all larger errors stand: to answer nothing is never worse."""
+FREE_LEFT = 0.3
+"""From this ε on, its rule leaves room for the strip's name at the left."""
 
 
 def tradeoff(
@@ -23,10 +27,12 @@ def tradeoff(
     epsilon: float,
     alpha: float | None,
     impossible: tuple[Floats, Floats] | None = None,
+    every: bool = True,
 ) -> Picture:
-    """Worst error of every mechanism; of the chosen one also a 90% band, the typical error and the promise.
+    """Worst error of mechanisms; of the chosen one also a 90% band, the typical error and the promise.
 
-    A click on a point sends its entry's key and its epsilon; one in the legend hides a mechanism.
+    A click on a point sends its entry's key and its epsilon; one in the legend hides a mechanism. Errors above 100%
+    stand in a strip at the upper edge; what is pointed at and the table keep their values. A promise leaves there.
 
     Args:
         sweep: measured errors.
@@ -36,19 +42,26 @@ def tradeoff(
         epsilon: where the page is now.
         alpha: allowed error, drawn as a rule where given.
         impossible: epsilons (I,), and the errors (I,) below which nobody with the chosen guarantee can promise to stay.
+        every: draw all mechanisms, not only the chosen one and those that none beats everywhere; the table has all.
     """
-    bottom, top = _reach(sweep)
+    pure = [not weaker[key] for key in sweep.keys]
+    seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
+    bottom, top = _reach(sweep, [key in seen for key in sweep.keys])
     called = [f"{titles[key]} ({weaker[key]})" if weaker[key] else titles[key] for key in sweep.keys]
     # The chosen one leads the legend.
     order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
     names = dict(zip(order, drawable(called[row] for row in order), strict=True))
-    marks: list[Mark] = [Region(role="vacuous", y=(1.0, top), label="vacuous", corner="top right")] if top > 1 else []
+    names = {row: name for row, name in names.items() if sweep.keys[row] in seen}
+    # At the end that the rule of ε leaves free.
+    corner: Corner = "top right" if epsilon < FREE_LEFT else "top left"
+    strip = Region(role="vacuous", y=(1.0, top), label="more than 100%", corner=corner)
+    marks: list[Mark] = [strip] if top > 1 else []
     marks += _wall(impossible, bottom=bottom, top=top) if impossible else []
     for row, name in names.items():
         marks += _mechanism(sweep, row, name, chosen=sweep.keys[row] == chosen, bottom=bottom)
     has_promise = False
     if chosen in sweep.keys:
-        promise = _promise(sweep, order[0], bottom=bottom, top=top)
+        promise = _promise(sweep, order[0], bottom=bottom)
         marks, has_promise = marks + promise, bool(promise)
     if alpha:
         marks.append(Rule(role="ink", y=alpha, label=f"allowed error α = {exactly(alpha)}", dash="dot", width=1.5))
@@ -58,7 +71,8 @@ def tradeoff(
         x=Axis(title="← more private · privacy loss ε · more accurate →", log=True, form="~g", ticks=TICKS),
         y=Axis(title="worst error, share of n", log=True, low=bottom, high=top, form=".3~p", rows=sweep.n),
         marks=marks,
-        sentence=_sentence(sweep, called, [not weaker[key] for key in sweep.keys], epsilon=epsilon)
+        sentence=_sentence(sweep, called, pure, epsilon=epsilon)
+        + (" Drawn are the chosen one and those that no other beats at every ε." if len(names) < len(called) else "")
         + (" Orange, dashed: what the chosen one promises." if has_promise else "")
         + " Click a point to go to its mechanism and ε."
         + (_wall_sentence(impossible, epsilon=epsilon) if impossible else ""),
@@ -75,7 +89,7 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     epsilons = sweep.epsilons[here]
     if not len(epsilons):
         return []
-    low, middle, high = np.clip(sweep.worst[row, here], bottom, None).T
+    low, middle, high = _placed(sweep.worst[row, here], bottom).T
     told: dict[str, Any] = {"role": f"mechanism:{key}", "name": name}
 
     def said(what: str, errors: Floats) -> list[str]:
@@ -92,7 +106,7 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     ]
     if not chosen:
         return marks
-    typical = np.clip(sweep.typical[row, here, 1], bottom, None)
+    typical = _placed(sweep.typical[row, here, 1], bottom)
     words = said("typical error, median", sweep.typical[row, here, 1])
     return [
         *marks,
@@ -102,7 +116,13 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
     ]
 
 
-def _promise(sweep: Sweep, row: int, *, bottom: float, top: float) -> list[Mark]:
+def _placed(errors: Floats, bottom: float) -> Floats:
+    """Where errors stand: none below the picture's floor, and what is above 100% in the strip of all that is."""
+    placed: Floats = np.where(errors > 1, BEYOND, np.maximum(errors, bottom))
+    return placed
+
+
+def _promise(sweep: Sweep, row: int, *, bottom: float) -> list[Mark]:
     """What the chosen mechanism promises, and its name where it is first seen; what nobody promises has no point."""
     promise = np.maximum(sweep.promised[row], bottom)
     known = np.isfinite(promise)
@@ -110,22 +130,21 @@ def _promise(sweep: Sweep, row: int, *, bottom: float, top: float) -> list[Mark]
     if not len(at):
         return []
     curve = Curve(role="theory", name="promised", legend=False, x=at, y=promise, dash="longdash")
-    seen = np.flatnonzero(promise <= top)
+    seen = np.flatnonzero(promise <= 1)
     if not len(seen):
         return [curve]
     x, y = float(at[seen[0]]), float(promise[seen[0]])
     return [curve, Words(role="theory", text="promised", x=x, y=y, align="left", shift=(10, 0), bold=True)]
 
 
-def _reach(sweep: Sweep) -> tuple[float, float]:
-    """Ends of the error axis: all that was observed, and 100%.
+def _reach(sweep: Sweep, drawn: list[bool]) -> tuple[float, float]:
+    """Ends of the error axis: all that was observed of what is drawn, and 100%, or the strip above it.
 
     A logarithmic axis has no zero: an error below half a row is drawn as half a row.
     """
-    seen = sweep.worst[np.isfinite(sweep.worst)]
-    typical = sweep.typical[:, :, 1]
-    lowest = np.concatenate([seen, typical[np.isfinite(typical)], [1.0]]).min() / 1.5
-    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), float(f"{max(1.0, 1.1 * seen.max(initial=0)):.2g}")
+    seen, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
+    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / 1.5
+    return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (seen > 1).any() else 1.0
 
 
 def _wall(impossible: tuple[Floats, Floats], *, bottom: float, top: float) -> list[Mark]:

@@ -189,7 +189,7 @@ def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_t
 
 
 def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, server: Server) -> None:
-    open_play(page, server, "")  # where points are far enough apart
+    open_play(page, server, "?every=true")  # where points are far enough apart
     expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
     plot, name, epsilon = chart(page, "tradeoff_chart").locator(PLOT), "Interval release, anchored", 0.5
     plot.scroll_into_view_if_needed()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpcore import Categories, Grid, Line, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.attributes import Attributes
 from dpcore.data.dates import Calendar
-from dpcore.data.declared import KINDS, Capped, DeclaredColumn, DeclaredTable, earlier
+from dpcore.data.declared import KINDS, MAP_SIDE, Capped, DeclaredColumn, DeclaredTable, earlier
 from dpcore.data.domains import Binned, Grouped, Truth
 from dpcore.data.frames import read_frame
 from dpcore.data.reading.tables import Table, read_table
@@ -170,3 +170,20 @@ def test_a_line_has_one_spelling() -> None:
         Grid(first=Line(bins=300), second=Line(bins=300))
     vast = Line(low=-8e307, high=8e307, bins=65_535)
     assert np.isfinite(vast.edges).all() and (np.diff(vast.edges) > 0).all()
+
+
+def test_a_pair_with_too_many_cells_is_a_coarser_map() -> None:
+    wide, fine = Line(high=100, bins=4096, missing=True), Calendar(step="day", first="2024-01-01", last="2024-02-09")
+    columns = (
+        DeclaredColumn(name="cost", on=wide),
+        DeclaredColumn(name="seen", on=fine),
+        DeclaredColumn(name="age", on=Line(bins=8)),
+    )
+    table = DeclaredTable(columns=columns)
+    assert table.reading("cost", "age").domain == Grid(first=wide, second=Line(bins=8), names=("cost", "age")), (
+        "it fits"
+    )
+    coarse = Line(high=100, bins=MAP_SIDE, missing=True)
+    assert table.reading("cost", "seen").domain == Grid(first=coarse, second=fine, names=("cost", "seen")), (
+        "not the dates"
+    )

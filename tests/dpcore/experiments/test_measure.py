@@ -22,7 +22,7 @@ from dpcore import (
 )
 from dpcore.core import DataRelease, Mechanism, Queries, Release, State
 from dpcore.experiments.measure import LEVELS, finish, measure
-from dpcore.experiments.sweep import sweep
+from dpcore.experiments.sweep import Sweep, sweep
 from dpcore.mechanisms import serving
 
 PUBLIC = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -127,6 +127,21 @@ def test_a_preview_that_takes_too_long_stops_before_the_next_block(
     np.testing.assert_array_equal(report.worst, whole.worst)
     np.testing.assert_array_equal(report.band, whole.band)
     assert (report.failures, report.failure_interval) == (whole.failures, whole.failure_interval)
+
+
+def test_the_frontier_is_whom_nobody_beats_everywhere() -> None:
+    """Best somewhere, of all or of those that promise epsilon alone; nobody is where all refuse."""
+    medians = np.array([[0.1, 0.3, np.nan], [0.2, 0.2, np.nan], [0.3, 0.25, np.nan], [np.nan, 0.4, np.nan]])
+    found = Sweep(
+        n=10,
+        keys=("early", "late", "beaten", "silent"),
+        epsilons=np.array([0.1, 1.0, 10.0]),
+        worst=np.repeat(medians[:, :, None], 3, axis=2),
+        typical=np.zeros((4, 3, 3)),
+        promised=np.full((4, 3), np.inf),
+    )
+    assert found.frontier([True] * 4) == ("early", "late")
+    assert found.frontier([False, False, True, True]) == ("early", "late", "beaten")
 
 
 def test_a_sweep_covers_every_mechanism_and_falls_with_epsilon() -> None:

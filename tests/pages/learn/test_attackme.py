@@ -9,7 +9,7 @@ from dpcore.core import Booleans
 from dpcore.experiments.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.learn.attackme import figure
-from tests.pages.learn.sound import sound
+from tests.pages.lessons import sound
 
 
 def secret(seed: int) -> Booleans:

@@ -13,7 +13,7 @@ from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimensio
 from pages.charts.picture import Curve, Dots, Heat, Region, Wall, numbers
 from pages.charts.words import percent
 from pages.learn.dimension import figure
-from tests.pages.learn.checked import checked
+from tests.pages.lessons import checked
 
 EVERY_EPSILON = ("thresholds", "parities")
 """Named classes of few and of many dimensions."""

@@ -13,7 +13,7 @@ from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.words import significant
 from pages.learn.fat import figure
 from pages.learn.pictures import epsilon_grid
-from tests.pages.learn.checked import checked, interval
+from tests.pages.lessons import checked, interval
 
 SCALES = (0.01, 0.1, 0.5)
 

@@ -12,7 +12,7 @@ from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
 from pages.charts.words import significant
 from pages.learn.histogram import figure
 from pages.learn.pictures import epsilon_grid
-from tests.pages.learn.sound import sound
+from tests.pages.lessons import sound
 
 FEW = np.array([0.1, 0.2])
 

@@ -13,8 +13,8 @@ from dpcore.limits.bounds.low_bits import Verdict
 from pages.charts.axes import reach
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
-from tests.pages.learn.sound import sound
 from tests.pages.learn.test_page import opened
+from tests.pages.lessons import sound
 
 BROKEN = Verdict(success=0.83, interval=(0.82, 0.84), allowed=0.62, certain=0.6, trials=10_000)
 SOUND = Verdict(success=0.61, interval=(0.6, 0.62), allowed=0.62, certain=0.3, trials=10_000)

@@ -15,7 +15,7 @@ from dpcore.limits.bounds.walk import MeasuredWalk
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
 from pages.learn.median import figure
 from pages.learn.median.figure import NAMES, chance, log_chance
-from tests.pages.learn.checked import checked, interval
+from tests.pages.lessons import checked, interval
 
 SEEN = MeasuredWalk(
     chance=np.linspace(1, 0, len(MEASURED_BITS)),

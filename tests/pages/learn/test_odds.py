@@ -11,7 +11,7 @@ from dpcore.limits.bounds import odds
 from pages.charts.picture import Curve, Rule, Wall, numbers
 from pages.charts.words import percent
 from pages.learn.odds import figure
-from tests.pages.learn.sound import sound
+from tests.pages.lessons import sound
 
 
 def test_belief_stays_between_two_walls() -> None:

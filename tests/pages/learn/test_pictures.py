@@ -22,7 +22,7 @@ from pages.learn.pictures import (
     runs,
     wall,
 )
-from tests.pages.learn.checked import checked, interval
+from tests.pages.lessons import checked, interval
 
 ACROSS, UP = Axis(title="across", low=0, high=10), Axis(title="up", log=True)
 

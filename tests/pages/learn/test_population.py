@@ -9,7 +9,7 @@ from dpcore.core import Floats
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.picture import Curve, Picture, Rule, numbers
 from pages.learn.population import figure
-from tests.pages.learn.sound import sound
+from tests.pages.lessons import sound
 
 NET = np.array([0.5, 4.0, 5.0])
 

@@ -14,7 +14,7 @@ from dpcore.randomness import Preview, PublicCoins
 from pages.charts.axes import reach
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
-from tests.pages.learn.sound import sound
+from tests.pages.lessons import sound
 
 Result = TypeVar("Result")
 SEEN = subset_sums.SharesFound(

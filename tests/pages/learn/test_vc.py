@@ -16,7 +16,7 @@ from pages.charts.picture import Curve, Dots, Picture, Region, Rule, Wall, numbe
 from pages.charts.words import percent
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
-from tests.pages.learn.checked import checked, interval
+from tests.pages.lessons import checked, interval
 
 REPLACE = Neighbours.REPLACE_ONE
 KEYS = ("identity", "subset-sums")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,11 +14,13 @@ from dpcore.core import ParameterError
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.experiments.measure import finish
+from dpcore.mechanisms import entry
 from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
 from pages.plan.figure import missing, planned_errors
+from pages.plan.frontier import chosen
 from pages.plan.view import SNIPPET
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
@@ -124,6 +127,36 @@ def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     sound(app.run())
     chart = drawn(app)["plan_preview_chart"]
     assert chart["layout"]["title"]["text"].startswith("made-up rows")
+
+
+def test_every_mechanism_is_compared_on_demand() -> None:
+    app = opened(PAGE, table="penguins")
+    assert "plan_frontier_chart" not in drawn(app)
+    app.session_state["plan_frontier"] = True
+    chart = drawn(sound(app.run()))["plan_frontier_chart"]
+    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    names = {str(trace.get("name", "")) for trace in chart["data"]}
+    for key in ("windows", "identity", "root"):
+        assert any(name.startswith(entry(key).title) for name in names), (key, names)
+    app.session_state["plan_only"] = True
+    chart = drawn(sound(app.run()))["plan_frontier_chart"]
+    fewer = {str(trace.get("name", "")) for trace in chart["data"]}
+    assert entry("identity").title in fewer and entry("intervals-printed").title in names - fewer
+
+
+def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    first = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5, target=0.01)
+    second = PlannedQuestion(
+        columns=("wage",), queries="cells", entry_key="gaussian", epsilon=0.5, values={"delta": 1e-7}
+    )
+    plan = Plan(table=table, n=300, questions=(first, second))
+    assert chosen(plan, 0, {"key": "windows", "epsilon": 2}).questions == (
+        replace(first, entry_key="windows", epsilon=2.0),
+        second,
+    )
+    assert chosen(plan, 1, {"key": "gaussian", "epsilon": 2}).questions == (first, replace(second, epsilon=2.0))
+    assert chosen(plan, 1, {"key": "identity", "epsilon": 2}).questions[1].values == {}
 
 
 def test_every_bundled_table_opens_on_a_plan() -> None:

@@ -42,6 +42,7 @@ def drawn(
     impossible: tuple[Floats, Floats] | None = WALL,
     titles: dict[str, str] | None = None,
     weaker: str = "",
+    every: bool = True,
 ) -> Picture:
     picture = tradeoff(
         sweep=curve,
@@ -51,6 +52,7 @@ def drawn(
         epsilon=epsilon,
         alpha=alpha,
         impossible=impossible,
+        every=every,
     )
     check(picture)
     return picture
@@ -103,15 +105,62 @@ def test_only_the_chosen_one_has_a_band_a_typical_error_and_a_promise() -> None:
     assert not drawn(chosen="net").find(Band)
 
 
-def test_errors_are_shares_with_whole_rows_beside_and_beyond_100_percent_they_are_vacuous() -> None:
+def test_errors_are_shares_with_whole_rows_beside() -> None:
     picture = drawn(alpha=0.2, epsilon=30.0)
     assert picture.y.rows == 1000 and picture.y.log and picture.x.log and not picture.find(Region)
     assert (picture.y.low or 1) >= 0.5 / 1000 and picture.y.high == 1
     upright, lying = (next(r for r in picture.find(Rule) if (r.x is None) is flat) for flat in (False, True))
     assert upright.x == 30 and lying.y == 0.2 and lying.dash == "dot"
-    far = drawn(replace(CURVE, worst=7 * ONE))
-    vacuous = far.one(Region)
-    assert vacuous.role == "vacuous" and vacuous.y is not None and vacuous.y[0] == 1 < vacuous.y[1] == far.y.high
+
+
+def test_more_than_everything_stands_in_a_strip_and_keeps_its_value() -> None:
+    """An error of 10,000% once pressed all that is worth looking at into a corner."""
+    far = drawn(replace(CURVE, worst=7 * ONE, promised=np.array([[40.0, 0.04], [np.inf, np.inf]])))
+    strip = far.one(Region)
+    assert strip.role == "vacuous" and strip.label == "more than 100%" and strip.y is not None
+    assert (
+        strip.corner == "top left"
+        and drawn(replace(CURVE, worst=7 * ONE), epsilon=0.1).one(Region).corner == "top right"
+    )
+    assert strip.y[0] == 1 < strip.y[1] == far.y.high == drawn(replace(CURVE, worst=700 * ONE)).y.high
+    beyond = far.one(Dots, role="mechanism:identity")
+    assert strip.y[0] < numbers(beyond.y)[0] < strip.y[1], "4.2 of n"
+    assert beyond.hover and ": 4.2 times n (4,200 rows)" in beyond.hover[0]
+    assert 4.2 in far.table["worst error"] and 40.0 in far.table["promised"]
+    assert numbers(far.one(Curve, role="theory").y).tolist() == [40, 0.04], "a promise leaves the picture"
+    assert numbers(far.one(Dots, role="mechanism:gaussian").y) == pytest.approx([0.7, 0.07]), "below, nothing moves"
+
+
+THREE = Sweep(
+    n=1000,
+    keys=("net", "gaussian", "identity"),
+    epsilons=np.array([0.1, 1.0]),
+    worst=np.array([[[9.0] * 3, [0.3] * 3], [[0.1] * 3, [0.02] * 3], [[0.2] * 3, [0.2] * 3]]),
+    typical=np.full((3, 2, 3), 0.01),
+    promised=np.full((3, 2), np.inf),
+)
+
+
+def test_those_that_another_beats_everywhere_are_drawn_on_demand_or_when_chosen() -> None:
+    def seen(**settings: Any) -> set[str]:
+        return {mark.role.removeprefix("mechanism:") for mark in drawn(THREE, **settings).find(Dots)}
+
+    # Among all, the Gaussian is best; it promises less, and of the others identity is.
+    picture = tradeoff(
+        sweep=THREE,
+        titles={key: key for key in THREE.keys},
+        weaker={key: "δ = 1e-6" * (key == "gaussian") for key in THREE.keys},
+        chosen="gaussian",
+        epsilon=1.0,
+        alpha=None,
+        every=False,
+    )
+    assert {mark.role for mark in picture.find(Dots)} == {"mechanism:gaussian", "mechanism:identity"}
+    assert picture.y.high == 1, "the axis is that of what is drawn"
+    assert "Drawn are the chosen one and those that no other beats at every ε." in picture.sentence
+    assert picture.table["mechanism"].count("net") == 2, "the table has all"
+    assert seen(every=False) == {"gaussian"} and seen(every=False, chosen="net") == {"net", "gaussian"}
+    assert seen() == {"net", "gaussian", "identity"} and "Drawn are" not in drawn(THREE).sentence
 
 
 @pytest.mark.parametrize(

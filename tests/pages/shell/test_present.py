@@ -27,7 +27,7 @@ def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str
 def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
     app = sound(opened("learn/page.py", present="1", lesson=lesson))
     assert len(drawn(app)) == 1 and app.latex
-    assert app.title[0].value == LESSONS[lesson][0]
+    assert app.title[0].value == LESSONS[lesson].question
     assert "Guess first" not in texts(app)
 
 

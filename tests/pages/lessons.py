@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.core import Floats
-from pages.charts.picture import Dots, Picture, Rule, numbers
+from pages.charts.axes import reach
+from pages.charts.picture import Curve, Dots, Picture, Rule, numbers
 from pages.charts.plotly import Drawn
 from tests.pages.whole import valid, whole
 
@@ -31,6 +32,17 @@ def checked(picture: Picture) -> Drawn:
             _inside(drawn, "xaxis", [] if mark.x is None else [[mark.x]])
             _inside(drawn, "yaxis", [] if mark.y is None else [[mark.y]])
     return drawn
+
+
+def sound(picture: Picture) -> Picture:
+    """The same picture, of which nothing at all is cut off, curves included."""
+    checked(picture)
+    for curve in picture.find(Curve):
+        for axis, values in ((picture.x, numbers(curve.x)), (picture.y, numbers(curve.y))):
+            low, high = reach(axis, picture.marks, across=axis is picture.x)
+            placed = values[np.isfinite(values)]
+            assert (placed >= low - 1e-12).all() and (placed <= high + 1e-12).all(), curve.name
+    return picture
 
 
 def interval(dots: Dots) -> Floats:

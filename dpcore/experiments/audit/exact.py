@@ -34,6 +34,34 @@ def hockey_stick(one: Law, other: Law, *, epsilon: float) -> float:
     return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
 
 
+def least_epsilon(one: Law, other: Law, *, delta: float = 0.0) -> float:
+    """The least epsilon that holds at this delta, in this direction; infinite where no epsilon does.
+
+    Args:
+        one: distinct outcomes (K, w) and their probabilities (K,).
+        other: the same for the neighbour.
+        delta: what the divergence may be.
+    """
+    return _least(*aligned(one, other), delta=delta)
+
+
+def _least(p: Floats, q: Floats, *, delta: float) -> float:
+    """The least epsilon of at least 0 at which the sum of (p - e^epsilon q)+ is at most delta.
+
+    With outcomes by falling ratio, the first k of them are those above e^epsilon: the sum is P_k - e^epsilon Q_k.
+    """
+    held = (p > 0) | (q > 0)
+    with np.errstate(over="ignore"):  # of chances that hardly are above 0
+        ratio = np.divide(p, q, out=np.full(len(p), np.inf), where=q > 0)[held]
+    order = np.argsort(-ratio, kind="stable")
+    above, below = np.cumsum(p[held][order]), np.cumsum(q[held][order])
+    if float(p[held][np.isinf(ratio)].sum()) > delta + ROUNDING:
+        return float("inf")
+    # The sum is the largest over k of P_k - e^epsilon Q_k: it is at most delta where every one of them is.
+    needed = np.divide(above - delta, below, out=np.zeros(len(below)), where=(below > 0) & (above > delta))
+    return float(np.log(max(1.0, float(needed.max(initial=1.0)))))
+
+
 def aligned(one: Law, other: Law) -> tuple[Floats, Floats]:
     """Probabilities of the same outcomes, in the same order, under both laws."""
     if one[0].shape[1] != other[0].shape[1]:
@@ -94,6 +122,34 @@ class Finding:
     pairs: int
 
 
+def paired_laws(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
+    rows: int | None = None,
+) -> Iterator[tuple[Pair, Floats, Floats]]:
+    """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets.
+
+    Args: see divergences.
+    """
+    records = np.arange(problem.domain.size) if universe is None else universe
+    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
+    sampler = Enumerate(window=window or (-4, problem.n + 4))
+    laws: dict[tuple[int, ...], Law] = {}
+
+    def law(places: tuple[int, ...]) -> Law:
+        if places not in laws:
+            dataset = Dataset(problem.domain, records[list(places)], provenance)
+            laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
+        return laws[places]
+
+    held = problem.n if rows is None else rows
+    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
+        yield pair, *aligned(law(pair.one), law(pair.other))
+
+
 def divergences(
     mechanism: Mechanism,
     problem: Problem,
@@ -111,21 +167,8 @@ def divergences(
         universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
         rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
     """
-    records = np.arange(problem.domain.size) if universe is None else universe
-    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=window or (-4, problem.n + 4))
-    laws: dict[tuple[int, ...], Law] = {}
-
-    def law(places: tuple[int, ...]) -> Law:
-        if places not in laws:
-            dataset = Dataset(problem.domain, records[list(places)], provenance)
-            laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
-        return laws[places]
-
     factor = np.exp(mechanism.guarantee(problem).epsilon)
-    held = problem.n if rows is None else rows
-    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
-        p, q = aligned(law(pair.one), law(pair.other))
+    for pair, p, q in paired_laws(mechanism, problem, window=window, universe=universe, rows=rows):
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 
@@ -144,6 +187,43 @@ def exact_delta(
     found = list(divergences(mechanism, problem, window=window, universe=universe, rows=rows))
     pair, delta = max(found, key=lambda each: each[1])
     return Finding(delta=delta, pair=pair, pairs=len(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """The least epsilon that holds at a delta for all neighbouring pairs, and the pair that needs it."""
+
+    epsilon: float
+    pair: Pair
+    pairs: int
+
+
+def exact_epsilon(
+    mechanism: Mechanism,
+    problem: Problem,
+    *,
+    delta: float | None = None,
+    window: tuple[int, int] | None = None,
+    universe: NDArray[Any] | None = None,
+    rows: int | None = None,
+) -> Loss:
+    """The least epsilon that holds at this delta over all neighbours and both directions.
+
+    Args:
+        mechanism: what is audited.
+        problem: a tiny one.
+        delta: by default the guarantee's.
+        window: see divergences.
+        universe: see divergences.
+        rows: see divergences.
+    """
+    allowed = mechanism.guarantee(problem).delta if delta is None else delta
+    found = [
+        (max(_least(p, q, delta=allowed), _least(q, p, delta=allowed)), pair)
+        for pair, p, q in paired_laws(mechanism, problem, window=window, universe=universe, rows=rows)
+    ]
+    epsilon, pair = max(found, key=lambda each: each[0])
+    return Loss(epsilon=epsilon, pair=pair, pairs=len(found))
 
 
 def exact_gamma(

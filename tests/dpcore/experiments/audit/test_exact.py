@@ -28,10 +28,14 @@ from dpcore.experiments.audit import (
     datasets,
     divergences,
     exact_delta,
+    exact_epsilon,
     exact_gamma,
     hockey_stick,
+    least_epsilon,
     neighbouring_pairs,
 )
+from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.randomness import NoisyComparisons, Sampler
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
@@ -175,3 +179,40 @@ def test_gamma_of_a_claim_that_fails_for_some_pairs() -> None:
     np.testing.assert_allclose(exact_gamma(mechanism, ONE_PERSON, masses=masses), [0.5, 0.32, 0.0], atol=1e-12)
     kept = RandomisedResponse(epsilon=1.0, gamma=0.5)
     assert not exact_gamma(kept, ONE_PERSON, masses=masses).any()
+
+
+def chances_of(*chances: float) -> Law:
+    return np.arange(len(chances), dtype=np.float64)[:, None], np.array(chances)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_least_epsilon_is_where_the_divergence_meets_delta(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    p, q = random.dirichlet(np.full(6, 0.5), size=2)
+    for delta in (0.0, 0.01, 0.2):
+        found = least_epsilon(chances_of(*p), chances_of(*q), delta=delta)
+        assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=found) <= delta + 1e-12
+        if found > 0:
+            assert hockey_stick(chances_of(*p), chances_of(*q), epsilon=found - 1e-6) > delta
+
+
+def test_the_least_epsilon_by_hand() -> None:
+    assert least_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75)) == pytest.approx(math.log(3))
+    assert least_epsilon(chances_of(0.5, 0.5), chances_of(0.5, 0.5)) == 0
+    assert least_epsilon(chances_of(0.5, 0.5, 0.0), chances_of(0.4, 0.4, 0.2)) == pytest.approx(math.log(1.25))
+    assert least_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0)) == math.inf
+    assert least_epsilon(chances_of(0.4, 0.4, 0.2), chances_of(0.5, 0.5, 0.0), delta=0.2) == 0
+    # Half of the mass at ratio 3 is let through by delta.
+    assert least_epsilon(chances_of(0.75, 0.25), chances_of(0.25, 0.75), delta=0.25) == pytest.approx(math.log(2))
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_a_histogram_needs_the_epsilon_that_it_names(neighbours: Neighbours) -> None:
+    line = Line(bits=1)
+    problem = Problem(domain=line, queries=Thresholds(domain=line), n=2, neighbours=neighbours)
+    for epsilon in (0.3, 2.0):
+        found = exact_epsilon(IdentityHistogram(epsilon=epsilon), problem)
+        assert found.epsilon == pytest.approx(epsilon) and found.pairs > 1
+    assert exact_epsilon(IdentityHistogram(epsilon=2.0), problem, delta=0.1).epsilon < 1.9
+    gaussian = exact_epsilon(GaussianHistogram(epsilon=1.0, delta=0.05), problem, window=(-40, 40))
+    assert 0.99 < gaussian.epsilon <= 1 + 1e-9

@@ -1,0 +1,70 @@
+"""BROKEN ON PURPOSE: counts and means that claim epsilon-DP, each with one mistake that real programs made.
+
+Each takes the cells or numbers of its rows, a seeded sampler and a number of runs, and gives what each run publishes,
+(T, w). ``EPSILON`` is what all of them claim.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import Floats, Integers
+from dpcore.limits.bounds.low_bits import naive_laplace, reachable
+from dpcore.randomness import Preview
+
+EPSILON = 1.0
+CELLS = 4
+
+
+def _histogram(rows: Integers) -> Integers:
+    return np.bincount(rows, minlength=CELLS)[None, :]
+
+
+def seed_reused(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A histogram whose generator starts from the same seed every time: its noise is the same every time."""
+    noisy = Preview(2015).laplace(_histogram(rows), scale=2 / EPSILON, trials=1)
+    return np.broadcast_to(noisy, (runs, CELLS))
+
+
+def n_leaked(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A noisy histogram that says of how many rows it is, where rows come and go."""
+    noisy = preview.laplace(_histogram(rows), scale=1 / EPSILON, trials=runs)
+    return np.concatenate([noisy, np.full((runs, 1), len(rows))], axis=1)
+
+
+def float_laplace(rows: Integers, preview: Preview, runs: int) -> Floats:
+    """A count with the textbook's Laplace noise in doubles (Mironov 2012), where rows come and go.
+
+    Beside the number stands what its last bits say: whether a count of 0, and of 1, can have led to it.
+    """
+    noisy = naive_laplace(len(rows), scale=1 / EPSILON, trials=runs, seed=int(preview.generator.integers(1 << 62)))
+    told = [reachable(noisy, count, scale=1 / EPSILON).astype(np.float64) for count in (0, 1)]
+    return np.stack([noisy, *told], axis=1)
+
+
+def bare_empty_cells(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A noisy histogram that leaves empty cells as they are, because nobody is in them."""
+    counts = _histogram(rows)
+    return np.where(counts > 0, preview.laplace(counts, scale=2 / EPSILON, trials=runs), 0)
+
+
+def suppressed_by_truth(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A noisy histogram without cells that truly hold fewer than five rows."""
+    counts = _histogram(rows)
+    return np.where(counts >= 5, preview.laplace(counts, scale=2 / EPSILON, trials=runs), 0)
+
+
+def bounds_from_data(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A noisy sum of numbers, whose noise covers the largest number that is there."""
+    most = max(1, int(rows.max()))
+    return preview.laplace(np.array([[rows.sum()]]), scale=most / EPSILON, trials=runs)
+
+
+def wrong_sensitivity(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A noisy total of visits, up to three a person, with the noise of one."""
+    return preview.laplace(np.array([[np.clip(rows, 0, 3).sum()]]), scale=1 / EPSILON, trials=runs)
+
+
+def same_noise_twice(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """A histogram that adds one and the same noise to every cell."""
+    return _histogram(rows) + preview.laplace(np.zeros((1, 1), dtype=np.int64), scale=2 / EPSILON, trials=runs)

@@ -1,0 +1,71 @@
+"""Every lesson is one screen: guess, picture and theorem side by side, and its link reopens it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from pages.learn.view import LESSONS, TEACHERS
+from tests.kit.browser import PHONE, Server, reopened, sentences, settled, sound, visible_words, visit
+
+SCREEN = ViewportSize(width=1280, height=900)
+MOST = 250
+ROOM = "document.querySelector('[data-testid=stMain]').scrollHeight - window.innerHeight"
+IN_SIGHT = """selectors => selectors.map(selector => {
+    const box = document.querySelector(selector).getBoundingClientRect();
+    return box.width > 0 && box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+})"""
+FORMULAS = """() => [...document.querySelectorAll('.st-key-lesson_theorem .katex-display')].map(
+    each => each.scrollWidth <= each.clientWidth)"""
+PARTS = (
+    ".st-key-lesson [data-testid=stSlider], .st-key-lesson [data-testid=stRadio]",
+    ".st-key-lesson .dpscope-plot",
+    ".st-key-lesson_theorem .katex-display",
+)
+
+
+def on_one_screen(page: Page) -> None:
+    """Fail if anything must be scrolled to, or a part of the lesson is out of sight."""
+    assert page.evaluate(ROOM) <= 0
+    assert page.evaluate(IN_SIGHT, list(PARTS)) == [True] * len(PARTS)
+    formulas = page.evaluate(FORMULAS)
+    assert formulas and all(formulas), "a formula is cut off"
+    assert len(words := visible_words(page)) <= MOST, f"{len(words)} words"
+
+
+@pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_is_one_screen_and_its_link_reopens_it(page: Page, server: Server, lesson: str) -> None:
+    visit(page, server, f"learn?lesson={lesson}")
+    on_one_screen(page)
+    before = sentences(page)
+    assert "hidden until you choose" in before
+    page.get_by_text("Show what happens").click()
+    settled(page)
+    on_one_screen(page)
+    after = sentences(page)
+    assert "hidden" not in after and f"{lesson}-shown=true" in page.url
+    assert sentences(reopened(page)) == after or lesson == "low-bits"  # its secure draws are never the same
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+@pytest.mark.parametrize("link", ["", f"?lesson={TEACHERS}"], ids=["wall", "teachers"])
+def test_the_wall_fits_a_phone(page: Page, server: Server, link: str) -> None:
+    visit(page, server, f"learn{link}")
+    sound(page)
+    assert len(visible_words(page)) <= MOST
+
+
+def test_a_card_is_opened_by_a_click_on_its_drawing_and_by_the_keyboard(page: Page, server: Server) -> None:
+    visit(page, server, "learn")
+    page.locator(".st-key-card_odds img").click()
+    settled(page)
+    assert "lesson=odds" in page.url
+    page.go_back()
+    settled(page)
+    link = page.get_by_role("link", name=LESSONS["subset"].question)
+    link.focus()
+    expect(link).to_be_focused()
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(page.get_by_role("heading", name=LESSONS["subset"].question)).to_be_visible()

@@ -1,0 +1,156 @@
+"""The wall and what hangs on it: every lesson is there, makes its point by a number as it opens, and can be broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.charts.palette import DARK, LIGHT
+from pages.learn.view import LESSONS, TEACHERS, WALL
+from pages.learn.wall import ADDRESSES, DRAWINGS
+from pages.shell.present import CHARTS
+from tests import ROOT
+from tests.pages.drawn import drawn
+from tests.pages.opening import PAGE, opened, sound, texts
+
+LEARN = "learn/page.py"
+SHORT = 250
+
+
+def numbers_in(words: str) -> list[float]:
+    """The numbers that are told in bold, in order."""
+    bold = " ".join(re.findall(r"\*\*(.*?)\*\*", words))
+    return [float(each.replace(",", "")) for each in re.findall(r"\d[\d,.]*\d|\d", bold)]
+
+
+def lesson(key: str, **link: str) -> AppTest:
+    """A lesson that has been revealed."""
+    return sound(opened(LEARN, lesson=key, **{f"{key}-shown": "true"}, **link))
+
+
+def told(app: AppTest) -> str:
+    """What happens, as told beside the picture: the sentence with a badge that is no part of a theorem."""
+    found = [each.value for each in app.markdown if "-badge[" in each.value and "**" in each.value]
+    return found[0]
+
+
+POINTS: dict[str, Callable[[list[float]], bool]] = {
+    "attack-me": lambda found: found[0] == 16,
+    "subset": lambda found: found[0] > 90,
+    "vc": lambda found: found[0] == 100 and found[1] <= 60,
+    "fat": lambda found: min(found) > 80 and max(found) - min(found) < 5,
+    "median": lambda found: found[-1] == 100,
+    "histogram": lambda found: 1 < found[0] < 10,
+    "odds": lambda found: found[0] == 23.2,
+    "population": lambda found: found[0] > 25,
+}
+"""What a lesson says as it opens, where it says it in bold numbers."""
+
+
+@pytest.mark.parametrize("key", POINTS)
+def test_a_lesson_opens_where_its_point_is_obvious(key: str) -> None:
+    words = told(lesson(key))
+    assert POINTS[key](numbers_in(words)), words
+
+
+def test_the_other_lessons_open_on_their_points() -> None:
+    right, allowed = map(float, re.findall(r"([\d.]+)%", told(lesson("low-bits")))[:2])
+    assert right > allowed + 10
+    assert "The dimension is 2." in texts(lesson("dimension"))
+    assert set(POINTS) | {"low-bits", "dimension"} | (set(LESSONS) & {"audit"}) == set(LESSONS)
+
+
+def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
+    words = told(lesson("median"))
+    power = re.search(r"with δ = 0, nobody has a chance of being right above \*\*[\d.]+·\$10\^\{-(\d+)\}\$", words)
+    assert power and int(power[1]) > 10 and "stable median, with δ = 1e-6" in words
+
+
+@pytest.mark.parametrize("key", LESSONS)
+def test_breaking_it_changes_what_is_told(key: str) -> None:
+    app = lesson(key)
+    before, link = texts(app), dict(app.query_params)
+    breaks = [each for each in app.button if each.label]
+    assert "**Break it.**" in before and len(breaks) == 1
+    sound(breaks[0].click().run())
+    assert texts(app) != before, link
+    assert app.latex and all("\\" in each.value for each in app.latex)
+
+
+@pytest.mark.parametrize("key", LESSONS)
+def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
+    app = lesson(key)
+    switch = [each for each in app.get("button_group") if each.key == f"{key}-picture"]
+    titles = [option.content for option in switch[0].proto.options] if switch else [""]
+    seen = set()
+    for title in titles:
+        shown = lesson(key, **({f"{key}-picture": title} if title else {}))
+        assert not shown.warning
+        (chart,) = drawn(shown)
+        assert chart in CHARTS
+        seen.add(chart)
+    assert len(seen) == len(titles)
+
+
+def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
+    app = sound(opened(LEARN))
+    links = [each.proto for each in app.get("page_link")]
+    assert [each.label for each in links][: len(WALL)] == [each.question for each in WALL]
+    for each, link in zip(WALL, links, strict=False):
+        assert all(f"{name}={value}" in link.query_string for name, value in each.address.items())
+    main = (ROOT / "pages" / "main.py").read_text(encoding="utf-8")
+    learn = {found["file"] for found in PAGE.finditer(main[main.index('"Learn": [') :])}
+    assert learn <= {each.page for each in WALL}
+    addresses = {found["file"]: found["address"] for found in PAGE.finditer(main)}
+    assert all(addresses[file] == address for file, address in ADDRESSES.items())
+    assert {each.page for each in WALL} == set(ADDRESSES)
+    assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
+
+
+@pytest.mark.parametrize("each", WALL, ids=lambda each: each.key)
+def test_a_card_has_a_small_drawing_that_both_themes_can_show(each: object) -> None:
+    path = DRAWINGS / f"{each.key}.svg"  # type: ignore[attr-defined]
+    text = path.read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text)
+    assert root.tag.endswith("svg") and len(text) < 12_000
+    colours = set(re.findall(r"#[0-9a-f]{6}", text))
+    assert colours
+    for colour in colours:
+        assert min(contrast(colour, paper) for paper in (LIGHT.paper, DARK.paper)) >= 3, colour
+    assert {path.stem for path in DRAWINGS.glob("*.svg")} >= {lesson.key for lesson in WALL}
+
+
+def contrast(one: str, other: str) -> float:
+    """How well two colours can be told apart (WCAG 2.1)."""
+
+    def light(colour: str) -> float:
+        channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_links_from_when_the_median_was_the_usual_lesson_open_it() -> None:
+    app = sound(opened(LEARN, median_shown="true", median_bits="300"))
+    assert set(drawn(app)) == {"median_success_chart"} and "2^300 grid points" in texts(app)
+    assert not drawn(sound(opened(LEARN)))
+
+
+def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_questions() -> None:
+    app = sound(opened(LEARN, lesson=TEACHERS))
+    table = next(each.value for each in app.markdown if each.value.startswith("| lesson"))
+    lines = table.split("\n")[2:]
+    assert len(lines) == len(WALL)
+    for each, line in zip(WALL, lines, strict=True):
+        _, link, minutes, needs, asks, _ = (part.strip() for part in line.split("|"))
+        assert link.startswith(f"[{each.question}](./{ADDRESSES[each.page]}")
+        assert all(f"{name}={value}" in link for name, value in each.address.items())
+        assert 1 <= int(minutes) <= 15 and needs
+        assert len(set(asks.split("<br>"))) == 3 and all(ask.endswith("?") for ask in asks.split("<br>"))
+    assert len(re.findall(r"\w+", texts(app).replace(table, ""))) < SHORT

@@ -1,0 +1,89 @@
+"""A plan of a private table with 20 columns, declared in the grid: all of them are there, and nothing of a row is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.data.dates import Calendar
+from dpcore.data.domains import Line, Truth
+from dpcore.plan.questions import Plan, PlannedQuestion
+from pages.data.picker import OWN_FILE
+from pages.data.upload import PERSON as BY_PERSON
+from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
+from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, sound, steward, type_in
+from tests.pages.drawn import drawn
+
+ROWS = 1_234
+CELLS: dict[str, dict[str, Any]] = {
+    PERSON: {"use": False},
+    **{name: {"from": str(low), "to": str(high), "bins": bins} for name, (low, high, bins) in NUMBERS.items()},
+    **{name: {"kind": f"date: {step}", "from": low, "to": high} for name, (step, low, high) in DATES.items()},
+    **{name: {"kind": "category", "labels": "\n".join(labels)} for name, labels in LABELS.items()},
+    **{name: {"kind": "yes/no"} for name in ANSWERS},
+}
+SIX = tuple(
+    PlannedQuestion(columns=columns, queries=kind, entry_key="identity", epsilon=0.1)
+    for columns, kind in (
+        (("age",), "intervals"), (("cost",), "thresholds"), (("region",), "cells"), (("seen",), "intervals"),
+        (("age", "cost"), "rectangles"), (("smoker",), "cells"),
+    )
+)  # fmt: skip
+
+
+def declared(*, by_person: bool) -> AppTest:
+    """A session that has declared the whole table, steward off, and was never asked to use a column."""
+    app = give(opened(way=OWN), visits(ROWS).to_csv(index=False), name="visits.csv")
+    type_in(app, **CELLS)
+    if by_person:
+        fill(app, **{"Who is protected?": BY_PERSON})
+        fill(app, **{"Column that says whose row it is": PERSON, "Rows of one person, at most": PERSON_ROWS})
+    return app
+
+
+def planned(app: AppTest) -> AppTest:
+    sound(app.switch_page("plan/page.py").run())
+    app.selectbox(key="table").set_value(OWN_FILE)
+    return sound(app.run())
+
+
+@pytest.mark.parametrize("by_person", [False, True], ids=["rows", "persons"])
+def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person: bool) -> None:
+    app = planned(declared(by_person=by_person))
+    assert set(app.multiselect[0].options) == {*NUMBERS, *DATES, *LABELS, *ANSWERS}
+    app.session_state["plan_questions"] = {OWN_FILE: SIX}
+    app.session_state["plan_version"] = 7
+    sound(app.run())
+    unit = "person" if by_person else "row"
+    assert "6 questions of Your table" in app.header[0].value and unit in app.header[0].value
+    texts = (key.removeprefix("planned|") for key in app.session_state["memory"] if key.startswith("planned|"))
+    [plan] = (plan for plan in map(Plan.read, texts) if len(plan.questions) == len(SIX))
+    assert plan.table.person == (PERSON if by_person else "")
+    assert plan.table.on("seen") == Calendar(step="day", first="2024-01-01", last="2024-12-31", missing=True)
+    assert isinstance(plan.table.on("smoker"), Truth) and isinstance(plan.table.on("cost"), Line)
+    assert plan.cost.epsilon == pytest.approx(0.6 * (PERSON_ROWS if by_person else 1))
+    assert f"{ROWS:,}" not in everything(app) and "p17" not in everything(app)
+    assert "cost" in drawn(app)["plan_chart"]["sentence"]
+
+
+def test_a_question_whose_column_is_no_longer_declared_goes() -> None:
+    app = planned(declared(by_person=False))
+    app.session_state["plan_questions"] = {OWN_FILE: SIX}
+    sound(app.run())
+    sound(app.switch_page("data/page.py").run())
+    app.query_params["way"] = OWN
+    type_in(sound(app.run()), region={"use": False}, cost={"to": ""})
+    planned(app)
+    assert "3 questions of Your table" in app.header[0].value, "regions and both questions about cost"
+    assert not app.error
+
+
+def test_what_was_read_off_private_rows_is_left_out() -> None:
+    app = give(opened(way=OWN), visits(ROWS)[["age", "sex"]].to_csv(index=False), name="visits.csv")
+    type_in(app, age={"from": "0", "to": "120"})
+    press(steward(app, on=True), "Fill in from the data")
+    planned(app)
+    assert app.multiselect[0].options == ["age"]
+    assert any("Left out: 1 whose bounds or labels were read off your rows" in each.value for each in app.caption)

@@ -1,0 +1,68 @@
+"""A public demonstration: any host's name, nobody's file, and frames of its own host alone."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Scope
+
+from pages.shell.doors import DEMONSTRATION, NO_FILES, Doors, is_public_demo
+from pages.shell.headers import content_policy
+from tests.pages.opening import opened, sound
+
+HOST = "teacher.example.org"
+
+
+def answer(method: str, path: str, *, host: str = HOST, origin: str = "") -> tuple[int, str]:
+    """Status and text of the app behind its doors."""
+    headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
+    scope: Scope = {"type": "http", "method": method, "path": path, "headers": headers}
+    told: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        told.append(message)
+
+    async def ask() -> None:
+        await Doors(PlainTextResponse("the app"))(scope, receive, send)
+
+    anyio.run(ask)
+    return told[0]["status"], told[1]["body"].decode()
+
+
+@pytest.fixture
+def demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DEMONSTRATION, "1")
+
+
+def test_it_answers_under_any_name_and_its_own_origin_alone(demo: None) -> None:
+    assert answer("GET", "/") == (200, "the app")
+    assert answer("GET", "/", origin=f"https://{HOST}")[0] == 200
+    assert answer("GET", "/", origin="https://evil.example")[0] == 403
+    assert "frame-ancestors 'self'" in content_policy("")
+
+
+def test_no_file_comes_in(demo: None) -> None:
+    for method in ("PUT", "POST", "DELETE"):
+        assert answer(method, "/_stcore/upload_file/session/file") == (403, NO_FILES)
+    app = opened("data/page.py", way="My own file")
+    assert [each.value for each in app.info] == [NO_FILES] and not app.file_uploader
+    plan = opened("plan/page.py")
+    assert all(each.disabled for each in plan.file_uploader) and plan.file_uploader
+
+
+def test_without_the_setting_nothing_of_that_holds() -> None:
+    assert not is_public_demo({})
+    assert answer("GET", "/")[0] == 403
+    assert answer("PUT", "/_stcore/upload_file/session/file", host="localhost") == (200, "the app")
+    assert "frame-ancestors 'none'" in content_policy("")
+    assert sound(opened("data/page.py", way="My own file")).file_uploader
+
+
+@pytest.mark.parametrize("told", ["", "yes", "true", "2"])
+def test_any_other_word_is_refused(told: str) -> None:
+    with pytest.raises(ValueError, match="must be 0 or 1"):
+        is_public_demo({DEMONSTRATION: told})
