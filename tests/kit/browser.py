@@ -37,12 +37,18 @@ PAGES = {
     "conversation": "conversation",
     "data": "data",
     "plan": "plan",
+    "release": "release",
     "limits-and-attacks": "learn",
     "directions": "directions",
     "random-privacy": "random-privacy",
 }
 """Where each page is, by its name."""
-MENUS = {"Data": ["data"], "Plan": ["plan"], "Learn": ["limits-and-attacks", "directions", "random-privacy"]}
+MENUS = {
+    "Data": ["data"],
+    "Plan": ["plan"],
+    "Release": ["release"],
+    "Learn": ["limits-and-attacks", "directions", "random-privacy"],
+}
 """The menus on top and the pages in each; all others are in Play."""
 
 PATIENCE = 180.0
@@ -172,8 +178,13 @@ class Server:
 
 
 @contextmanager
-def running_server(temporary: Path | None = None) -> Iterator[Server]:
+def running_server(temporary: Path | None = None, *, token: str = "", ledger: Path | None = None) -> Iterator[Server]:
     """Start the app as `run.py` does, on a free port, with its log in a file and temporary files in a folder.
+
+    Args:
+        temporary: where it keeps records; a folder of its own if it is None.
+        token: opens its ledger; nothing does without one.
+        ledger: the folder of it; one of its own if it is None.
 
     Raises:
         RuntimeError: with the log, if the app ends or does not answer.
@@ -187,7 +198,8 @@ def running_server(temporary: Path | None = None) -> Iterator[Server]:
         with log.open("wb") as output, pytest.MonkeyPatch.context() as patch:
             for variable, value in {**watched_by(folder), "TMPDIR": str(temporary)}.items():
                 patch.setenv(variable, value)
-            process = start_app(python=Path(sys.executable), port=port, output=output)
+            patch.setenv("DPSCOPE_LEDGER", str(ledger or folder / "ledger"))
+            process = start_app(python=Path(sys.executable), port=port, output=output, token=token)
         try:
             if not wait_for_health(process, port=port):
                 raise RuntimeError(f"the app did not start:\n{log.read_text(errors='replace')}")

@@ -18,6 +18,7 @@ LINKS = {
     "data": "data",
     "generated": "data?way=Generated",
     "plan": "plan",
+    "release": "release",
     "own-file": "data?way=My+own+file",
     "directions": "directions",
     "random-privacy": "random-privacy",
