@@ -352,6 +352,8 @@ def test(arguments: list[str]) -> int:
     python = ensure_environment(HERE / ".venv", groups={"test"})
     # As the app has it: two processes share the cores, and threads that wait for a busy core spin.
     variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+    # What is compiled is kept: without, every worker and every server they start compiles all of it anew.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if suite != "quick":
         variables["CHROMIUM"] = ensure_chromium()
     if suite == "mutants":

@@ -40,16 +40,13 @@ def refused(file: FilePayload) -> bool:
 
 @pytest.mark.harness
 @pytest.mark.parametrize("outcome", ["refused", "asked", "read"])
-def test_no_record_of_a_hostile_file_is_seen(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: Outcome
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+def test_no_record_of_a_hostile_file_is_seen(browser: Browser, tmp_path: Path, outcome: Outcome) -> None:
     frames = list[bytes]()
 
     def listen(socket: WebSocket) -> None:
         socket.on("framereceived", lambda frame: frames.append(frame if isinstance(frame, bytes) else frame.encode()))
 
-    with running_server() as server, no_traceback(server), watched_page(browser) as page:
+    with running_server(tmp_path) as server, no_traceback(server), watched_page(browser) as page:
         page.on("websocket", listen)
         visit(page, server, OWN_FILE)
         turn = 0

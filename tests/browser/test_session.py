@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from dpcore.data.reading.scratch import PREFIX
@@ -18,10 +16,8 @@ from tests.kit.browser import (
     comes_true,
     csv_file,
     go_to,
-    no_traceback,
     plot,
     press_button,
-    running_server,
     settled,
     visit,
     watched_page,
@@ -32,21 +28,6 @@ SECRETS = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 ROWS = "".join(f"{each},7\n" * (60 - 20 * place) for place, each in enumerate(SECRETS))
 PEOPLE = csv_file("people.csv", f"trade,years\n{ROWS}")
 LINKED = "&".join(f"{key}=x" for key in ("file", "memory", "upload", "talk", "steward_choice", "filled"))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where this module's server keeps what it was given."""
-    return tmp_path_factory.mktemp("records")
-
-
-@pytest.fixture(scope="module")
-def own_server(folder: Path) -> Iterator[Server]:
-    """A server whose temporary files are in a folder of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(folder))
-        with running_server() as server, no_traceback(server):
-            yield server
 
 
 def as_bytes(frame: bytes | str) -> bytes:
@@ -94,15 +75,20 @@ def steward(page: Page) -> None:
 def shown(page: Page) -> set[str]:
     """Secrets in the page, seen or not, inputs included."""
     values = page.evaluate("[...document.querySelectorAll('input, textarea')].map(each => each.value).join('|')")
-    return {secret for secret in SECRETS if secret in page.content() + values}
+    sent = page.content() + values
+    return {secret for secret in SECRETS if secret in sent}
 
 
-def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(page: Page, own_server: Server, folder: Path) -> None:
-    uploaded(page, own_server, LINKED)
-    assert len(list(folder.glob(f"{PREFIX}*"))) == 1
+def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(page: Page, server: Server) -> None:
+    def folders() -> set[Path]:
+        return set(server.temporary.glob(f"{PREFIX}*"))
+
+    before = folders()
+    uploaded(page, server, LINKED)
+    (own,) = folders() - before
     page.get_by_role("button", name="Forget this file").click()
     settled(page)
-    assert comes_true(lambda: not list(folder.glob(f"{PREFIX}*")))
+    assert comes_true(lambda: own not in folders())
     for name in ("ranges-and-cells", "data"):
         go_to(page, name)
     page.get_by_text("My own file").first.click()
@@ -112,11 +98,11 @@ def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(page: Page, ow
 
 
 def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_switch_is_off(
-    browser: Browser, own_server: Server
+    browser: Browser, server: Server
 ) -> None:
     with watched_page(browser) as page, watched_page(browser) as other:
         wire, others = Wire(page), Wire(other)
-        uploaded(page, own_server)
+        uploaded(page, server)
         assert not wire.told()
         # The domain is read from the data by their steward, and used.
         steward(page)
@@ -129,10 +115,10 @@ def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_swit
             expect(toolbar).to_be_hidden()
         expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
         page.get_by_role("button", name="Explore this data").click()
-        visit(other, own_server, "?n=1000&bits=6&trials=100")
+        visit(other, server, "?n=1000&bits=6&trials=100")
         for name in PAGES:
             assert not others.told() and not shown(go_to(other, name)), name
-        visit(other, own_server, "?data=my-file&file=x&upload=x")
+        visit(other, server, "?data=my-file&file=x&upload=x")
         assert not others.told() and not shown(other) and "people.csv" not in other.content()
         settled(page)
         for key in ("data_chart", "band_chart", "worst_chart", "tradeoff_chart"):

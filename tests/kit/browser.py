@@ -169,18 +169,20 @@ WORDS = """() => {
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """A running app: its address, its log, its process."""
+    """A running app: its address, its log, where it keeps records, its process."""
 
     url: str
     log: Path
+    temporary: Path
     process: subprocess.Popen[bytes]
 
 
 @contextmanager
-def running_server(*, token: str = "", ledger: Path | None = None) -> Iterator[Server]:
-    """Start the app as `run.py` does, on a free port, with its log in a file.
+def running_server(temporary: Path | None = None, *, token: str = "", ledger: Path | None = None) -> Iterator[Server]:
+    """Start the app as `run.py` does, on a free port, with its log in a file and temporary files in a folder.
 
     Args:
+        temporary: where it keeps records; a folder of its own if it is None.
         token: opens its ledger; nothing does without one.
         ledger: the folder of it; one of its own if it is None.
 
@@ -191,15 +193,17 @@ def running_server(*, token: str = "", ledger: Path | None = None) -> Iterator[S
     with tempfile.TemporaryDirectory(prefix="dpscope-test-") as name:
         folder = Path(name)
         log, port = folder / "server.log", free_port(preferred=0)
+        temporary = temporary or folder / "temporary"
+        temporary.mkdir(exist_ok=True)
         with log.open("wb") as output, pytest.MonkeyPatch.context() as patch:
-            for variable, value in watched_by(folder).items():
+            for variable, value in {**watched_by(folder), "TMPDIR": str(temporary)}.items():
                 patch.setenv(variable, value)
             patch.setenv("DPSCOPE_LEDGER", str(ledger or folder / "ledger"))
             process = start_app(python=Path(sys.executable), port=port, output=output, token=token)
         try:
             if not wait_for_health(process, port=port):
                 raise RuntimeError(f"the app did not start:\n{log.read_text(errors='replace')}")
-            yield Server(url=f"http://{LOCALHOST}:{port}", log=log, process=process)
+            yield Server(url=f"http://{LOCALHOST}:{port}", log=log, temporary=temporary, process=process)
         finally:
             stop(process)
         assert not (asked := asked_for(folder)), f"the server asked for {asked}"

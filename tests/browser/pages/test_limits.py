@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from pages.learn.view import LESSONS
-from tests.kit.browser import Server, go_to, reopened, sentences, settled, sound, visit, watched_page
+from tests.kit.browser import SCREENS, Server, go_to, reopened, sentences, settled, sound, visit, watched_page
 
 CHARTS = ".dpscope-plot"
 PROJECTOR = ViewportSize(width=1920, height=1080)
@@ -57,9 +57,11 @@ def test_the_wall_is_between_two_lessons(page: Page, server: Server) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("viewport", [PROJECTOR], ids=["projector"])
+@pytest.mark.parametrize(
+    ("viewport", "colour_scheme"), [(PROJECTOR, "light"), *SCREENS.values()], ids=["projector", *SCREENS]
+)
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_is_sound_and_accessible_on_a_projector(page: Page, server: Server, lesson: str) -> None:
+def test_a_lesson_is_sound_and_accessible(page: Page, server: Server, lesson: str) -> None:
     visit(page, server, f"limits?lesson={lesson}&{lesson}-shown=true")
     expect(page.locator(CHARTS).first).to_be_visible()
     sound(page)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from pages.learn.view import LESSONS
-from tests.kit.browser import DESKTOP, Server, on_screens, settled, sound, visible_words, visit
+from tests.kit.browser import DESKTOP, Server, on_screens, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
@@ -29,27 +28,12 @@ MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
 
-def says_little(page: Page) -> None:
-    words = visible_words(page)
-    assert FEWEST < len(words) <= MOST, f"{len(words)} words: {' '.join(words)}"
-
-
 @on_screens("name", *((name,) for name in LINKS))
 def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, server: Server, name: str) -> None:
     sound(visit(page, server, LINKS[name]))
     page.set_viewport_size(DESKTOP)  # a phone's sidebar is out of sight, but there
-    says_little(page)
-
-
-@on_screens("lesson", *((lesson,) for lesson in LESSONS))
-def test_a_lesson_is_sound_and_says_little_before_and_after_its_guess(page: Page, server: Server, lesson: str) -> None:
-    says_little(visit(page, server, f"learn?lesson={lesson}"))
-    page.get_by_text("Show what happens").click()
-    settled(page)
-    expect(page.locator(".dpscope-plot").first).to_be_visible()
-    sound(page)
-    page.set_viewport_size(DESKTOP)
-    says_little(page)
+    words = visible_words(page)
+    assert FEWEST < len(words) <= MOST, f"{len(words)} words: {' '.join(words)}"
 
 
 def test_the_sentence_of_a_picture_opens_and_describes_it(page: Page, server: Server) -> None:

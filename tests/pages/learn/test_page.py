@@ -109,12 +109,13 @@ def test_other_releases_are_attacked(mechanism: str) -> None:
     assert "of the 8 secret points" in told
 
 
+@pytest.mark.full
 def test_every_release_that_fits_is_attacked_at_once() -> None:
     app = opened(lesson="vc", vc_shown="true", vc_points="4", vc_all="true")
     assert not app.error and "Subset sums" in str(drawn(app)["vc_recovered_chart"]["data"])
 
 
-@pytest.mark.parametrize("mechanism", ["identity", "subset-sums"])
+@pytest.mark.parametrize("mechanism", ["identity", pytest.param("subset-sums", marks=pytest.mark.full)])
 def test_ten_thousand_people(mechanism: str) -> None:
     link = {"vc_points": "10000", "vc_epsilon": "10", "vc_mechanism": mechanism, "vc_picture": "One attack"}
     app = opened(lesson="vc", vc_shown="true", **link)
