@@ -141,6 +141,7 @@ def _pictures(
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
+    with st.sidebar.container(horizontal=True):  # the row above has no room for more
         told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
         st.page_link("learn/page.py", label="Audit this", query_params=told)
         st.page_link("release/page.py", label="Release it")
