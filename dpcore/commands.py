@@ -34,7 +34,9 @@ from dpcore.requests.joint import Asked, asked_in
 
 
 def default_folder() -> Path:
-    """Where a user's ledger is: in the XDG data directory."""
+    """Where a user's ledger is: where DPSCOPE_LEDGER says, else in the XDG data directory."""
+    if named := os.environ.get("DPSCOPE_LEDGER"):
+        return Path(named)
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
 
 

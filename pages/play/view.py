@@ -29,7 +29,7 @@ from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
 from pages.shell.present import on_stage
-from pages.shell.session import in_link, remembered, with_progress
+from pages.shell.session import in_link, keep_shown, remembered, with_progress
 from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
@@ -51,6 +51,7 @@ def play() -> None:
         more = st.container()
     if recipe is None:
         return
+    keep_shown(recipe)
     source = recipe.source
     if not may_show(source):
         known_before(recipe, head=head, more=more)
@@ -142,6 +143,7 @@ def _pictures(
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
         told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
         st.page_link("learn/page.py", label="Audit this", query_params=told)
+        st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")

@@ -17,6 +17,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
+from dpcore.experiments.recipe import Recipe
+from dpcore.plan.questions import Plan
 
 Result = TypeVar("Result")
 Input = str | float | None
@@ -107,7 +109,7 @@ def upload() -> Source | None:
 
 def remember_upload(source: Source | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
-    for key in ("upload", "memory"):
+    for key in ("upload", "memory", "shown"):
         st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
     st.session_state["upload"] = source
 
@@ -157,6 +159,33 @@ def end_abandoned(now: float) -> None:
 def is_steward() -> bool:
     """Whether the person said they may see true values of their private data."""
     return bool(st.session_state.get("steward_choice"))
+
+
+def keep_shown(recipe: Recipe) -> None:
+    """Play shows this: what may be released."""
+    st.session_state["shown"], st.session_state["shown_last"] = recipe, "play"
+
+
+def shown() -> Recipe | None:
+    """What Play showed last, if anything."""
+    found: Recipe | None = st.session_state.get("shown")
+    return found
+
+
+def keep_plan(table: str, plan: Plan) -> None:
+    """Plan shows this, of a table by its key: what may be released in one press."""
+    st.session_state["planned"], st.session_state["shown_last"] = (table, plan), "plan"
+
+
+def planned() -> tuple[str, Plan] | None:
+    """What Plan showed last, and of which table, if anything."""
+    found: tuple[str, Plan] | None = st.session_state.get("planned")
+    return found
+
+
+def saw_true_values() -> bool:
+    """Whether true values of the private file were on this session's screen."""
+    return bool(st.session_state.get("saw_true_values"))
 
 
 def end_steward() -> None:
