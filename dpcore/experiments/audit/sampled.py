@@ -42,6 +42,8 @@ FAILURE = 0.001
 """Chance that any look refutes a claim that is true."""
 BLOCK, FEWEST = 1 << 20, 256
 """Numbers drawn at once, and runs."""
+KEPT = 1 << 23
+"""Numbers of each data set that are kept to order or to cut: where outcomes are wide, fewer than a quarter's."""
 CUTS = 200
 """Places of a cut that are tried."""
 BINS = 40
@@ -170,6 +172,7 @@ def audit(
         raise ParameterError("An audit needs looks of at least 8 runs, and a chance of failure between 0 and 1.")
     preview, found, start = Preview(seed), list[Look](), time.monotonic()
     total, done = 2 * sum(looks), 0
+    most = KEPT // draw(0, Preview(seed), 1).shape[1]
 
     def both(runs: int, kept: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
         """What is kept of so many runs on each data set."""
@@ -190,7 +193,7 @@ def audit(
         spent = time.monotonic() - start
         if found and spent * (1 + runs / sum(look.runs for look in found)) > seconds:
             break
-        quarter, tail = runs // 4, failure / len(looks) / 2
+        quarter, tail = min(runs // 4, most), failure / len(looks) / 2
         # Three sets of runs of their own: whoever orders, whoever cuts and whoever counts must not meet.
         ways = orders(*(yield from both(quarter, np.asarray)))
         cutting = yield from both(quarter, np.asarray)

@@ -39,7 +39,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, s
     visit(page, server, f"learn?lesson={lesson}")
     on_one_screen(page)
     before = sentences(page)
-    assert "hidden until you" in before
+    assert "hidden until you have guessed" in before
     page.get_by_text("Show what happens", exact=True).click()
     settled(page)
     on_one_screen(page)

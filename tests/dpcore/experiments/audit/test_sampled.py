@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 from dpcore import ParameterError
 from dpcore.core import Floats, Integers
+from dpcore.experiments.audit import sampled
 from dpcore.experiments.audit.orders import joint, orders
 from dpcore.experiments.audit.sampled import FAILURE, LOOKS, audit, bound
 from dpcore.experiments.measure import finish
@@ -101,6 +102,15 @@ def test_the_bars_are_shares_of_the_counted_runs(seed: int) -> None:
     assert (np.diff(look.edges) > 0).all() and look.edges[0] < look.event.cut < look.edges[-1]
     # The event is rarer on the other data set, by what is found.
     assert look.hits[0] / look.hits[1] > math.exp(look.epsilon)
+
+
+def test_of_wide_outcomes_fewer_are_kept_and_more_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wide(side: int, preview: Preview, runs: int) -> Integers:
+        return np.full((runs, 50), side)
+
+    monkeypatch.setattr(sampled, "KEPT", 5_000)
+    (look,) = finish(audit(wide, epsilon=1.0, seed=1, looks=(1_000,))).looks
+    assert look.refuted and look.counted == 800 and look.hits == (800, 0)
 
 
 @pytest.mark.parametrize(("looks", "failure"), [((), 0.1), ((7,), 0.1), ((100,), 0.0), ((100,), 1.0)])

@@ -11,7 +11,7 @@ import pytest
 from dpcore import Neighbours, ParameterError, catalogue, entry
 from dpcore.core import Entry
 from dpcore.experiments.audit.sampled import Audit, audit
-from dpcore.experiments.audit.settings import REFUSED, ROWS, Setting, setting
+from dpcore.experiments.audit.settings import REFUSED, ROWS, Setting, exactly_on_two_rows, setting
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.randomness import Preview
@@ -94,3 +94,17 @@ def test_a_refusal_is_one_outcome(seed: int) -> None:
 def test_no_proof_no_setting() -> None:
     with pytest.raises(ParameterError, match="replacing one of n rows"):
         setting(entry("sparse_histogram"), entry("sparse_histogram").make(), ADD)
+
+
+def test_the_exact_loss_of_two_rows_or_nothing_where_it_takes_too_long() -> None:
+    for neighbours in Neighbours:
+        assert exactly_on_two_rows(entry("identity"), entry("identity").make(epsilon=0.7), neighbours) == (
+            pytest.approx(0.7)
+        )
+        assert exactly_on_two_rows(entry("intervals-anchored"), entry("intervals-anchored").make(), neighbours) is None
+        assert exactly_on_two_rows(entry("residual-planner"), entry("residual-planner").make(), neighbours) is None
+    # Two rows are too few for what is promised of data drawn at random.
+    sparse = entry("sparse_histogram")
+    assert exactly_on_two_rows(sparse, sparse.make(), Neighbours.REPLACE_ONE) is None
+    with pytest.raises(ParameterError):
+        exactly_on_two_rows(entry("subsample_commonest"), entry("subsample_commonest").make(), ADD)
