@@ -29,15 +29,18 @@ import http.client
 import importlib.util
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import webbrowser
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -225,11 +228,35 @@ def free_port(*, preferred: int) -> int:
     sys.exit("This machine has no free port.")
 
 
-def start_app(*, python: Path, port: int, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """Start the app's server on this machine only; its output goes to a file, or where ours goes."""
+def ledger_folder(variables: Mapping[str, str] = os.environ) -> Path:
+    """Where the app keeps its ledger, as dpcore/commands.py has it, which needs libraries."""
+    usual = Path(variables.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
+    return Path(variables.get("DPSCOPE_LEDGER") or usual)
+
+
+def start_app(*, python: Path, port: int, output: IO[bytes] | None = None, token: str = "") -> subprocess.Popen[bytes]:
+    """Start the app's server on this machine only; its output goes to a file, or where ours goes.
+
+    Args:
+        python: the interpreter that has the libraries.
+        port: to listen on.
+        output: a file.
+        token: opens the ledger to whoever comes with it; it is told in the environment, which no other account sees.
+    """
     command = [str(python), "-m", "streamlit", "run", str(HERE / "app.py"), f"--server.port={port}"]
     command += [f"--server.address={LOCALHOST}", "--server.headless=true"]
-    return subprocess.Popen(command, cwd=HERE, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    variables = os.environ | ({"DPSCOPE_TOKEN": token} if token else {})
+    return subprocess.Popen(command, cwd=HERE, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+
+
+@contextmanager
+def opened_in_browser(address: str) -> Iterator[None]:
+    """Open an address by way of a file that only its user may read: other accounts see the arguments of a program."""
+    with tempfile.TemporaryDirectory(prefix="dpscope-") as folder:
+        door = Path(folder) / "open.html"
+        door.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+        webbrowser.open(door.as_uri())
+        yield
 
 
 def wait_for_health(process: subprocess.Popen[bytes], *, port: int, seconds: float = 60) -> bool:
@@ -277,15 +304,17 @@ def start(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     python = ensure_environment(HERE / ".venv", groups=set())
     port = free_port(preferred=options.port)
-    process = start_app(python=python, port=port)
+    token = secrets.token_urlsafe(32)
+    process = start_app(python=python, port=port, token=token)
+    address = f"http://{LOCALHOST}:{port}/?token={token}"
     try:
         if not wait_for_health(process, port=port):
             say("The app did not start; the reason is above.")
             return 1
-        say(f"dpscope is at http://{LOCALHOST}:{port} (Ctrl-C ends it)")
-        if not options.no_browser and has_screen():
-            webbrowser.open(f"http://{LOCALHOST}:{port}")
-        return process.wait()
+        say(f"dpscope is at {address} (Ctrl-C ends it)")
+        say(f"The ledger of releases is in {ledger_folder()}; whoever has this address may spend from it.")
+        with opened_in_browser(address) if not options.no_browser and has_screen() else nullcontext():
+            return process.wait()
     except KeyboardInterrupt:
         return 0
     finally:
@@ -323,6 +352,8 @@ def test(arguments: list[str]) -> int:
     python = ensure_environment(HERE / ".venv", groups={"test"})
     # As the app has it: two processes share the cores, and threads that wait for a busy core spin.
     variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+    # What is compiled is kept: without, every worker and every server they start compiles all of it anew.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if suite != "quick":
         variables["CHROMIUM"] = ensure_chromium()
     if suite == "mutants":

@@ -202,6 +202,14 @@ def certificate(stored: Stored) -> dict[str, Any]:
     return told | {"digest": digest(told)}
 
 
+def stored_of(document: Mapping[str, Any], files: Mapping[str, bytes]) -> Stored:
+    """The release that a certificate, which must hold, and its files are of; nothing tells whether it was published."""
+    body = {name: told for name, told in document.items() if name not in {"ledger", "digest"}}
+    ledger = document["ledger"]
+    chain = tuple(ledger["chain"])
+    return Stored(entry=chain[-1]["entry"], body=body, salt=ledger["salt"], chain=chain, files=dict(files))
+
+
 def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> list[str]:
     """Everything that is wrong with a certificate and the files it names, one sentence each; nothing if it holds.
 

@@ -18,10 +18,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dpcore.certificate import against, verify
+from dpcore.certificate import against, stored_of, verify
 from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.downloads import downloads_of, zipped
+from dpcore.downloads import MADE, downloads_of, zipped
 from dpcore.ledger.canonical import parsed
 from dpcore.ledger.checks import backup, check
 from dpcore.ledger.records import Actor, LedgerError, Registration, Role, Stored
@@ -34,7 +34,9 @@ from dpcore.requests.joint import Asked, asked_in
 
 
 def default_folder() -> Path:
-    """Where a user's ledger is: in the XDG data directory."""
+    """Where a user's ledger is: where DPSCOPE_LEDGER says, else in the XDG data directory."""
+    if named := os.environ.get("DPSCOPE_LEDGER"):
+        return Path(named)
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
 
 
@@ -150,8 +152,16 @@ def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
 
 
 def _verify(options: argparse.Namespace) -> Iterator[str]:
+    certified = options.certificate.read_bytes()
     files = {path.name: path.read_bytes() for path in options.files}
-    if wrong := verify(options.certificate.read_bytes(), files):
+    # What is made of a certificate is not named in it: it is made once more.
+    others = {name: files.pop(name) for name in MADE if name in files}
+    if wrong := verify(certified, files):
+        raise LedgerError("\n".join(wrong))
+    made = downloads_of(stored_of(parsed(certified, what="certificate"), files)) if others else {}
+    if wrong := [
+        f"The file {name} is not the one made of this certificate." for name in others if others[name] != made.get(name)
+    ]:
         raise LedgerError("\n".join(wrong))
     yield "The certificate and its files hold together."
 

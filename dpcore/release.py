@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import time
 from dataclasses import dataclass, replace
 
@@ -230,4 +231,7 @@ def _files(drawn: Drawn) -> dict[str, bytes]:
     frame = drawn.frame().drop(columns="trial")
     kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic"}
     name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
-    return {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n").encode()}
+    # A label with a lone carriage return would be read as two lines unless it is quoted.
+    returns = any(isinstance(each, str) and "\r" in each for name in frame for each in frame[name])
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    return {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()}

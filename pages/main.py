@@ -7,6 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shell.controls import with_complaints
+from pages.shell.ledger.door import admit
+from pages.shell.ledger.odometer import odometer
 from pages.shell.present import curtain
 from pages.shell.reconnect import come_back
 from pages.shell.session import carry_link, keep_link, open_gate, take_back
@@ -15,6 +17,7 @@ from pages.shell.status import frame_style, status_line
 HERE = Path(__file__).resolve().parent
 
 open_gate()
+admit()
 take_back()
 page = st.navigation(
     {
@@ -26,6 +29,7 @@ page = st.navigation(
         ],
         "Data": [st.Page(HERE / "data/page.py", title="Data", url_path="data")],
         "Plan": [st.Page(HERE / "plan/page.py", title="Plan", url_path="plan")],
+        "Release": [st.Page(HERE / "release/page.py", title="Release", url_path="release")],
         "Learn": [
             st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
             st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),
@@ -41,7 +45,7 @@ st.set_page_config(
 come_back()
 frame_style()
 with curtain(page.title):
-    status_line()
+    status_line(odometer(page.url_path))
     carry_link(page.url_path)
     with_complaints(page.run)
 keep_link()

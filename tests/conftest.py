@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.get_closest_marker(mark):
                 places[item.path] = min(place, places.get(item.path, place))
     items.sort(key=lambda item: places.get(item.path, len(LONG_FIRST)))
+
+
+@pytest.fixture(autouse=True)
+def no_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a test's ledger is, if it begins one: never the one of whoever runs the tests."""
+    folder = tmp_path_factory.getbasetemp() / "ledgers" / secrets.token_hex(8)
+    monkeypatch.setenv("DPSCOPE_LEDGER", str(folder))
+    monkeypatch.delenv("DPSCOPE_TOKEN", raising=False)
+    return folder
 
 
 @pytest.fixture

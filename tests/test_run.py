@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import run
+from dpcore.commands import default_folder
 
 
 @pytest.fixture
@@ -297,3 +298,23 @@ def test_what_is_no_suite_goes_to_pytest(commands: list[list[str]]) -> None:
     assert first[-2:] == ["-k", "median"] and first[2] == run.SUITES[""]
     assert second[-1] == "tests/test_run.py" and second[2] == run.SUITES["quick"]
     assert commands[-1] == ["tests.mutants", "noise"]
+
+
+@pytest.mark.parametrize("variables", [{}, {"XDG_DATA_HOME": "/tmp/data"}, {"DPSCOPE_LEDGER": "/tmp/own"}])
+def test_it_says_where_the_app_keeps_its_ledger(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_DATA_HOME", "DPSCOPE_LEDGER"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run.ledger_folder() == default_folder()
+
+
+def test_the_token_is_no_argument_of_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    with run.opened_in_browser("http://127.0.0.1:1/?token=secret"):
+        (address,) = asked
+        door = Path(address.removeprefix("file://"))
+        assert "secret" not in address and "?token=secret" in door.read_text()
+        assert door.parent.stat().st_mode & 0o077 == 0
+    assert not door.exists()

@@ -33,6 +33,19 @@ ELSEWHERE = (
         page="marginals/page.py",
     ),
     Lesson(
+        key="printed",
+        question="What do the papers print, and what holds?",
+        group=SYSTEMS,
+        minutes=5,
+        needs="any of the systems",
+        asks=(
+            "Which printed number promises privacy that is not there?",
+            "By which factor does the proof of the interval theorem need more rows?",
+            "Which numbers are too large for any table of people?",
+        ),
+        link={"lesson": "printed"},
+    ),
+    Lesson(
         key="sparse",
         question="What if a promise may fail for few data sets?",
         group="What is promised",

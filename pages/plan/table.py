@@ -18,6 +18,7 @@ from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
 from pages.shell.doors import is_public_demo
 from pages.shell.private.twin import declared_rows
+from pages.shell.session import carried, remember_upload, upload
 
 OPENED, FIRST = "plan-file", "adult"
 MOST_BYTES = 200_000
@@ -81,6 +82,17 @@ def pick_table() -> Declared:
             )
         )  # fmt: skip
     return Declared(key=key, title=titles[key], table=table, n=n, neighbours=relation, beta=beta)
+
+
+def use_table(declared: Declared) -> None:
+    """Have the planned table be the data in use: its first column stands for it. An opened plan's is what is in use."""
+    first = declared.table.used[0].name
+    held = held_file()
+    if declared.key == OWN_FILE and held is not None and upload() is None:
+        remember_upload(Source(origin=held.origin, reading=declared.table.reading(first)))
+    if declared.key != OPENED:
+        st.session_state["data"] = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
+        carried()["data"] = st.session_state["data"]
 
 
 def opened_plan() -> Plan | None:

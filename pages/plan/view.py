@@ -14,9 +14,9 @@ from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import frontier
 from pages.plan.preview import preview
 from pages.plan.rows import add_question, edited, keep, questions_of, title
-from pages.plan.table import Declared, open_file, pick_table
+from pages.plan.table import Declared, open_file, pick_table, use_table
 from pages.shell.code import show_code
-from pages.shell.session import with_progress
+from pages.shell.session import keep_plan, with_progress
 from pages.shell.theorem import all_digits
 
 BADGE = "theory and made-up rows: nothing of your data"
@@ -52,6 +52,7 @@ def planning() -> None:
     plan = Plan(
         table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
     )
+    keep_plan(declared.key, plan)
     _wishes(plan)
     key = f"planned|{plan.text.decode()}"
     predictions = with_progress(key, lambda: predict(plan), label="Predicting every question's error.")
@@ -68,10 +69,14 @@ def planning() -> None:
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(declared, plan)
     preview(plan)
-    st.download_button(
-        "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
-        help="What is asked, by which mechanism, at which loss; no row of any data.",
-    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
+            help="What is asked, by which mechanism, at which loss; no row of any data.",
+        )  # fmt: skip
+        if st.button("Release it", key="plan_release"):
+            use_table(declared)
+            st.switch_page("release/page.py")
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
 
 

@@ -27,8 +27,9 @@ from pages.play.rail import rail
 from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
+from pages.shell.controls import audit_link
 from pages.shell.present import on_stage
-from pages.shell.session import in_link, remembered, with_progress
+from pages.shell.session import in_link, keep_shown, remembered, with_progress
 from pages.shell.status import badge, may_show
 
 MOST_SECONDS = 10.0
@@ -50,6 +51,7 @@ def play() -> None:
         more = st.container()
     if recipe is None:
         return
+    keep_shown(recipe)
     source = recipe.source
     if not may_show(source):
         known_before(recipe, head=head, more=more)
@@ -139,6 +141,9 @@ def _pictures(
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
+        told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
+        st.page_link("learn/page.py", label="Audit this", query_params=told)
+        st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:
         place("worst_chart")

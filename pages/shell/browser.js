@@ -2,11 +2,13 @@
 
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
+const TOKEN = "token", KEPT = "dpscope-token"; // in the address that run.py prints; and here, so that a reload keeps it
 let reloaded = true;
 
 export default function ({ parentElement, data, setTriggerValue }) {
   keepHistory();
   const find = (name) => parentElement.querySelector(`.dpscope-${name}`);
+  takeToken(data, setTriggerValue);
   const copied = find("copied");
   find("copy").onclick = async () => {
     copied.textContent = (await copy(location.href)) ? "Copied." : location.href;
@@ -22,6 +24,20 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const leave = (event) => { if (event.key === "Escape" && data.presenting) setTriggerValue("left", true); };
   document.addEventListener("keydown", leave);
   return () => document.removeEventListener("keydown", leave);
+}
+
+// The token leaves the address before anybody can copy it, and no entry of the history keeps it. This tab's own storage,
+// which no other site and no other port can read, gives it to the session that a reload begins.
+function takeToken(data, setTriggerValue) {
+  const here = new URL(location.href);
+  if (here.searchParams.has(TOKEN)) {
+    sessionStorage.setItem(KEPT, here.searchParams.get(TOKEN));
+    here.searchParams.delete(TOKEN);
+    history.replaceState(history.state, "", here);
+  }
+  const kept = sessionStorage.getItem(KEPT);
+  if (data.refused) sessionStorage.removeItem(KEPT);
+  else if (kept && !data.admitted) setTriggerValue("came", kept);
 }
 
 async function copy(text) {
@@ -44,7 +60,12 @@ function keepHistory() {
     const next = new URL(url ?? location.href, location.href);
     const lesson = next.searchParams.get("lesson"); // opening one is going somewhere
     const opens = lesson && lesson !== new URLSearchParams(location.search).get("lesson");
-    if (next.pathname === location.pathname && !opens) {
+    if (next.pathname === location.pathname && opens) {
+      emptied = -SOON;
+      push(state, title, url);
+      return;
+    }
+    if (next.pathname === location.pathname) {
       if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
       history.replaceState(state, title, url);
       return;

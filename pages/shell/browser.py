@@ -6,8 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shell.ledger.door import admitted, look_at, refused
 from pages.shell.present import end, presenting, start
 
+KEY = "browser_tools"
 HERE = Path(__file__).resolve().parent
 HTML = """
 <div class="dpscope-tools">
@@ -41,5 +43,14 @@ def browser_tools(*, file: bool) -> None:
         file: whether this session holds a file, which no reload brings back.
     """
     _tools(
-        key="browser_tools", data={"file": file, "presenting": presenting()}, on_left_change=end, on_shown_change=start
+        key=KEY,
+        data={"file": file, "presenting": presenting(), "admitted": admitted(), "refused": refused()},
+        on_left_change=end,
+        on_shown_change=start,
+        on_came_change=_came,
     )
+
+
+def _came() -> None:
+    """A callback: a page that was loaded anew brings the token that it came with before."""
+    look_at(str(st.session_state[KEY].get("came") or ""))

@@ -21,8 +21,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.doors import LOCAL_HOSTS
 
-KEY = "present"
-"""In the link."""
+KEY, TOKEN = "present", "token"
+"""In the link: whether something is presented; and, as long as nobody has read it, the steward's token."""
 CHARTS = (
     "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
     "robust_mean_chart",
@@ -31,7 +31,8 @@ CHARTS = (
     "histogram_risks_chart", "odds_belief_chart", "population_apart_chart", "lowbits_verdicts_chart",
     "attackme_bits_chart", "median_climb_chart", "median_steps_chart", "median_measured_chart", "vc_run_chart",
     "vc_accuracy_chart", "vc_worlds_chart", "fat_scale_chart", "fat_weights_chart", "dimension_matrix_chart",
-    "subset_bits_chart", "subset_questions_chart", "odds_guess_chart",
+    "subset_bits_chart", "subset_questions_chart", "odds_guess_chart", "audit_loss_chart", "audit_scores_chart",
+    "population_needed_chart",
 )  # fmt: skip
 """What goes on the stage: the first of these charts that is drawn. A lesson draws one at a time."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")
@@ -117,7 +118,7 @@ def reserve(pixels: int) -> None:
 
 def link() -> str:
     """The address that opens what is seen here, with all its controls, for whoever wants to move them."""
-    controls = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
+    controls = {name: value for name, value in st.query_params.to_dict().items() if name not in (KEY, TOKEN)}
     base = str(st.context.url or "").partition("?")[0]
     return f"{base}?{urlencode(controls)}" if controls else base
 

@@ -9,6 +9,7 @@ import asyncio
 import time
 import weakref
 from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
@@ -17,6 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
+from dpcore.experiments.recipe import Recipe
+from dpcore.plan.questions import Plan
 
 Result = TypeVar("Result")
 Input = str | float | None
@@ -38,6 +41,8 @@ class File(Protocol):
 
 _last_seen: dict[str, tuple[float, tuple[weakref.ref[File], ...]]] = {}
 """Sessions that took a file: when each was last seen connected, and its files while they are there."""
+_awaited: weakref.WeakValueDictionary[str, Future[Any]] = weakref.WeakValueDictionary()
+"""What sessions asked for last, while it is under way somewhere."""
 
 
 def open_gate() -> None:
@@ -107,7 +112,7 @@ def upload() -> Source | None:
 
 def remember_upload(source: Source | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
-    for key in ("upload", "memory"):
+    for key in ("upload", "memory", "shown"):
         st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
     st.session_state["upload"] = source
 
@@ -143,7 +148,7 @@ def end_abandoned(now: float) -> None:
     """End the sessions that were last seen too long ago."""
     server = runtime.get_instance()
     for session_id, (seen, files) in list(_last_seen.items()):
-        if server.is_active_session(session_id):
+        if server.is_active_session(session_id) or _waits(session_id):
             _last_seen[session_id] = now, files
         elif now - seen > GRACE:
             del _last_seen[session_id]
@@ -154,9 +159,48 @@ def end_abandoned(now: float) -> None:
                     file.forget()
 
 
+def wait_for(work: Future[Any]) -> None:
+    """A closed tab keeps its file as long as this work needs it."""
+    context = get_script_run_ctx()
+    if context is not None:
+        _awaited[context.session_id] = work
+
+
+def _waits(session_id: str) -> bool:
+    work = _awaited.get(session_id)
+    return work is not None and not work.done()
+
+
 def is_steward() -> bool:
     """Whether the person said they may see true values of their private data."""
     return bool(st.session_state.get("steward_choice"))
+
+
+def keep_shown(recipe: Recipe) -> None:
+    """Play shows this: what may be released."""
+    st.session_state["shown"], st.session_state["shown_last"] = recipe, "play"
+
+
+def shown() -> Recipe | None:
+    """What Play showed last, if anything."""
+    found: Recipe | None = st.session_state.get("shown")
+    return found
+
+
+def keep_plan(table: str, plan: Plan) -> None:
+    """Plan shows this, of a table by its key: what may be released in one press."""
+    st.session_state["planned"], st.session_state["shown_last"] = (table, plan), "plan"
+
+
+def planned() -> tuple[str, Plan] | None:
+    """What Plan showed last, and of which table, if anything."""
+    found: tuple[str, Plan] | None = st.session_state.get("planned")
+    return found
+
+
+def saw_true_values() -> bool:
+    """Whether true values of the private file were on this session's screen."""
+    return bool(st.session_state.get("saw_true_values"))
 
 
 def end_steward() -> None:

@@ -16,6 +16,7 @@ from pages.shell.session import is_steward, upload
 
 STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
 SPENT = "Privacy spent: **ε = 0**. "
+_spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
 _line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
 _slot: ContextVar[DeltaGenerator] = ContextVar("place of the data in use, beside the line, of this run")
 
@@ -33,8 +34,13 @@ def frame_style() -> None:
     st.html(f"<style>{STYLE}</style>")
 
 
-def status_line() -> None:
-    """The odometer, the steward switch and the link to copy, always in sight."""
+def status_line(spent: str = "") -> None:
+    """The odometer, the steward switch and the link to copy, always in sight.
+
+    Args:
+        spent: what a ledger says is spent of the data in use; without one nothing is.
+    """
+    _spent.set(spent or SPENT)
     held = (held_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
     left, middle, right = st.columns([7, 3, 2] if private else [9, 1, 2], vertical_alignment="center")
@@ -81,6 +87,7 @@ def may_show(data: Data) -> bool:
         return True
     if not is_steward():
         return False
+    st.session_state["saw_true_values"] = True
     say(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
@@ -94,4 +101,4 @@ def slot() -> DeltaGenerator:
 
 def say(text: str) -> None:
     """Write the line on top: what was spent, and what the numbers below are."""
-    _line.get().markdown(SPENT + text, width="content")
+    _line.get().markdown(_spent.get() + text, width="content")

@@ -4,11 +4,12 @@ import copy
 import json
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpcore.certificate import against, certificate, verify
+from dpcore.certificate import against, certificate, parts_of, verify
 from dpcore.core import Neighbours
 from dpcore.ledger.canonical import canonical, digest
 from dpcore.ledger.chain import line_of
@@ -17,7 +18,7 @@ from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import SAW_TRUE_VALUES, release
 from tests import ROOT
-from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, request_of
 
 Certificate = dict[str, Any]
 
@@ -228,11 +229,11 @@ REGISTRY: dict[str, Callable[[Certificate], Any]] = {
     "composition": lambda c: c["guarantee"]["whole_data_set"]["rule"],
     "total_budget": lambda c: float(c["guarantee"]["whole_data_set"]["budget"]["epsilon"]),
     "total_spent": lambda c: float(c["guarantee"]["whole_data_set"]["spent"]["epsilon"]),
-    "mechanism": lambda c: c["mechanism"]["key"],
-    "justification": lambda c: c["mechanism"]["theorems"][0],
+    "mechanism": lambda c: [part["mechanism"]["key"] for part in parts_of(c)],
+    "justification": lambda c: [part["mechanism"]["theorems"][0] for part in parts_of(c)],
     "tuning_on_private_data": lambda c: c["tuning"]["charged_previews"],
     "outside_of_the_guarantee": lambda c: c["guarantee"]["unprotected"],
-    "accuracy": lambda c: c["accuracy"]["statement"],
+    "accuracy": lambda c: [part["accuracy"]["statement"] for part in parts_of(c)],
     "software": lambda c: c["software"]["opendp"],
 }
 
@@ -242,3 +243,13 @@ def test_a_certificate_answers_what_a_registry_asks(told: Certificate) -> None:
     assert entry["epsilon"] == 0.5 and entry["delta"] == 0 and entry["total_spent"] == 1.5
     assert entry["privacy_unit"] == "row" and entry["neighbouring_relation"] == Neighbours.ADD_REMOVE_ONE
     assert all(value not in (None, "", "unknown") for value in entry.values())
+    assert entry["mechanism"] == ["identity"]
+
+
+def test_a_certificate_of_a_plan_answers_it_for_every_question(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, delta=1e-6)
+    stored = release(ledger, dataset_id, plan_of(pure=False).joint_request(), few_rows(), ANALYST)
+    assert isinstance(stored, Stored)
+    entry = {field: read(certificate(stored)) for field, read in REGISTRY.items()}
+    assert entry["epsilon"] == 0.5 and entry["delta"] == 1e-7 and entry["mechanism"] == ["identity", "gaussian"]
+    assert len(entry["accuracy"]) == len(entry["justification"]) == 2

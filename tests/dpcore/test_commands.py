@@ -69,6 +69,15 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
     assert "8 numbers. Nothing was charged" in told(capsys, "release plan.json")[1]
     assert "Entry 1, charged ε 0.5." in told(capsys, "release plan.json data.csv --out first")[1]
     assert told(capsys, "verify first/certificate.json first/01-counts.csv first/02-counts.csv")[0] == 0
+    everything = " ".join(str(path) for path in Path("first").iterdir())
+    assert "with_opendp.py" in everything
+    assert told(capsys, f"verify first/certificate.json {everything}")[0] == 0
+    for name in ("report.html", "analysis.py", "analysis.ipynb", "with_opendp.py"):
+        genuine = Path("first", name).read_bytes()
+        Path("first", name).write_bytes(genuine.replace(b"0", b"1", 1))
+        code, sentence = told(capsys, f"verify first/certificate.json {everything}")
+        assert code == 1 and sentence == f"The file {name} is not the one made of this certificate.\n"
+        Path("first", name).write_bytes(genuine)
     assert "Entry 1" in told(capsys, "release plan.json data.csv --out first")[1]
     Path("joint.json").write_bytes(plan_of().joint_request().text)
     assert "Entry 1" in told(capsys, "release joint.json data.csv --out first")[1], "a plan is what it asks"

@@ -1,15 +1,14 @@
-"""Every page says little before anything is opened, and what it does not show is said to whoever cannot see."""
+"""Every page is sound, says little before anything is opened, and tells whoever cannot see what it does not show."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from pages.learn.view import LESSONS
-from tests.kit.browser import Server, visible_words, visit
+from tests.kit.browser import DESKTOP, Server, on_screens, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
+    "pairs": "?data=clouds&n=1000&trials=100&sides=3",
     "tables": "tables",
     "all-tables": "tables?view=All+tables+of+k+attributes",
     "one-number": "one-number",
@@ -19,20 +18,20 @@ LINKS = {
     "data": "data",
     "generated": "data?way=Generated",
     "plan": "plan",
+    "release": "release",
     "own-file": "data?way=My+own+file",
     "directions": "directions",
     "random-privacy": "random-privacy",
     "random-privacy-of-data": "random-privacy?sparse=data",
-    **{lesson: f"learn?lesson={lesson}" for lesson in LESSONS},
-    **{f"{lesson}-shown": f"learn?lesson={lesson}&{lesson}-shown=true" for lesson in LESSONS},
 }
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
 
-@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
-def test_a_page_says_little_before_anything_is_opened(page: Page, server: Server, link: str) -> None:
-    visit(page, server, link)
+@on_screens("name", *((name,) for name in LINKS))
+def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, server: Server, name: str) -> None:
+    sound(visit(page, server, LINKS[name]))
+    page.set_viewport_size(DESKTOP)  # a phone's sidebar is out of sight, but there
     words = visible_words(page)
     assert FEWEST < len(words) <= MOST, f"{len(words)} words: {' '.join(words)}"
 

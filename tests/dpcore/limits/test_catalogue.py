@@ -155,7 +155,7 @@ def verdicts(mechanism: Mechanism, problem: Problem, *, repeats: int, beta: floa
 @pytest.mark.slow
 @ENTRIES
 @BOTH
-@pytest.mark.parametrize(("bits", "repeats"), [(1, 1), (2, 2), (3, 1)])
+@pytest.mark.parametrize(("bits", "repeats"), [(1, 1), pytest.param(2, 2, marks=pytest.mark.full), pytest.param(3, 1)])
 @pytest.mark.parametrize("epsilon", [1.0, *(pytest.param(epsilon, marks=pytest.mark.full) for epsilon in (0.1, 3.0))])
 def test_no_entry_beats_vc_reconstruction(
     entry: Entry, epsilon: float, bits: int, repeats: int, neighbours: Neighbours, seed: int

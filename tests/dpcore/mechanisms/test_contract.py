@@ -28,15 +28,32 @@ from tests.kit import contract, problems
 ENTRIES = [entry for entry in catalogue() if entry.mechanism.releases in {"data", "value"}]
 
 
-def each(entries: list[Entry], *, served: bool = True, slow: tuple[str, ...] = ()) -> pytest.MarkDecorator:
-    """Every entry with every relation it has a guarantee for (or has none for); entries of some keys are slow."""
-    cases = [
-        pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}", marks=[pytest.mark.slow] * (entry.key in slow))
-        for entry in entries
-        for neighbours in Neighbours
-        if (neighbours in problems.relations(entry)) is served
-    ]
+def each(
+    entries: list[Entry], *, served: bool = True, slow: tuple[str, ...] = (), first_alone: bool = False
+) -> pytest.MarkDecorator:
+    """Every entry with every relation it has a guarantee for (or has none for).
+
+    Entries of some keys are slow; an entry's second relation may be left to `run.py test full`.
+    """
+    cases = []
+    for entry in entries:
+        relations = [each for each in Neighbours if (each in problems.relations(entry)) is served]
+        for neighbours in relations:
+            marks = [pytest.mark.slow] * (entry.key in slow)
+            marks += [pytest.mark.full] * (first_alone and neighbours is not relations[0])
+            cases.append(pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}", marks=marks))
     return pytest.mark.parametrize(("entry", "neighbours"), cases)
+
+
+def one_a_family(entries: list[Entry]) -> pytest.MarkDecorator:
+    """Every entry; in `run.py test` the first of each family, whose others draw by the same samplers."""
+    seen = set[str]()
+    cases = []
+    for entry in entries:
+        family = entry.mechanism.__module__.rpartition(".")[0]
+        cases.append(pytest.param(entry, id=entry.key, marks=[pytest.mark.full] * (family in seen)))
+        seen.add(family)
+    return pytest.mark.parametrize("entry", cases)
 
 
 every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in ENTRIES])
@@ -53,7 +70,7 @@ def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
 
 
 @pytest.mark.slow
-@each(ENTRIES)
+@each(ENTRIES, first_alone=True)
 def test_runs_spend_within_the_guarantee_and_trials_are_an_axis(
     entry: Entry, neighbours: Neighbours, seed: int
 ) -> None:
@@ -70,14 +87,14 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
 
 
 @pytest.mark.slow
-@every_entry
+@one_a_family(ENTRIES)
 def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
     problem = next(problems.tiny_problems(entry, problems.relations(entry)[0]))
     contract.check_law(entry, problem, Secure(), seed=seed)
 
 
 @pytest.mark.slow
-@each([entry for entry in ENTRIES if entry.mechanism.releases == "data"])
+@each([entry for entry in ENTRIES if entry.mechanism.releases == "data"], first_alone=True)
 def test_promised_failure_rate(entry: Entry, neighbours: Neighbours, seed: int) -> None:
     contract.check_promises(entry, neighbours, seed=seed)
 

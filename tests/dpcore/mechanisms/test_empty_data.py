@@ -94,7 +94,7 @@ def empty(problem: Problem) -> Dataset:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @every_entry
 def test_no_rows_are_released_at_the_usual_parameters(entry: Entry, seed: int) -> None:
     usual = problems.ordinary_problems(entry, ADD_REMOVE) if listed(entry) else [unlisted(entry, ADD_REMOVE, n=400)[0]]

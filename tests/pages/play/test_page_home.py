@@ -102,7 +102,13 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     assert len(others) == len(STOPS)
 
 
-@pytest.mark.parametrize("link", [{"mechanism": "net", "bits": "12"}, {"data": "cities.longitude*latitude"}])
+@pytest.mark.parametrize(
+    "link",
+    [
+        pytest.param({"mechanism": "net", "bits": "12"}, marks=pytest.mark.full),
+        {"data": "cities.longitude*latitude"},
+    ],
+)
 def test_states_that_take_too_long_or_are_too_large_are_not_sent(link: dict[str, str]) -> None:
     assert component(started(**link), "live_states") == {}
 

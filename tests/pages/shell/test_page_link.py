@@ -36,7 +36,7 @@ def link(app: AppTest, name: str) -> str | None:
     return found[-1] if isinstance(found, list) else found
 
 
-@pytest.mark.parametrize("page", POPOVERS)
+@pytest.mark.parametrize("page", [POPOVERS[0], *(pytest.param(page, marks=pytest.mark.full) for page in POPOVERS[1:])])
 def test_a_bad_value_in_a_closed_popover_gets_one_sentence_in_sight(page: str) -> None:
     app = at(page, seed="abc")
     [told] = warnings(app)

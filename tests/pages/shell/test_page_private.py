@@ -97,7 +97,7 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     assert set(drawn(app)) == before and chip(app).startswith("Private · ")
 
 
-@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("rows", [pytest.param(1, marks=pytest.mark.full), 3])
 @pytest.mark.parametrize("relation", Neighbours)
 def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told(
     rows: int, relation: Neighbours
@@ -167,7 +167,9 @@ def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() ->
     assert not said(ROWS, app), "where rows come and go, their number is private too"
 
 
-@pytest.mark.parametrize(("mechanism", "hangs_on_n"), [("identity", False), ("net", True)])
+@pytest.mark.parametrize(
+    ("mechanism", "hangs_on_n"), [pytest.param("identity", False, marks=pytest.mark.full), ("net", True)]
+)
 def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on_n: bool) -> None:
     app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE), mechanism=mechanism)
     sound(app.number_input(key="nominal-my-file").set_value(5_000).run())

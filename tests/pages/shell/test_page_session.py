@@ -8,6 +8,7 @@ import re
 import tempfile
 import time
 import weakref
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -286,6 +287,21 @@ def test_every_file_of_a_session_goes_with_it(monkeypatch: pytest.MonkeyPatch) -
     session.has_file(two)  # waits while the first is held
     session.end_abandoned(time.monotonic() + 2 * session.GRACE)
     assert closed == ["tab"] and one.forgotten and two.forgotten
+
+
+def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    server = SimpleNamespace(is_active_session=lambda _: False, close_session=closed.append)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: server)
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
+    monkeypatch.setattr(session, "_last_seen", {"tab": (0.0, ())})
+    draw: Future[None] = Future()
+    session.wait_for(draw)
+    session.end_abandoned(2 * session.GRACE)
+    assert not closed
+    draw.set_result(None)
+    session.end_abandoned(4 * session.GRACE)
+    assert closed == ["tab"]
 
 
 def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:

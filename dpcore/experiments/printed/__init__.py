@@ -1,0 +1,1 @@
+"""What the five papers print, beside what holds, at a reader's settings."""

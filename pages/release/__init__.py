@@ -1,0 +1,1 @@
+"""Release: do it once, for real, and prove it."""

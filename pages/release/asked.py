@@ -1,0 +1,116 @@
+"""What is to be released: what Play or Plan shows, of the data in use, under the relation and n of the registration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from dpcore.core import Entry, Queries
+from dpcore.data.declared import Capped
+from dpcore.data.samples import SAMPLES
+from dpcore.data.sources import Bundled, Generated, Source
+from dpcore.experiments.recipe import OPENING
+from dpcore.ledger.records import DIED, Failed, Registration, Spent, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.mechanisms import serving
+from dpcore.plan.questions import Plan
+from dpcore.queries.ranges import classes_for
+from dpcore.requests.joint import Asked
+from dpcore.requests.single import Request
+from pages.data.picker import OWN_FILE
+from pages.shell.controls import number
+from pages.shell.ledger.held import rows_of
+from pages.shell.session import planned, shown
+
+AGAIN = "release_again"
+"""In the session: a request that is to be drawn once more, with the number of the draw."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A request, and what the ledger knows of it.
+
+    Attributes:
+        request: with the number of its draw.
+        outcome: of this draw; None while there is none.
+    """
+
+    request: Asked
+    outcome: Stored | Failed | None
+
+    @property
+    def next(self) -> Asked:
+        """The same once more."""
+        return replace(self.request, draw=self.request.draw + 1)
+
+
+def request_of(source: Source, registration: Registration) -> Asked:
+    """The request, with controls: what Play shows with its ε, or the plan of these data if there is one."""
+    plan = _plan(source)
+    if plan is not None:
+        many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
+        last = str(st.session_state.get("shown_last"))
+        what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
+        if what == many:
+            # A row's unit, relation and n are those of the registration, whatever is planned for.
+            return replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
+    queries, entry, values = _shown(source)
+    if "epsilon" in entry.controls():
+        values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
+    return Request(
+        # Persons are capped by the registration, whatever is declared now.
+        reading=source.reading.reading if isinstance(source.reading, Capped) else source.reading,
+        queries=queries,
+        n=registration.public_n,
+        neighbours=registration.neighbours,
+        entry_key=entry.key,
+        values=values,
+        bounds_from_data=source.bounds_from_data,
+    )
+
+
+def _plan(source: Source) -> Plan | None:
+    """What Plan shows, where that is about the table in use: an opened plan is about any that has its columns."""
+    table, plan = planned() or ("", None)
+    origin = source.origin
+    if plan is None or isinstance(origin, Generated):
+        return None
+    key = origin.sample_key if isinstance(origin, Bundled) else OWN_FILE
+    named = {name for question in plan.questions for name in question.columns}
+    fits = table == key or (table not in {each.key for each in SAMPLES} | {OWN_FILE})
+    return plan if fits and named <= set(rows_of(source).columns) else None
+
+
+def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
+    """Question, mechanism and parameters that Play shows for data read so; else those that it would open with."""
+    recipe = shown()
+    if recipe is not None and recipe.source.reading == source.reading:
+        return recipe.asked(1).queries, recipe.entry, dict(recipe.values)
+    kinds = {kind.key: kind for kind in classes_for(source.domain)}
+    queries = kinds.get(OPENING.queries, next(iter(kinds.values())))(domain=source.domain)
+    entries = {entry.key: entry for entry in serving(queries)}
+    entry = entries.get(OPENING.entry_key, next(iter(entries.values())))
+    return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
+
+
+def asked(ledger: Ledger, dataset_id: str, first: Asked, account: Spent) -> Found:
+    """The draw of a request that is in question: the last that was made, or the next if somebody wants another."""
+    begun = {each.request_digest for each in account.begun}
+    wanted: tuple[str, int] | None = st.session_state.get(AGAIN)
+    found = Found(request=first, outcome=None)
+    while True:
+        outcome = ledger.find(dataset_id, found.request.digest)
+        if outcome is None and found.request.digest in begun:
+            outcome = Failed(sentence=DIED)
+        found = replace(found, outcome=outcome)
+        more = wanted == (first.digest, found.request.draw + 1) or ledger.find(dataset_id, found.next.digest)
+        if outcome is None or not more:
+            return found
+        found = replace(found, request=found.next, outcome=None)
+
+
+def once_more(first: Asked, draw: int) -> None:
+    """A callback: the next draw of a request is wanted."""
+    st.session_state[AGAIN] = (first.digest, draw)

@@ -1,0 +1,153 @@
+"""Rehearse, confirm, draw: states 4 to 6, and what a draw that is over says once."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.core import BoundKind, rounded_up
+from dpcore.data.reading.tables import Table
+from dpcore.ledger.records import TAKEN, Attempt, LedgerBusy, LedgerError, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from dpcore.release import Rehearsal, rehearse
+from dpcore.requests.joint import Asked
+from pages.release.register import PROBLEM
+from pages.release.results import stored_sentence
+from pages.release.worker import Outcome, submit
+from pages.shell.ledger.door import actor
+from pages.shell.session import remembered, wait_for
+
+DRAWING = "Charge and result are stored together, or not at all. You may close this page."
+LOOK_EVERY = 0.5
+"""Seconds."""
+HELD, LAST, REHEARSED = "release_drawing", "release_last", "release_rehearsed"
+"""In the session: what is being drawn, what a draw that is over said, and which request was rehearsed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A draw that this session asked for."""
+
+    dataset_id: str
+    request: Asked
+    future: Future[Outcome]
+
+
+def rehearsed(request: Asked) -> Rehearsal | None:
+    """What the rehearsal of a request said, if there was one; its draws have one rehearsal."""
+    if st.session_state.get(REHEARSED) != request.digest:
+        return None
+    return remembered(f"rehearsal|{request.digest}", lambda: _rehearsal(request))
+
+
+def _rehearsal(request: Asked) -> Rehearsal:
+    with st.spinner("Drawing from made-up rows."):
+        return rehearse(request)
+
+
+def rehearsal_sentence(found: Rehearsal, request: Asked) -> str:
+    """On made-up rows: 0.3 s, 5 numbers, off by at most 17 rows except with chance 0.05. Nothing was charged."""
+    error, many = "", f"{found.numbers:,} number{'s' * (found.numbers != 1)}"
+    if found.bound.kind is BoundKind.GUARANTEE and math.isfinite(found.bound.value):
+        rows = math.ceil(found.bound.value * request.n)
+        error = f", off by at most {rows:,} rows except with chance {found.bound.beta:g}"
+    return f"On made-up rows: {rounded_up(found.seconds)} s, {many}{error}. Nothing was charged."
+
+
+def ask_rehearsal(request: Asked, *, disabled: bool) -> None:
+    """The button before any charge."""
+    st.button(
+        "Rehearse, free", key="release_rehearse", type="primary", disabled=disabled, on_click=_rehearse,
+        args=(request.digest,), help="The same draw by the secure sampler, on made-up rows.",
+    )  # fmt: skip
+
+
+def _rehearse(digest: str) -> None:
+    st.session_state[REHEARSED] = digest
+
+
+def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, price: Price, left: Price) -> None:
+    """State 5: the one button that charges. It draws what it was drawn with, whatever moved since."""
+    st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.")
+    st.button(
+        f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
+        args=(ledger, dataset_id, request, table),
+    )  # fmt: skip
+
+
+def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table) -> None:
+    """A callback: have it drawn. Pressed twice, it is one draw."""
+    future = submit(ledger, dataset_id, request, table, actor())
+    wait_for(future)
+    st.session_state[HELD] = Drawing(dataset_id=dataset_id, request=request, future=future)
+
+
+def drawing() -> Drawing | None:
+    """What this session is waiting for; a draw that is over says once what came of it."""
+    held: Drawing | None = st.session_state.get(HELD)
+    if held is None or not held.future.done():
+        return held
+    outcome = held.future.result()
+    st.session_state[LAST] = (held.request.digest, sentence_of(outcome))
+    st.session_state.pop(HELD, None)
+    return None
+
+
+def said_last(request: Asked) -> str:
+    """What the last draw of this session came to, if it was of this request."""
+    last: tuple[str, str] = st.session_state.get(LAST, ("", ""))
+    return last[1] if last[0] == request.digest else ""
+
+
+def sentence_of(outcome: Outcome) -> str:
+    """What became of a draw."""
+    return stored_sentence(outcome) if isinstance(outcome, Stored) else outcome.sentence
+
+
+@st.fragment(run_every=LOOK_EVERY)
+def waiting(future: Future[Outcome]) -> None:
+    """State 6: look now and then whether it is done. How far it is nobody may know: that may depend on the rows."""
+    st.header("Drawing …")
+    st.markdown(DRAWING)
+    if future.done():
+        st.rerun()
+
+
+@st.fragment(run_every=4 * LOOK_EVERY)
+def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
+    """Another process draws: look now and then whether it still does."""
+    st.info(TAKEN)
+    if not drawn_elsewhere(ledger, dataset_id):
+        st.rerun()
+
+
+def drawn_elsewhere(ledger: Ledger, dataset_id: str) -> bool:
+    """Whether somebody holds the data set's turn."""
+    try:
+        with ledger.turn(dataset_id, patience=0):
+            return False
+    except LedgerBusy:
+        return True
+
+
+def unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
+    """A draw that died: its charge stands, unless the steward says that the machine failed."""
+    price = attempt.price
+    st.warning(f"Of {attempt.at}, {price}: the draw did not finish, and nothing was shown. "
+               "As that may depend on the rows, its charge stands.")  # fmt: skip
+    st.button(
+        "The machine failed: do not charge", key=f"release_machine-{attempt.number}", on_click=_machine_failed,
+        args=(ledger, dataset_id, attempt.number),
+        help="Once for each request. Every later certificate counts it.",
+    )  # fmt: skip
+
+
+def _machine_failed(ledger: Ledger, dataset_id: str, attempt: int) -> None:
+    try:
+        ledger.machine_failed(dataset_id, attempt, actor(), patience=1)
+    except LedgerError as problem:
+        st.session_state[PROBLEM] = str(problem)

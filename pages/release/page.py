@@ -1,0 +1,16 @@
+"""Release: charged once, drawn once, stored, certified."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import DataError, ParameterError
+from dpcore.ledger.records import LedgerError
+from pages.release.view import releasing
+from pages.shell.session import require_gate
+
+require_gate()
+try:
+    releasing()
+except (DataError, LedgerError, ParameterError) as problem:
+    st.error(str(problem))

@@ -1,0 +1,156 @@
+"""States before anything can be released: no ledger, and data that it does not hold."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.commands import default_folder
+from dpcore.core import Neighbours, ParameterError
+from dpcore.data.declared import Capped
+from dpcore.data.sources import Generated, Source, Uploaded
+from dpcore.ledger.records import LedgerError, Registration
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from pages.data.upload import held_file
+from pages.shell.ledger.door import actor
+from pages.shell.ledger.held import account_in, rows_of
+from pages.shell.ledger.odometer import spent_words
+from pages.shell.private.chip import escaped
+from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
+
+NO_LEDGER = "There is no ledger on this machine. Without one nothing can be released."
+FIXED = "Unit and relation cannot be changed later."
+COUNT_IS_PRIVATE = (
+    "Where one row is replaced, the number of rows is public. Say on Data that yours is, or have rows added or removed."
+)
+NEW_PEOPLE = "No, these are other people"
+USUAL_EPSILON = 2.0
+PROBLEM = "release_problem"
+"""In the session: the sentence of a button that did not do what it says, until another is pressed."""
+
+
+def start_a_ledger() -> None:
+    """State 1."""
+    st.header(NO_LEDGER)
+    st.caption(
+        "It is a folder that only your account may enter. It adds up what every release costs and refuses what exceeds "
+        "the budget; nothing is drawn that is not charged."
+    )
+    st.button("Start a ledger", type="primary", on_click=_start, key="ledger_start")
+
+
+def _start() -> None:
+    try:
+        Ledger.open(default_folder())
+    except LedgerError as problem:
+        st.session_state[PROBLEM] = str(problem)
+
+
+def register(ledger: Ledger, source: Source) -> None:
+    """State 2."""
+    st.header(f"The ledger does not hold {escaped(source.origin.provenance.title)} yet")
+    about = _about(source)
+    left, right = st.columns(2)
+    with left:
+        name = st.text_input("Name in certificates", source.origin.provenance.title[:200], key=f"release_name-{about}")
+        unit, cap, person = _unit(source)
+        st.markdown(f"Protected: **{unit}**")
+        neighbours = _relation(source, person, about)
+    with right:
+        n = _rows(source, neighbours, person, about)
+        epsilon = st.number_input(
+            "Budget ε", 0.001, 1000.0, USUAL_EPSILON, step=None, format="%g", key=f"release_budget-{about}",
+            help="All that may ever be spent of these data. Releases add up.",
+        )  # fmt: skip
+        delta = st.number_input(
+            "Budget δ", 0.0, 0.1, 1e-6, step=None, format="%g", key=f"release_delta-{about}",
+            help="0 where only mechanisms that promise ε alone may be used.",
+        )  # fmt: skip
+    same = _same_people(ledger, about)
+    st.caption(FIXED)
+    if st.button(
+        "Register", type="primary", key="ledger_register", disabled=same is None or not name.strip() or n is None
+    ):
+        try:
+            if same:
+                ledger.add_version(same, rows_of(source), actor())
+            elif n is not None:
+                ledger.register(
+                    Registration(
+                        name=name, neighbours=neighbours, public_n=n, person_column=person, rows_a_person=cap
+                    ),
+                    rows_of(source),
+                    Price.allowed(epsilon=epsilon, delta=delta),
+                    actor(),
+                )  # fmt: skip
+        except (LedgerError, ParameterError) as problem:
+            st.session_state[PROBLEM] = str(problem)
+        st.rerun()
+
+
+def _about(source: Source) -> str:
+    """What the keys of these controls end with: other data, other controls. Nothing of a file is in it."""
+    held = held_file()
+    if isinstance(source.origin, Uploaded):
+        return f"file-{held.turn if held else 0}"
+    return "generated" if isinstance(source.origin, Generated) else source.origin.key.replace(":", "-")
+
+
+def _unit(source: Source) -> tuple[str, int, str]:
+    """Who is protected, in words; rows a person, and the column that tells whose a row is."""
+    if isinstance(source.reading, Capped):
+        rows = source.reading.rows
+        return f"a person with at most {rows:,} row{'s' * (rows > 1)}", rows, source.reading.person
+    return "a row", 1, ""
+
+
+def _relation(source: Source, person: str, about: str) -> Neighbours:
+    """Which data sets are neighbours; persons come and go."""
+    if person:
+        st.markdown(f"Neighbours: **{Neighbours.ADD_REMOVE_ONE.words.removesuffix(' row')} person**")
+        return Neighbours.ADD_REMOVE_ONE
+    private = source.provenance.is_private and not is_public(source, Neighbours.REPLACE_ONE)
+    usual = Neighbours.ADD_REMOVE_ONE if private else relation()
+    return Neighbours(
+        st.radio(
+            "Neighbours", [str(each) for each in Neighbours], list(Neighbours).index(usual),
+            key=f"release_relation-{about}", format_func=lambda each: Neighbours(each).words, horizontal=True,
+        )
+    )  # fmt: skip
+
+
+def _rows(source: Source, neighbours: Neighbours, person: str, about: str) -> int | None:
+    """The public n; None where there is none."""
+    private = source.provenance.is_private
+    if neighbours is Neighbours.REPLACE_ONE:
+        if private and not is_public(source, neighbours):
+            st.warning(COUNT_IS_PRIVATE)
+            return None
+        rows = rows_of(source).row_count
+        st.markdown(f"n = **{rows:,}**, which is public")
+        return rows
+    usual = int(st.session_state.get(NAMED) or USUAL_ROWS) if private or person else rows_of(source).row_count
+    return int(
+        st.number_input(
+            "Public n", 1, 10**9, usual, key=f"release_n-{about}",
+            help="The number of rows is itself private: errors are shares of a round number that you name.",
+        )
+    )  # fmt: skip
+
+
+def _same_people(ledger: Ledger, about: str) -> str | None:
+    """The data set whose people these are, empty where they are others; None as long as nobody has said."""
+    held = {each: account_in(ledger, each) for each in ledger.dataset_ids()}
+    if not held:
+        return ""
+    titles = {
+        key: f"The same as in “{escaped(each.registration.name)}” (ε {spent_words(each.spent)} is spent)"
+        for key, each in held.items()
+    }
+    options = ["", *held]
+    chosen = st.radio(
+        "Are these the same people as in data that the ledger holds?", options, None, key=f"release_same-{about}",
+        format_func=lambda key: titles.get(key, NEW_PEOPLE),
+        help="A row edited, a year added: the same people share one budget, or it would protect nobody.",
+    )  # fmt: skip
+    return None if chosen is None else str(chosen)

@@ -1,0 +1,95 @@
+"""What came out: stored, published, downloaded; and every entry of the ledger."""
+
+from __future__ import annotations
+
+import datetime
+import io
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.certificate import parts_of
+from dpcore.downloads import downloads_of, zipped
+from dpcore.ledger.records import LedgerError, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from pages.charts.component import draw_with_table
+from pages.release.figure import released_counts
+from pages.release.register import PROBLEM
+from pages.shell.ledger.door import actor
+
+REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
+MOST_ROWS = 500
+
+
+def stored_sentence(stored: Stored) -> str:
+    """Entry 3, charged ε 0.5. Not published."""
+    return f"Entry {stored.entry}, charged {charge_of(stored)}. {'Published' if stored.published else 'Not published'}."
+
+
+def charge_of(stored: Stored) -> Price:
+    """What it cost."""
+    return Price.read(dict(stored.chain[-1]["charge"]))
+
+
+def day_of(stored: Stored) -> str:
+    """22 November 2026."""
+    day = datetime.date.fromisoformat(str(stored.body["at"]))
+    return f"{day.day} {day:%B %Y}"
+
+
+def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
+    """The released numbers, the button that publishes them, and the zip once they are."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if stored.published:
+            st.download_button(
+                "Download the release (zip)", lambda: zipped(downloads_of(stored)), on_click="ignore",
+                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{stored.entry}",
+            )  # fmt: skip
+        else:
+            st.button(
+                "Publish, free", type="primary", key=f"release_publish-{stored.entry}",
+                on_click=publish, args=(ledger, dataset_id, stored.entry),
+            )  # fmt: skip
+            st.caption("It may then be given to others. There is no way back.")
+    for name in _asked_for(stored):
+        frame = pd.read_csv(io.BytesIO(stored.files[name]))
+        if "refused" in frame and frame["refused"].any():
+            st.info(REFUSED)
+            continue
+        badge = f"released: {charge_of(stored)}, secure sampler"
+        picture = released_counts(frame)
+        if picture is None:
+            st.caption(f"{name}, {badge}.")
+            st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+        else:
+            draw_with_table(picture, key=f"release_counts-{stored.entry}", badge=badge, title=f"counts of {name}")
+
+
+def _asked_for(stored: Stored) -> list[str]:
+    """The file that is shown: the only one, or the one that is chosen."""
+    names = list(stored.files)
+    if len(names) > 1:
+        names = [str(st.selectbox("Released file", names, key=f"release_file-{stored.entry}"))]
+    return names
+
+
+def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
+    """A callback."""
+    try:
+        ledger.publish(dataset_id, entry, actor())
+    except LedgerError as problem:
+        st.session_state[PROBLEM] = str(problem)
+
+
+def others(ledger: Ledger, dataset_id: str, shown: int) -> None:
+    """Every other release of these data, folded."""
+    found = [each for each in ledger.stored(dataset_id) if each.entry != shown]
+    if not found:
+        return
+    with st.expander(f"Other releases of these data: {len(found)}"):
+        for stored in reversed(found):
+            titles = ", ".join(dict.fromkeys(each["mechanism"]["title"] for each in parts_of(stored.body)))
+            st.markdown(f"**{stored_sentence(stored)}** {titles}, {day_of(stored)}.")
+            if st.toggle("Show", key=f"release_show-{stored.entry}"):
+                result(ledger, dataset_id, stored)

@@ -1,0 +1,185 @@
+"""The Release page: one state at a time, read from the ledger. The page draws nothing and keeps nothing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.commands import default_folder
+from dpcore.data.sources import Source
+from dpcore.ledger.records import Failed, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from dpcore.release import cost, refusal
+from dpcore.requests.joint import Asked
+from pages.data.picker import pick_source
+from pages.release.asked import Found, asked, once_more, request_of
+from pages.release.draw import (
+    Drawing,
+    ask_rehearsal,
+    confirm,
+    drawing,
+    drawn_elsewhere,
+    rehearsal_sentence,
+    rehearsed,
+    said_last,
+    unfinished,
+    waiting,
+    waiting_for_another,
+)
+from pages.release.register import PROBLEM, register, start_a_ledger
+from pages.release.results import day_of, others, result, stored_sentence
+from pages.release.worker import busy, under_way
+from pages.shell.ledger.door import admitted, why_closed
+from pages.shell.ledger.held import Account, account_of, ledger, rows_of
+from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
+from pages.shell.private.chip import escaped
+from pages.shell.private.twin import is_twin
+from pages.shell.session import upload
+
+PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
+MOST_LINES = 6
+"""Questions that are listed."""
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def releasing() -> None:
+    """Find the state that the ledger is in, and show it."""
+    st.title("Release")
+    if not admitted():
+        st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
+        st.info(why_closed())
+        return
+    held = drawing()
+    if problem := st.session_state.pop(PROBLEM, ""):
+        st.error(problem)
+    found = ledger()
+    if found is None:
+        start_a_ledger()
+        st.caption(f"Its place: `{_place()}`")
+        return
+    with st.sidebar:
+        source = pick_source(pairs=True, persons=True)
+    own = upload()
+    if is_twin(source) and own is not None:
+        source = own
+    account = account_of(source)
+    if account is None:
+        register(found, source)
+    else:
+        tell_what_was_seen(account, source)
+        _registered(found, account, source, held)
+    st.caption(f"The ledger is in `{_place()}`.")
+
+
+def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None) -> None:
+    """States 3 to 8."""
+    if account.wrong:
+        st.error(account.wrong)
+        return
+    dataset_id = account.dataset_id
+    st.header(f"Spent ε {spent_words(account.spent)}, left {_epsilon(account.spent.left)}")
+    st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
+    with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
+        first = request_of(source, account.registration)
+    if held:
+        waiting(held.future)
+        return
+    if account.spent.begun and not busy(dataset_id):
+        if drawn_elsewhere(found, dataset_id):
+            waiting_for_another(found, dataset_id)
+            return
+        for attempt in account.spent.begun:
+            unfinished(found, dataset_id, attempt)
+    now = asked(found, dataset_id, first, account.spent)
+    st.markdown(_words(now.request))
+    if draw := under_way(dataset_id, now.request):
+        waiting(draw)
+        return
+    if now.outcome is None:
+        _choose(found, account, source, first, now.request)
+    else:
+        _known(found, account, now, first)
+    others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
+
+
+def _choose(found: Ledger, account: Account, source: Source, first: Asked, request: Asked) -> None:
+    """States 3 to 5: nothing is charged before the last button."""
+    sentence = refusal(request, account.registration, account.spent)
+    if sentence:
+        st.warning(sentence)
+        st.button("Charge and draw", disabled=True, key="release_charge_off")
+        return
+    if said := said_last(request):  # nothing was drawn: the ledger was busy, or could not be written
+        st.warning(said)
+    rehearsal = rehearsed(first)
+    if rehearsal is None:
+        ask_rehearsal(first, disabled=False)
+        return
+    st.markdown(rehearsal_sentence(rehearsal, first))
+    price = cost(request, account.registration)
+    confirm(
+        found, account.dataset_id, request, rows_of(source), price=price, left=account.spent.left - price
+    )  # fmt: skip
+
+
+def _known(found: Ledger, account: Account, now: Found, first: Asked) -> None:
+    """States 7 and 8."""
+    outcome, price = now.outcome, cost(now.request, account.registration)
+    if isinstance(outcome, Stored):
+        if said_last(now.request):
+            st.success(stored_sentence(outcome))
+        else:
+            st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
+        result(found, account.dataset_id, outcome)
+    elif isinstance(outcome, Failed):
+        st.error(outcome.sentence)
+    st.button(
+        f"Draw another, {price}", key="release_again_button", on_click=once_more, args=(first, now.request.draw + 1),
+        help="Another draw of the same is another charge.",
+    )  # fmt: skip
+
+
+def together(budget: Price) -> str:
+    """What the whole ledger promises of these data."""
+    told = budget.document
+    amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
+    return f"Everything this ledger lets out of them is together {amount}."
+
+
+def _power(text: str) -> str:
+    """0.000001 as 10⁻⁶, where it is a power of ten."""
+    zeros = text.removeprefix("0.")
+    if zeros.strip("0") == "1" and zeros.endswith("1"):
+        return f"10{str(-len(zeros)).translate(SUPERSCRIPTS)}"
+    return text
+
+
+def _epsilon(price: Price) -> str:
+    return price.document["epsilon"]
+
+
+def _unit(account: Account) -> str:
+    """Who is protected."""
+    fixed = account.registration
+    who, rows = fixed.neighbours.words, fixed.rows_a_person
+    if fixed.person_column:
+        who = f"{who.removesuffix(' row')} person, with at most {rows:,} row{'s' * (rows > 1)}"
+    failures = account.spent.machine_failures
+    counted = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
+    return f"Registered as “{escaped(fixed.name)}”: {who}, n = {fixed.public_n:,}.{counted}"
+
+
+def _words(request: Asked) -> str:
+    """What is released, a line for each question."""
+    again = f", draw {request.draw}" if request.draw > 1 else ""
+    lines = [
+        f"**{part.entry.title}** for {part.queries.title.partition(':')[0].lower()} of {escaped(part.reading.title)}"
+        for part in request.parts
+    ]
+    more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+    return "  \n".join([*lines[:MOST_LINES], *more]) + again
+
+
+def _place() -> str:
+
+    return str(default_folder())

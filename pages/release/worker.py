@@ -1,0 +1,57 @@
+"""The one worker of the process: it draws outside Streamlit's scripts, which end whenever somebody moves a control.
+
+A script asks for a draw and looks whether it is done. Asked twice for the same, by two clicks or in two tabs, there is
+one draw. Closing a tab changes nothing.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from threading import Lock
+
+from dpcore.data.reading.tables import Table
+from dpcore.ledger.records import DIED, Actor, Busy, Failed, Refused, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.release import release
+from dpcore.requests.joint import Asked
+
+Outcome = Stored | Failed | Refused | Busy
+_worker = ThreadPoolExecutor(1, thread_name_prefix="release")
+_under_way: dict[tuple[str, str], Future[Outcome]] = {}
+_lock = Lock()
+
+
+def submit(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Future[Outcome]:
+    """Have a request drawn; one that is under way already is given back."""
+    key = (dataset_id, request.digest)
+    with _lock:
+        found = _under_way.get(key)
+        if found is None:
+            found = _under_way[key] = _worker.submit(_drawn, ledger, dataset_id, request, table, by)
+    found.add_done_callback(partial(_done, key))  # outside: it runs here and now where the draw is done already
+    return found
+
+
+def under_way(dataset_id: str, request: Asked) -> Future[Outcome] | None:
+    """The draw of a request, while there is one."""
+    with _lock:
+        return _under_way.get((dataset_id, request.digest))
+
+
+def busy(dataset_id: str) -> bool:
+    """Whether anything of a data set is under way in this process."""
+    with _lock:
+        return any(held == dataset_id for held, _ in _under_way)
+
+
+def _done(key: tuple[str, str], _: Future[Outcome]) -> None:
+    with _lock:
+        _under_way.pop(key, None)
+
+
+def _drawn(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Outcome:
+    try:
+        return release(ledger, dataset_id, request, table, by)
+    except BaseException:  # its words may quote a row, and what it left is in the ledger
+        return Failed(sentence=DIED)

@@ -1,0 +1,115 @@
+"""The ledger's folder, and the data set of it that holds the rows in use. Read once for each change of either."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from dpcore.commands import default_folder
+from dpcore.data.frames import read_frame
+from dpcore.data.reading.tables import Table
+from dpcore.data.samples import load_sample
+from dpcore.data.sources import Bundled, Generated, Source, Uploaded
+from dpcore.ledger.checks import check
+from dpcore.ledger.fingerprint import fingerprint, key_of
+from dpcore.ledger.records import LedgerError, Registration, Spent
+from dpcore.ledger.store import Ledger
+from pages.shell.session import remembered
+
+Data = Source | Uploaded | Bundled
+"""Rows: a table's, or those of a source."""
+PRINTS, LOOKED = "ledger_prints", "ledger_looked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """A data set of the ledger as it stood when its folder last changed.
+
+    Attributes:
+        dataset_id: of the ledger.
+        registration: what is fixed for it.
+        spent: its budget's state.
+        wrong: why the ledger does not add up; empty if it does.
+    """
+
+    dataset_id: str
+    registration: Registration
+    spent: Spent
+    wrong: str
+
+
+def ledger() -> Ledger | None:
+    """The user's ledger; None where there is none yet."""
+    folder = default_folder()
+    return Ledger(folder) if folder.is_dir() else None
+
+
+def rows_key(data: Data) -> str:
+    """Which rows these are, inside a session: all columns of a table, or numbers made on a grid."""
+    return data.origin.key if isinstance(data, Source) and not isinstance(data.origin, Generated) else data.key
+
+
+def rows_of(data: Data) -> Table:
+    """The rows as a table with all its columns; raises DataError where they take too much memory."""
+    match data.origin if isinstance(data, Source) else data:
+        case Uploaded(table=table):
+            return table
+        case Bundled(sample_key=key):
+            return load_sample(key)
+    assert isinstance(data, Source)
+    return remembered(f"rows|{data.key}", lambda: read_frame(data.dataset().frame()))
+
+
+def account_of(data: Data, *, look: bool = True) -> Account | None:
+    """The data set that holds these rows; None where there is none.
+
+    A ledger is read when its folder has changed since, rows once a session.
+
+    Args:
+        data: in use.
+        look: whether rows that were not looked at yet are; that takes as long as reading all of them.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    found = ledger()
+    prints: dict[str, str] = st.session_state.get(PRINTS, {})
+    key = rows_key(data)
+    if found is None or not (look or key in prints) or not found.dataset_ids():
+        return None
+    stamp = (key, str(found.folder), _changed(found.folder))
+    looked: tuple[object, Account | None] | None = st.session_state.get(LOOKED)
+    if looked is None or looked[0] != stamp:
+        if key not in prints:
+            prints = {**prints, key: fingerprint(rows_of(data), key=key_of(found.folder))}
+            st.session_state[PRINTS] = prints
+        looked = (stamp, _account(found, prints[key]))
+        st.session_state[LOOKED] = looked
+    return looked[1]
+
+
+def _changed(folder: Path) -> int:
+    """When something was last written there: SQLite makes and removes a journal with every transaction."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError as error:
+        raise LedgerError("The ledger cannot be read. Restore a backup.") from error
+
+
+def _account(found: Ledger, print_of_rows: str) -> Account | None:
+    for dataset_id in found.dataset_ids():
+        if print_of_rows in found.fingerprints(dataset_id):
+            return account_in(found, dataset_id)
+    return None
+
+
+def account_in(found: Ledger, dataset_id: str) -> Account:
+    """A data set of the ledger, as it stands."""
+    return Account(
+        dataset_id=dataset_id,
+        registration=found.registration(dataset_id),
+        spent=found.account(dataset_id),
+        wrong=next(iter(check(found, dataset_id)), ""),
+    )

@@ -1,0 +1,110 @@
+"""The Release page in a browser: the token and where it does not stand, and a newcomer's walk to a verified zip."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, Page, expect
+
+from pages.shell.ledger.door import CLOSED, WRONG
+from run import HERE
+from tests.browser.pages.test_grid import type_at
+from tests.browser.test_private_table import FILE, FROM, SECRETS
+from tests.browser.test_session import as_bytes
+from tests.kit.browser import go_to, no_traceback, running_server, settled, sound, visible_words, watched_page
+
+TOKEN = "Xk3-a-token-of-a-test"
+MOST = 250
+"""Words on a page."""
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    settled(page)
+
+
+def test_the_token_opens_the_ledger_and_stands_nowhere(browser: Browser) -> None:
+    with running_server(token=TOKEN) as server, no_traceback(server), watched_page(browser) as page:
+        page.goto(f"{server.url}/?token={TOKEN}")
+        settled(page)
+        assert "token" not in page.url
+        go_to(page, "release")
+        expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
+        assert TOKEN not in page.content() and "token" not in page.url
+        page.get_by_role("button", name="Copy link").click()
+        assert TOKEN not in page.content()
+        page.go_back()
+        settled(page)
+        assert "token" not in page.url
+        page.goto(f"{server.url}/release?data=penguins.body_mass_g")  # a new session, which this tab lets in
+        expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
+        page.goto(f"{server.url}/?present=1&token={TOKEN}")
+        settled(page)
+        assert TOKEN not in page.content(), "it is in no QR code's link"
+        with watched_page(browser) as other:  # another browser
+            other.goto(f"{server.url}/release")
+            expect(settled(other).get_by_text(CLOSED.split("`")[0])).to_be_visible()
+            other.goto(f"{server.url}/release?token={TOKEN}x")
+            expect(settled(other).get_by_text(WRONG.split("`")[0])).to_be_visible()
+            assert "token" not in other.url
+            expect(other.get_by_role("button", name="Start a ledger")).to_have_count(0)
+        assert TOKEN.encode() not in server.log.read_bytes()
+
+
+@pytest.mark.harness
+def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Browser, tmp_path: Path) -> None:
+    frames = list[bytes]()
+    with running_server(token=TOKEN) as server, no_traceback(server), watched_page(browser) as page:
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(as_bytes(frame))))
+        page.goto(f"{server.url}/data?way=My+own+file&token={TOKEN}")
+        settled(page)
+        payload = FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE.encode())
+        page.locator('input[type="file"]').set_input_files(payload)
+        press(page, "Data, like all rows")
+        for _ in range(5):  # a busy grid loses what is typed while it draws
+            if not page.get_by_role("button", name="Use this column", exact=True).count():
+                type_at(page, 0, FROM, "0", "100")
+        press(page, "Use this column")
+        press(page, "Explore this data")
+        go_to(page, "release")
+        press(page, "Start a ledger")
+        assert len(visible_words(page)) <= MOST
+        sound(page)
+        press(page, "Register")
+        press(page, "Rehearse, free")
+        expect(page.get_by_text("On made-up rows:")).to_be_visible()
+        assert len(visible_words(page)) <= MOST
+        sound(page)
+        page.get_by_role("button", name="Charge ε 1 and draw").click()
+        expect(page.get_by_text("Entry 1, charged ε 1. Not published.")).to_be_visible()
+        settled(page)
+        press(page, "Publish, free")
+        expect(page.get_by_text("Entry 1, charged ε 1. Published.")).to_be_visible()
+        expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 1 of 2")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download the release (zip)").click()
+        assert download.value.suggested_filename == "release-1.zip"
+        page.mouse.move(0, 0)
+        settled(page)
+        assert len(visible_words(page)) <= MOST
+        go_to(page, "ranges-and-cells")
+        expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 1 of 2")
+        assert not any(secret.encode() in frame for secret in SECRETS for frame in frames)
+        assert not any(secret.encode() in server.log.read_bytes() for secret in SECRETS)
+        with zipfile.ZipFile(download.value.path()) as archive:
+            archive.extractall(tmp_path)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    contents = b"".join((tmp_path / name).read_bytes() for name in files)
+    assert not any(secret.encode() in contents for secret in SECRETS) and b"people.csv" in contents
+    command = [sys.executable, "-m", "dpcore.commands", "verify", "certificate.json", "counts.csv"]
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
+    assert done.stdout == "The certificate and its files hold together.\n" and done.returncode == 0, done.stderr
+    program = [sys.executable, "-I", "analysis.py"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
+    assert "epsilon 1, delta 0" in done.stdout and done.returncode == 0, done.stderr
+    (tmp_path / "counts.csv").write_bytes((tmp_path / "counts.csv").read_bytes() + b"\n")
+    assert subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True).returncode == 1

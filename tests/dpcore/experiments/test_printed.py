@@ -1,0 +1,109 @@
+"""Printed and corrected numbers: known answers, and what can be counted on tiny data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.core import ParameterError
+from dpcore.experiments.printed.lines import PrintedTable, log10_choose
+from dpcore.experiments.printed.others import random_table, stability_table, weights_table
+from dpcore.experiments.printed.polynomials import (
+    inclusion_exclusion,
+    least_degree,
+    literal_epsilon,
+    moved,
+    polynomial_table,
+)
+from dpcore.experiments.printed.synthetic import halfspace_table, interval_table, net_table
+from dpcore.mechanisms.marginals.polynomials import Polynomial
+
+
+def numbers(table: PrintedTable, what: str) -> tuple[float | None, float | None]:
+    """The printed and the right number of the line that starts so."""
+    (line,) = (each for each in table.lines if each.what.startswith(what))
+    return line.printed, line.holds
+
+
+def coefficients(polynomial: Polynomial, row: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+    """A row's coefficients, from its polynomial's values on all queries, by inclusion and exclusion."""
+    sets = [each for size in range(len(row) + 1) for each in itertools.combinations(range(len(row)), size)]
+    value = {each: polynomial.at(np.array([float(sum(row[j] for j in each))]))[0] for each in sets}
+    return {
+        each: sum((-1) ** (len(each) - len(part)) * value[part] for part in sets if set(part) <= set(each))
+        for each in sets
+    }
+
+
+@pytest.mark.parametrize("gamma", [0.4, 0.1])
+def test_the_literal_sanitizer_has_the_epsilon_that_is_counted(gamma: float) -> None:
+    """Over all pairs of rows of four attributes: the farthest their coefficients lie apart, over the noise's scale."""
+    polynomial, d = least_degree(width=4, gamma=gamma), 4
+    rows = [coefficients(polynomial, row) for row in itertools.product((0, 1), repeat=d)]
+    norm = max(abs(a) for row in rows for a in row.values())
+    assert norm == pytest.approx(max(abs(a) for a in polynomial.coefficients))
+    far = max(sum(abs(one[each] - other[each]) for each in one) for one in rows for other in rows)
+    assert moved(polynomial, attributes=d) == pytest.approx(far)
+    assert literal_epsilon(polynomial, attributes=d, epsilon=0.5) == pytest.approx(0.5 * far / (2 * norm))
+    released = [each for each in rows[-1] if each and any(abs(row[each]) > 1e-9 for row in rows)]
+    assert len(released) == sum(math.comb(d, level) for level in range(1, polynomial.degree + 1))
+
+
+def test_the_least_degree_is_the_paper_s_table() -> None:
+    """Chebyshev at k = 4: 0.6, 0.2195, 0.0740."""
+    assert [least_degree(width=4, gamma=gamma).degree for gamma in (0.61, 0.59, 0.22, 0.21, 0.0741)] == [1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize(("width", "least"), [(1, 1), (3, 2), (5, 3)])
+def test_inclusion_and_exclusion_is_right_on_every_row(width: int, least: int) -> None:
+    """Coefficients by Möbius inversion over all subsets, put together and tried on every row."""
+    subsets = [each for size in range(1, width + 1) for each in itertools.combinations(range(width), size)]
+    rows = list(itertools.product((0, 1), repeat=width))[1:]
+    anyof = np.array([[float(any(row[j] for j in each)) for each in subsets] for row in rows])
+    wanted = np.array([float(sum(row) >= least) for row in rows])
+    found = np.linalg.solve(anyof, wanted)
+    assert inclusion_exclusion(width=width, least=least) == pytest.approx(np.abs(found).sum())
+    with pytest.raises(ParameterError):
+        inclusion_exclusion(width=width, least=width + 1)
+
+
+def test_known_answers_of_the_papers() -> None:
+    intervals = interval_table(bits=10, alpha=0.1, epsilon=1.0, beta=0.05)
+    assert numbers(intervals, "rows needed") == (7745, 27_879_391)
+    assert numbers(intervals, "noise")[1] == pytest.approx(0.103, abs=5e-4)
+    assert numbers(intervals, "rows when") == (None, 60_800)
+    halfspaces = halfspace_table(dimensions=10, margin=0.5, alpha=0.1, epsilon=1.0, beta=0.05)
+    assert numbers(halfspaces, "dimensions")[0] == pytest.approx(5610, rel=0.001)
+    assert numbers(halfspaces, "projections")[0] == pytest.approx(99_600, rel=0.001)
+    assert numbers(halfspaces, "directions")[0] == pytest.approx(15_580, rel=0.001)
+    random = random_table(cells=25, n=500, epsilon=1.0)
+    assert numbers(random, "risk nobody")[1] == pytest.approx(0.0177, abs=5e-5)
+    printed, sharper = numbers(random, "γ from")
+    assert printed == pytest.approx(0.1) and sharper == pytest.approx(0.035, abs=5e-4)
+
+
+def test_nets_are_counted() -> None:
+    table = net_table(bits=4, alpha=0.25, epsilon=1.0, beta=0.05)
+    assert numbers(table, "databases")[1] == pytest.approx(math.log10(490_314))  # U = 16, m = 8
+    printed, held = numbers(table, "rows")
+    assert printed is not None and held is not None and held < printed / 10
+    assert log10_choose(8, 4) == pytest.approx(math.log10(70))
+
+
+def test_what_is_corrected_is_on_the_right_side() -> None:
+    stable = stability_table(n=10_000, rows=156, epsilon=0.5, delta=1e-6)
+    printed, held = numbers(stable, "δ of the median")
+    assert printed == pytest.approx(1e-6) and held == pytest.approx(0.5e-6 * math.exp(0.5))
+    proved, counted = numbers(stable, "δ of k")
+    assert proved is not None and counted is not None and counted <= proved
+    assert numbers(stability_table(n=1000, rows=100, epsilon=0.5, delta=1e-6), "δ of k") == (None, None)
+    printed, held = numbers(weights_table(points=64, scale=0.1, epsilon=1.0), "error")
+    assert printed is not None and held is not None and held < printed
+    marginals = polynomial_table(attributes=16, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
+    printed, held = numbers(marginals, "ε that")
+    assert printed == 1 and held is not None and held > 100
+    with pytest.raises(ParameterError):
+        polynomial_table(attributes=3, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)

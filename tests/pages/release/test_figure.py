@@ -1,0 +1,44 @@
+"""The picture of a released file: a bar for each cell, and nothing where there is none."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dpcore.ledger.records import Stored
+from dpcore.release import release
+from pages.charts.picture import Bars, numbers
+from pages.release.figure import released_counts
+from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.pages.whole import whole
+
+
+def released(tmp_path: Path, **changed: object) -> pd.DataFrame:
+    ledger, dataset_id = registered(tmp_path)
+    stored = release(ledger, dataset_id, request_of(**changed), few_rows(), STEWARD)  # type: ignore[arg-type]
+    assert isinstance(stored, Stored)
+    return pd.read_csv(io.BytesIO(stored.files["counts.csv"]))
+
+
+def test_each_cell_has_its_bar(tmp_path: Path) -> None:
+    frame = released(tmp_path)
+    picture = released_counts(frame)
+    assert picture is not None
+    (bars,) = whole(picture).marks
+    assert isinstance(bars, Bars) and bars.role == "released"
+    assert numbers(bars.value).tolist() == frame["rows"].tolist()
+    assert numbers(bars.start).tolist() == [0, 5, 10, 15] and numbers(bars.end).tolist() == [5, 10, 15, 20]
+
+
+def test_what_is_no_list_of_counts_is_not_drawn() -> None:
+    assert released_counts(pd.DataFrame({"place": [0, 1], "outcome": [2, 3]})) is None
+    assert released_counts(pd.DataFrame({"cell": np.arange(5000), "age": np.arange(5000), "rows": 1})) is None
+    assert released_counts(pd.DataFrame({"cell": [0, 1], "x": [0, 1], "y": [0, 1], "rows": [1, 2]})) is None
+
+
+def test_labels_are_named() -> None:
+    picture = released_counts(pd.DataFrame({"cell": [0, 1, 2], "job": ["nurse", "cook", None], "rows": [3, -1, 2]}))
+    assert picture is not None and whole(picture).x.labels == ("nurse", "cook")

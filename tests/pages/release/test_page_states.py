@@ -1,0 +1,300 @@
+"""The Release page, state by state: its sentences, and what is charged by each button."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import wait
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.data.bundled import bundled
+from dpcore.experiments.recipe import Recipe
+from dpcore.ledger.checks import check
+from dpcore.ledger.records import RAISED, TAKEN, UNWRITABLE, LedgerError
+from dpcore.ledger.store import Ledger
+from dpcore.release import release
+from pages.data.upload import HeldFile
+from pages.release import worker
+from pages.release.register import COUNT_IS_PRIVATE
+from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, VARIABLE, WRONG
+from tests.pages.opening import opened, sound, texts, visitor
+from tests.pages.uploads import uploaded
+
+PAGE, KEY = "release/page.py", "a token of a test"
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+
+
+def came(**state: object) -> AppTest:
+    """The steward, at the page."""
+    app = visitor(PAGE)
+    app.query_params["token"] = KEY
+    app.query_params["data"] = "penguins.body_mass_g"
+    for key, value in state.items():
+        app.session_state[key] = value
+    return sound(app.run())
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """A button by its words; then what is drawn is waited for, as the page does."""
+    next(each for each in app.button if each.label.startswith(label)).click()
+    sound(app.run())
+    wait(list(worker._under_way.values()), timeout=60)
+    return sound(app.run())
+
+
+def said(app: AppTest) -> str:
+    return "\n".join([texts(app), *(each.value for each in [*app.header, *app.success])])
+
+
+def registered() -> AppTest:
+    return press(press(came(), "Start a ledger"), "Register")
+
+
+def released() -> AppTest:
+    return press(press(registered(), "Rehearse, free"), "Charge ε")
+
+
+def the(folder: Path) -> tuple[Ledger, str]:
+    ledger = Ledger(folder)
+    (dataset_id,) = ledger.dataset_ids()
+    return ledger, dataset_id
+
+
+def test_without_the_token_there_is_a_sentence_and_no_ledger(monkeypatch: pytest.MonkeyPatch, no_ledger: Path) -> None:
+    Ledger.open(no_ledger)
+    app = sound(opened(PAGE))
+    assert CLOSED in said(app) and WRONG not in said(app) and not app.button
+    app = sound(opened(PAGE, token=f"{KEY} "))
+    assert (WRONG in said(app) and ADMITTED not in app.session_state) or not app.session_state[ADMITTED]
+    monkeypatch.delenv(VARIABLE)
+    for link in ({}, {"token": ""}):
+        app = sound(opened(PAGE, **link))
+        assert NO_TOKEN in said(app) and not app.button
+
+
+def test_a_public_demonstration_keeps_no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSCOPE_PUBLIC_DEMO", "1")
+    app = came()
+    assert DEMONSTRATION in said(app) and not app.button
+
+
+def test_from_no_ledger_to_a_release_and_once_more(no_ledger: Path) -> None:
+    app = came()
+    assert "There is no ledger on this machine. Without one nothing can be released." in said(app)
+    assert str(no_ledger) in said(app) and not no_ledger.exists()
+    app = press(app, "Start a ledger")
+    assert "Unit and relation cannot be changed later." in said(app)
+    app = press(app, "Register")
+    ledger, dataset_id = the(no_ledger)
+    assert "Spent ε 0 of 2, left 2" in said(app) and "together (2, 10⁻⁶)-private" in said(app)
+    app = press(app, "Rehearse, free")
+    assert "On made-up rows: " in said(app) and "257 numbers" in said(app) and "Nothing was charged." in said(app)
+    assert "Charge ε 1 and draw once. Left afterwards: ε 1 and δ 0.000001. This cannot be undone." in said(app)
+    assert not ledger.lines(dataset_id)
+    app = press(app, "Charge ε 1 and draw")
+    assert "Entry 1, charged ε 1. Not published." in said(app) and "Spent ε 1 of 2, left 1" in said(app)
+    assert not app.get("download_button"), "what nobody published is served to nobody"
+    app = press(app, "Publish, free")
+    assert "Entry 1, charged ε 1. Published." in said(app) and len(app.get("download_button")) == 1
+    (stored,) = ledger.stored(dataset_id)
+    assert stored.published
+    # Another session sees it again, free; another draw has its price, and is another entry.
+    app = came()
+    assert " as entry 1; seeing it again is free." in said(app) and "Drawn on " in said(app)
+    app = press(press(app, "Draw another, ε 1"), "Rehearse, free")
+    app = press(app, "Charge ε 1 and draw")
+    assert "Entry 2, charged ε 1. Not published." in said(app) and len(ledger.lines(dataset_id)) == 2
+    assert ledger.stored(dataset_id)[0].files != ledger.stored(dataset_id)[1].files
+    app = press(app, "Draw another, ε 1")
+    assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app)
+    assert next(each for each in app.button if each.label == "Charge and draw").disabled
+
+
+def test_pressed_twice_it_is_drawn_and_charged_once(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In two tabs, while the first draw is held up; and a slider is moved."""
+    app, gate, drawn = press(registered(), "Rehearse, free"), Event(), list[int]()
+    other = press(came(), "Rehearse, free")
+
+    def held_up(*parts: Any, **named: Any) -> Any:
+        drawn.append(1)
+        gate.wait(60)
+        return release(*parts, **named)
+
+    monkeypatch.setattr(worker, "release", held_up)
+    for each in (app, other):
+        next(button for button in each.button if button.label.startswith("Charge ε")).click()
+        sound(each.run())
+        assert "Charge and result are stored together, or not at all. You may close this page." in said(each)
+    app.number_input(key="epsilon").set_value(0.5)
+    app = sound(app.run())
+    assert "Drawing …" in said(app)
+    assert "Drawing …" in said(came())  # and a third that only looks
+    gate.set()
+    worker._worker.submit(int).result(timeout=60)  # last in the queue: all that was asked for is drawn
+    ledger, dataset_id = the(no_ledger)
+    assert drawn == [1] and [line["charge"]["epsilon"] for line in ledger.lines(dataset_id)] == ["1"]
+    app, other = sound(app.run()), sound(other.run())
+    assert "Spent ε 1 of 2" in said(app) and "Entry 1, charged ε 1. Not published." in said(other)
+    assert app.number_input(key="epsilon").value == 0.5, "what was moved meanwhile stays moved"
+
+
+def test_a_draw_that_raises_keeps_its_charge_and_says_so(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise ValueError("row 7919 is too long")
+
+    monkeypatch.setattr("dpcore.release._dataset", broken)
+    app = released()
+    assert RAISED in said(app) and "7919" not in said(app) and "Spent ε 1 of 2" in said(app)
+    assert any(each.label == "Draw another, ε 1" for each in app.button)
+    assert not check(*the(no_ledger))
+
+
+def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
+    no_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = press(registered(), "Rehearse, free")
+    with monkeypatch.context() as patch:
+        patch.setattr("dpcore.release.book", killed)
+        app = press(app, "Charge ε")
+    ledger, dataset_id = the(no_ledger)
+    died = "the draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
+    assert died in said(app) and "Spent ε 1 of 2" in said(app) and len(ledger.account(dataset_id).begun) == 1
+    with ledger.turn(dataset_id):  # somebody else draws: nothing is known of that attempt yet
+        app = sound(app.run())
+        assert TAKEN in said(app) and "did not finish" not in said(app)
+    app = press(sound(app.run()), "The machine failed: do not charge")
+    assert "Spent ε 0 of 2" in said(app) and "1 draw died of the machine, says the steward." in said(app)
+    app = press(app, "Charge ε 1 and draw")
+    assert "Entry 2, charged ε 1. Not published." in said(app) and not check(ledger, dataset_id)
+
+
+def killed(*_: Any, **__: Any) -> Any:
+    """As a process that ends leaves its transaction: without a word."""
+    raise SystemExit
+
+
+def test_busy_and_unwritable_ledgers_charge_nothing(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = press(registered(), "Rehearse, free")
+    ledger, dataset_id = the(no_ledger)
+    monkeypatch.setattr(worker, "release", partial(release, patience=0))
+    with ledger.turn(dataset_id):
+        app = press(app, "Charge ε")
+        assert TAKEN in said(app) and "Spent ε 0 of 2" in said(app)
+
+    def full(*_: Any) -> Any:
+        raise LedgerError(UNWRITABLE)
+
+    monkeypatch.setattr(Ledger, "begin", full)
+    app = press(app, "Charge ε")
+    assert UNWRITABLE in said(app) and "Spent ε 0 of 2" in said(app)
+
+
+def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
+    app = released()
+    ledger, dataset_id = the(no_ledger)
+    with closing(sqlite3.connect(ledger.path(dataset_id))) as connection:
+        connection.execute("DROP TRIGGER charges_never_change")
+        connection.execute("UPDATE charges SET body = replace(body, 'identity', 'gaussian')")
+        connection.commit()
+    app = sound(app.run())
+    assert "Restore a backup." in said(app) and not any(each.label.startswith("Draw") for each in app.button)
+    assert "Spent" not in said(app).replace("Privacy spent", "")
+
+
+def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:
+    app = press(came(), "Start a ledger")
+    next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
+    app = press(sound(app.run()), "Register")
+    recipe = Recipe(
+        source=bundled("penguins", "body_mass_g"), queries="intervals", entry_key="sparse_histogram",
+        values=(("epsilon", 0.5),),
+    )  # fmt: skip
+    app.session_state["shown"] = recipe
+    app = sound(app.run())
+    assert "Random differential privacy is proved here only for replacing one of n rows" in said(app)
+    assert next(each for each in app.button if each.label == "Charge and draw").disabled
+
+
+def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
+    app = press(press(came(), "Start a ledger"), "Register")
+    app.switch_page("plan/page.py")
+    app = sound(app.run())
+    app.selectbox(key="table").set_value("penguins")
+    app = sound(app.run())
+    plan = app.session_state["planned"][1]
+    app = press(app, "Release it")
+    assert app.session_state["carried"]["data"] == f"penguins.{plan.table.used[0].name}"
+    app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
+    app = sound(app.run())
+    assert (
+        next(each for each in app.radio if each.label == "What").value == f"The plan: {len(plan.questions)} questions"
+    )
+    price = f"ε {plan.cost.epsilon:g}"
+    app = press(press(app, "Rehearse, free"), f"Charge {price} and draw")
+    assert f"Entry 1, charged {price}. Not published." in said(app)
+    ledger, dataset_id = the(no_ledger)
+    (stored,) = ledger.stored(dataset_id)
+    assert len(stored.body["parts"]) == len(plan.questions) == 2 and not check(ledger, dataset_id)
+
+
+def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
+    app = released()
+    app.selectbox(key="data").set_value("pets.species")
+    app = sound(app.run())
+    assert next(each for each in app.button if each.label == "Register").disabled, "the question is not answered"
+    radio = next(each for each in app.radio if "same people" in each.label)
+    assert radio.value is None and "Palmer penguins" in radio.options[1] and "ε 1 of 2" in radio.options[1]
+    radio.set_value(the(no_ledger)[1])
+    app = press(sound(app.run()), "Register")
+    assert "Spent ε 1 of 2" in said(app) and len(Ledger(no_ledger).dataset_ids()) == 1
+
+
+def test_the_line_on_top_tells_what_the_ledger_says_and_only_to_its_steward(no_ledger: Path) -> None:
+    app = registered()
+    app.number_input(key="epsilon").set_value(0.5)
+    app = press(press(sound(app.run()), "Rehearse, free"), "Charge ε 0.5 and draw")
+    for page in ("play/page.py", "plan/page.py"):
+        app.switch_page(page)
+        app = sound(app.run())
+        shown = "Spent **ε 0.5 of 2**." in said(app)
+        assert shown == (page == "play/page.py"), "the plan is about another table"
+    app = sound(opened("play/page.py", data="penguins.body_mass_g"))
+    assert "of 2**" not in said(app) and "Privacy spent: **ε = 0**." in said(app)
+
+
+def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Path) -> None:
+    source = uploaded(private=True)
+    held = HeldFile(origin=source.origin, turn=3)  # type: ignore[arg-type]
+    app = came(upload=source, file=held, data="my-file")
+    app = press(app, "Start a ledger")
+    assert next(each for each in app.number_input if each.label == "Public n").value == 10_000
+    next(each for each in app.radio if each.label == "Neighbours").set_value("replace_one")
+    app = sound(app.run())
+    assert COUNT_IS_PRIVATE in said(app) and next(each for each in app.button if each.label == "Register").disabled
+    next(each for each in app.radio if each.label == "Neighbours").set_value("add_remove_one")
+    app = press(sound(app.run()), "Register")
+    app = press(press(app, "Rehearse, free"), "Charge ε")
+    assert "Entry 1, charged ε 1. Not published." in said(app) and "500" not in said(app)
+    keys = [each.key for kind in (app.button, app.number_input, app.radio, app.text_input) for each in kind]
+    assert not any("d1" in str(key) for key in keys), "the digest of a file is in no key"
+    (stored,) = the(no_ledger)[0].stored(the(no_ledger)[1])
+    assert not stored.body["guarantee"]["steward_saw_true_values"]
+    # Whoever looks at true values has the next certificate say so.
+    app.toggle(key="steward_choice").set_value(True)
+    app.switch_page("play/page.py")
+    app = sound(app.run())
+    app.switch_page(PAGE)
+    app = press(sound(app.run()), "Draw another, ε 1")
+    app = press(app, "Rehearse, free") if any(each.label == "Rehearse, free" for each in app.button) else app
+    app = press(app, "Charge ε")
+    assert the(no_ledger)[0].stored(the(no_ledger)[1])[-1].body["guarantee"]["steward_saw_true_values"]
