@@ -111,7 +111,7 @@ def test_an_attack_is_shown_two_clicks_from_the_first_page(
     click = Clicks()
     click(page, "link", name)
     assert f"lesson={lesson}" in page.url
-    page.get_by_text("Show what happens").click()
+    page.get_by_test_id("stCheckbox").get_by_text("Show what happens").click()
     click.count += 1
     settled(page)
     expect(page.locator(f".st-key-{chart} .dpscope-plot[data-drawn]")).to_be_visible()
