@@ -29,14 +29,15 @@ class Enumerate(Sampler):
     Args:
         window: lowest and highest noisy value told apart; others are clamped to it (post-processing, so no privacy
             loss is hidden that a larger window would not show, and none is invented).
+        most: paths of coins, beyond which it raises ParameterError.
     """
 
     name: ClassVar[str] = "enumerate"
 
-    def __init__(self, *, window: tuple[int, int]) -> None:
+    def __init__(self, *, window: tuple[int, int], most: int = MOST_PATHS) -> None:
         if not window[0] < window[1]:
             raise ParameterError("A window needs a lowest value below its highest.")
-        self.window = window
+        self.window, self.most = window, most
         self.values = np.arange(window[0], window[1] + 1)
         self._start()
 
@@ -74,8 +75,8 @@ class Enumerate(Sampler):
             return self._drawn[self._position - 1]
         values, chances = branch()
         path, which = np.nonzero(chances > 0)
-        if len(path) > MOST_PATHS:
-            raise ParameterError(f"Too many paths to enumerate: more than {MOST_PATHS}.")
+        if len(path) > self.most:
+            raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
         self._drawn = [drawn[path] for drawn in self._drawn]
         self._drawn.append(values[path if len(values) > 1 else 0, which])
         self._chance = self._chance[path] * chances[path, which]
@@ -90,8 +91,8 @@ class Enumerate(Sampler):
 
         def branch() -> tuple[NDArray[Any], Floats]:
             rows = np.broadcast_to(laws, (len(self._chance), *laws.shape[1:]))
-            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * MOST_PATHS:  # before zero chances are dropped
-                raise ParameterError(f"Too many paths to enumerate: more than {MOST_PATHS}.")
+            if len(rows) * rows.shape[2] ** rows.shape[1] > 8 * self.most:  # before zero chances are dropped
+                raise ParameterError(f"Too many paths to enumerate: more than {self.most}.")
             chances = np.ones((len(rows), 1))
             for coordinate in range(rows.shape[1]):
                 chances = (chances[:, :, None] * rows[:, coordinate, None, :]).reshape(len(rows), -1)

@@ -179,11 +179,11 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
 
 
 def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
-    """The same with answers to choose from; the link holds their keys."""
+    """The same with answers to choose from; the link holds their words."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
-        check_choice(key, list(answers), label=label)
+        check_choice(key, list(answers.values()), label=label)
         guess = st.radio(
             label, list(answers), key=in_link(key), format_func=lambda answer: answers[answer], bind="query-params"
         )

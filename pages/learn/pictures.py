@@ -130,8 +130,8 @@ def veiled(shown: Picture) -> Picture:
         y=_fixed(shown.y, [each for mark in shown.marks for each in _places(mark, "y")]),
         marks=[*kept, Words(role="guess", text="?", x=0.5, y=0.45, inside=True, size=72, bold=True)],
         caption=f"{'Your guess is marked; what' if guess else 'What'} happens is hidden.",
-        sentence=f"{shown.title}: hidden until you choose “Show what happens”.",
-        table={"what happens": ["hidden until you choose “Show what happens”"]},
+        sentence=f"{shown.title}: hidden until you have guessed.",
+        table={"what happens": ["hidden until you have guessed"]},
         frames=(),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.learn.attackme import lesson as attackme
+from pages.learn.audit import lesson as audit
 from pages.learn.dimension import lesson as dimension
 from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.fat import lesson as fat
@@ -24,7 +25,7 @@ TEACHERS = "teachers"
 """In the place of a lesson in the link."""
 LESSONS: dict[str, Lesson] = {
     each.LESSON.key: each.LESSON
-    for each in (attackme, subset, vc, fat, lowbits, median, histogram, dimension, odds, population)
+    for each in (attackme, subset, vc, fat, lowbits, audit, median, histogram, dimension, odds, population)
 }
 """Each lesson by its key in links, in the order of the wall."""
 WALL = tuple(each for group in grouped((*LESSONS.values(), *ELSEWHERE)).values() for each in group)
@@ -34,6 +35,7 @@ def learn() -> None:
     """What the link says: a lesson, the list for teachers, or the wall."""
     st.html(f"<style>{STYLE}</style>")
     chosen = _chosen()
+    _keep_address(chosen)
     if chosen == TEACHERS:
         st.title("Lessons, for teachers", anchor=False)
         _back()
@@ -54,6 +56,13 @@ def learn() -> None:
         st.markdown("Guess, look, break it. Everything here is made up or public: nothing on this page costs privacy.")
         wall(WALL)
         st.page_link("learn/page.py", label="For teachers: all lessons in a list", query_params={"lesson": TEACHERS})
+
+
+def _keep_address(chosen: str) -> None:
+    """Say the address again where a link on this page was followed: Streamlit leaves the browser's as it was."""
+    if st.session_state.get("learn_opened", chosen) != chosen:
+        st.query_params.from_dict(st.query_params.to_dict())
+    st.session_state["learn_opened"] = chosen
 
 
 def _back() -> None:

@@ -38,12 +38,13 @@ def grouped(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
 
 def wall(lessons: Iterable[Lesson]) -> None:
     """All cards, group by group."""
-    for group, each in grouped(lessons).items():
-        st.subheader(group, anchor=False)
-        columns = [column for _ in range(0, len(each), ACROSS) for column in st.columns(ACROSS)]
-        for lesson, column in zip(each, columns, strict=False):
-            with column:
-                card(lesson)
+    with st.container(key="wall"):
+        for group, each in grouped(lessons).items():
+            st.header(group, anchor=False)
+            columns = [column for _ in range(0, len(each), ACROSS) for column in st.columns(ACROSS)]
+            for lesson, column in zip(each, columns, strict=False):
+                with column:
+                    card(lesson)
 
 
 def card(lesson: Lesson) -> None:

@@ -11,6 +11,7 @@ from pages.charts.component import draw
 from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MOST_FRAMES, released_map
 from pages.plan.rows import title
+from pages.shell.controls import audit_link
 from pages.shell.session import remembered
 
 SEED = 1
@@ -38,4 +39,6 @@ def preview(plan: Plan) -> None:
         else:
             picture = histogram(domain=domain, n=plan.n, truth=truth, frames=frames)
         draw(picture, key="plan_preview_chart", badge=BADGE, download=True)
+        asked = audit_link(question.entry, {**question.values, "epsilon": question.epsilon}, plan.neighbours)
+        st.page_link("learn/page.py", label="Audit this mechanism", query_params=asked)
         st.caption("“True” are made-up rows with your declared columns: nothing of your data is in the picture.")

@@ -27,6 +27,7 @@ from pages.play.rail import rail
 from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
+from pages.shell.controls import audit_link
 from pages.shell.present import on_stage
 from pages.shell.session import in_link, keep_shown, remembered, with_progress
 from pages.shell.status import badge, may_show
@@ -140,6 +141,8 @@ def _pictures(
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
+        told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
+        st.page_link("learn/page.py", label="Audit this", query_params=told)
         st.page_link("release/page.py", label="Release it")
     left, right = st.columns([3, 5])
     with left:

@@ -43,6 +43,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         label="Asking for the salaries at every ε.",
     )
     missed = remembered(f"salaries_ranks|{n}|{seed}", lambda: ranks(found))
+    unanswered = remembered(f"salaries_refusals|{n}|{seed}", lambda: refusals(found))
     told = badge(SALARIES, seed=seed)
 
     def show(picture: Picture, *, name: str, title: str) -> None:
@@ -55,7 +56,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         show(errors_over_epsilon(found=found, epsilon=epsilon), name="error", title="error over ε")
     with right:
         st.subheader("Refusals")
-        refused = refusals_over_epsilon(found=found, sides=refusals(found), epsilon=epsilon)
+        refused = refusals_over_epsilon(found=found, sides=unanswered, epsilon=epsilon)
         show(refused, name="refusal", title="refusals over ε")
     st.subheader("Rows off: the exponential median")
     promised, impossible = promised_rank(found, EPSILONS[nearest(epsilon)])

@@ -60,7 +60,12 @@ function keepHistory() {
     const next = new URL(url ?? location.href, location.href);
     const lesson = next.searchParams.get("lesson"); // opening one is going somewhere
     const opens = lesson && lesson !== new URLSearchParams(location.search).get("lesson");
-    if (next.pathname === location.pathname && !opens) {
+    if (next.pathname === location.pathname && opens) {
+      emptied = -SOON;
+      push(state, title, url);
+      return;
+    }
+    if (next.pathname === location.pathname) {
       if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
       history.replaceState(state, title, url);
       return;

@@ -75,6 +75,20 @@ def link_key(entry: Entry, name: str) -> str:
     return name if name in SHARED else f"{entry.key}-{name}"
 
 
+def audit_link(entry: Entry, values: Mapping[str, Value], relation: Neighbours) -> dict[str, str]:
+    """What the address of Learn says to audit a mechanism at these parameters."""
+
+    def written(name: str, value: Value) -> str:
+        if isinstance(value, str | bool):
+            return str(value).lower() if isinstance(value, bool) else value
+        return _power(value) if name == "delta" else exactly(value)
+
+    told = {link_key(entry, name): written(name, value) for name, value in values.items()}
+    # A bound radio's link holds words; the usual one may be said as it is.
+    said = str(relation) if relation is Neighbours.REPLACE_ONE else relation.words
+    return {"lesson": "audit", "audit-of": entry.key, "neighbours": said, **told}
+
+
 def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
     """Say so when the address asks for a value out of range: the control itself would drop it silently."""
     asked = st.query_params.get(key)
@@ -267,11 +281,16 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
 
 def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:
     """delta: only its order of magnitude matters."""
-    options = [f"{stop:.0e}".replace("e-0", "e-") for stop in parameter.stops]
-    chosen = f"{default:.0e}".replace("e-0", "e-")
+    options = [_power(stop) for stop in parameter.stops]
+    chosen = _power(default)
     check_choice(key, options, label=label)
     return float(
         st.select_slider(
             label, options=options, value=chosen, key=in_link(key), help=parameter.help or None, bind="query-params"
         )
     )
+
+
+def _power(number: float) -> str:
+    """A number by its order of magnitude: 1e-6."""
+    return f"{number:.0e}".replace("e-0", "e-")

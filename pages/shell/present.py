@@ -30,7 +30,8 @@ CHARTS = (
     "histogram_risks_chart", "odds_belief_chart", "population_apart_chart", "lowbits_verdicts_chart",
     "attackme_bits_chart", "median_climb_chart", "median_steps_chart", "median_measured_chart", "vc_run_chart",
     "vc_accuracy_chart", "vc_worlds_chart", "fat_scale_chart", "fat_weights_chart", "dimension_matrix_chart",
-    "subset_bits_chart", "subset_questions_chart", "odds_guess_chart",
+    "subset_bits_chart", "subset_questions_chart", "odds_guess_chart", "audit_loss_chart", "audit_scores_chart",
+    "population_needed_chart",
 )  # fmt: skip
 """What goes on the stage: the first of these charts that is drawn. A lesson draws one at a time."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser, FilePayload
+from playwright.sync_api import Browser
 
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
 from pages.shell import session
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import comes_true, settled, watched_page
+from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, settled, watched_page
 
 GRACE, LOOK_EVERY = 2.0, 0.2
 IMPATIENT = f"""
@@ -46,13 +46,9 @@ def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -
     try:
         assert wait_for_health(process, port=port)
         with watched_page(browser) as page:
-            page.goto(f"http://{LOCALHOST}:{port}/data?way=My+own+file")
+            page.goto(f"http://{LOCALHOST}:{port}/{OWN_FILE}")
             settled(page)
-            file = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
-            page.locator('input[type="file"]').set_input_files(file)
-            page.get_by_role("button", name="Names of the columns").click()
-            page.get_by_text("people.csv").first.wait_for()
-            settled(page)
+            bring(page, csv_file("people.csv", "age,pay\n41,1000\n17,0\n"))
             assert comes_true(lambda: len(folders()) == 1)  # its name is shown before it has arrived
             # An open tab keeps its file, however long nothing happens in it.
             assert not comes_true(lambda: not folders(), seconds=GRACE + 5 * LOOK_EVERY)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import Server, go_to, settled, watched_page
+from tests.kit.browser import OWN_FILE, Server, bring, csv_file, go_to, settled, visit, watched_page
 
-PEOPLE = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
+PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
 LOST = "The page was loaded anew: please choose your file again."
 
 
@@ -21,10 +21,10 @@ def epsilon(page: Page) -> str:
     return page.get_by_role("spinbutton", name="Exact ε").input_value()
 
 
-def test_back_returns_to_the_page_as_it_was(browser: Browser, server: Server) -> None:
+def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
-        page.goto(f"{server.url}/random-privacy")
-        settled(page)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        visit(page, server, "random-privacy")
         before = entries(page)
         page.get_by_role("slider", name="Privacy loss ε").focus()
         for _ in range(3):
@@ -45,35 +45,20 @@ def test_back_returns_to_the_page_as_it_was(browser: Browser, server: Server) ->
         page.reload()
         settled(page)
         assert page.url == link and epsilon(page) == chosen
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy"
 
 
 def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
-    page.goto(f"{server.url}/data?way=My+own+file")
-    settled(page)
-    expect(page.get_by_text(LOST)).to_be_hidden()
-    page.locator('input[type="file"]').set_input_files(PEOPLE)
-    page.get_by_role("button", name="Names of the columns").click()
-    settled(page)
-    expect(page.get_by_text(LOST)).to_be_hidden()
+    expect(visit(page, server, OWN_FILE).get_by_text(LOST)).to_be_hidden()
+    expect(bring(page, PEOPLE).get_by_text(LOST)).to_be_hidden()
     page.reload()
-    settled(page)
-    expect(page.get_by_text(LOST)).to_be_visible()
-    page.locator('input[type="file"]').set_input_files(PEOPLE)
-    page.get_by_role("button", name="Names of the columns").click()
-    settled(page)
+    expect(settled(page).get_by_text(LOST)).to_be_visible()
+    bring(page, PEOPLE)
     expect(page.get_by_text(LOST)).to_be_hidden()
     page.get_by_role("button", name="Forget this file").click()
     settled(page)
     page.reload()
     settled(page)
     expect(page.get_by_text(LOST)).to_be_hidden()  # forgotten, not lost
-
-
-def test_the_link_is_copied_with_its_controls(browser: Browser, server: Server) -> None:
-    with watched_page(browser) as page:
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.goto(f"{server.url}/random-privacy?epsilon=0.3")
-        settled(page)
-        page.get_by_role("button", name="Copy link").click()
-        expect(page.get_by_text("Copied.")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()") == page.url != server.url

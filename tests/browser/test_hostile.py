@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
 from dpcore.core import DataError
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
-from tests.kit.browser import PATIENCE, no_traceback, running_server, settled, watched_page
+from tests.kit.browser import OWN_FILE, PATIENCE, no_traceback, running_server, settled, visit, watched_page
 from tests.kit.hostile import LONGEST_SENT, SECRET, Outcome, hostile_files
 
 
@@ -51,8 +51,7 @@ def test_no_record_of_a_hostile_file_is_seen(
 
     with running_server() as server, no_traceback(server), watched_page(browser) as page:
         page.on("websocket", listen)
-        page.goto(f"{server.url}/data?way=My+own+file")
-        settled(page)
+        visit(page, server, OWN_FILE)
         turn = 0
         for what, file in sent(outcome):
             page.locator('input[type="file"]').set_input_files(file)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, expect
 
 from dpcore.data.reading.scratch import PREFIX
-from tests.kit.browser import Server, running_server, settled
+from tests.kit.browser import OWN_FILE, bring, csv_file, running_server, visit
 
 pytestmark = pytest.mark.harness
-
-
-def opened(page: Page, server: Server) -> Page:
-    page.goto(f"{server.url}/data?way=My+own+file")
-    return settled(page)
 
 
 def test_what_a_killed_server_leaves_is_swept_up_by_the_next(
@@ -25,11 +20,8 @@ def test_what_a_killed_server_leaves_is_swept_up_by_the_next(
     left: set[Path] = set()
     for name in ("first.csv", "second.csv"):
         with running_server() as server, browser.new_context() as context:  # the watch would tell of the killed one
-            page = opened(context.new_page(), server)
-            payload = FilePayload(name=name, mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
-            page.locator('input[type="file"]').set_input_files(payload)
-            page.get_by_role("button", name="Names of the columns").click()
-            settled(page)
+            page = visit(context.new_page(), server, OWN_FILE)
+            bring(page, csv_file(name, "age,pay\n41,1000\n17,0\n"))
             expect(page.get_by_test_id("stMarkdown").get_by_text(name).first).to_be_visible()
             folders = set(tmp_path.glob(f"{PREFIX}*"))
             assert len(folders) == 1 and not folders & left

@@ -59,7 +59,9 @@ def code_on_the_wall(page: Page) -> str:
     return address
 
 
-@pytest.mark.parametrize("link", ["?present=1&n=1000", "learn?present=1&lesson=odds"], ids=["play", "lesson"])
+@pytest.mark.parametrize(
+    "link", ["?present=1&bits=6&n=1000&trials=100", "learn?present=1&lesson=odds"], ids=["play", "lesson"]
+)
 def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: Server, link: str) -> None:
     visit(page, server, link)
     assert set(code_on_the_wall(page).split("?")[1].split("&")) == set(link.split("?")[1].split("&")) - {"present=1"}
@@ -97,8 +99,10 @@ def test_a_presented_link_fits_a_phone(page: Page, server: Server) -> None:
 
 @pytest.mark.parametrize(
     ("name", "lesson", "chart"),
-    [("Attack me", "attack-me", "attackme_bits_chart"), ("Last bits", "low-bits", "lowbits_verdicts_chart")],
-    ids=["attack-me", "last-bits"],
+    [
+        pytest.param("Attack me", "attack-me", "attackme_bits_chart", id="attack-me"),
+        pytest.param("Last bits", "low-bits", "lowbits_verdicts_chart", id="last-bits", marks=pytest.mark.full),
+    ],
 )
 def test_an_attack_is_shown_two_clicks_from_the_first_page(
     page: Page, server: Server, name: str, lesson: str, chart: str

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
+from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.pages.test_grid import type_at
-from tests.kit.browser import axe, go_to, no_traceback, plot, running_server, settled, sound, watched_page
+from tests.kit.browser import (
+    OWN_FILE,
+    Server,
+    axe,
+    csv_file,
+    go_to,
+    plot,
+    press_button,
+    settled,
+    sound,
+    visible_words,
+    visit,
+    watched_page,
+)
 
 SECRETS = [f"{20 + place}.8137" for place in range(60)]
 LABEL = "zebrafinch"
-FILE = "".join(f"{number},{LABEL if place % 2 else 'wren'}\n" for place, number in enumerate(SECRETS)).encode()
+FILE = "".join(f"{number},{LABEL if place % 2 else 'wren'}\n" for place, number in enumerate(SECRETS))
 FROM = 3
 """The grid's column of lower bounds."""
 MOST_WORDS = 250
-WORDS = """() => {
-    const words = [];
-    const walk = (node) => {
-        if (node.nodeType === 3) { words.push(...node.textContent.split(/\\s+/).filter(Boolean)); return; }
-        if (node.nodeType !== 1 || ['svg', 'TABLE', 'STYLE', 'SCRIPT'].includes(node.tagName)) return;
-        if (node.classList.contains('katex') || getComputedStyle(node).display === 'none') return;
-        if (node.tagName === 'DETAILS' && !node.open) { walk(node.querySelector('summary')); return; }
-        node.childNodes.forEach(walk);
-    };
-    walk(document.querySelector('[data-testid="stMain"]'));
-    return words.length;
-}"""
-"""Words in sight, but for those in charts, tables and formulas."""
 
 
 def typed(page: Page, label: str, text: str) -> None:
@@ -36,11 +36,6 @@ def typed(page: Page, label: str, text: str) -> None:
     settled(page)
 
 
-def pressed(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
-    settled(page)
-
-
 def picked(page: Page, box: str, option: str) -> None:
     page.get_by_role("combobox", name=box).last.click()
     page.get_by_role("option", name=option).first.click()
@@ -48,7 +43,7 @@ def picked(page: Page, box: str, option: str) -> None:
     settled(page)
 
 
-def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser) -> None:
+def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server: Server) -> None:
     frames = list[bytes]()
 
     def listen(socket: WebSocket) -> None:
@@ -59,23 +54,19 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser) -> Non
             assert secret not in page.content()
             assert not any(secret.encode() in frame for frame in frames)
 
-    with running_server() as server, no_traceback(server), watched_page(browser) as page:
+    with watched_page(browser) as page:
         page.on("websocket", listen)
-        page.goto(f"{server.url}/data?way=My+own+file")
-        settled(page)
-        page.locator('input[type="file"]').set_input_files(
-            FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE)
-        )
-        pressed(page, "Data, like all rows")
+        visit(page, server, OWN_FILE).locator('input[type="file"]').set_input_files(csv_file("people.csv", FILE))
+        press_button(page, "Data, like all rows")
         unseen(page)
         type_at(page, 0, FROM, "0", "100")
         unseen(page)
-        pressed(page, "Use this column")
-        pressed(page, "Explore this data")
+        press_button(page, "Use this column")
+        press_button(page, "Explore this data")
         # Ranges and cells: a full page of promises, which the slider moves.
         expect(plot(page, "promises_chart")).to_be_visible()
         expect(page.get_by_test_id("stMetric")).to_have_count(4)
-        assert page.evaluate(WORDS) <= MOST_WORDS
+        assert len(visible_words(page)) <= MOST_WORDS
         sound(page)
         unseen(page)
         before = page.locator(".dpscope-line").inner_text()
@@ -95,7 +86,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser) -> Non
         expect(plot(page, "promises_chart")).to_be_visible()
         unseen(page)
         # The twin: one press, and every picture is there; it follows from page to page.
-        pressed(page, "Use made-up rows like mine")
+        press_button(page, "Use made-up rows like mine")
         expect(plot(page, "marginals_errors_chart")).to_be_visible()
         go_to(page, "ranges-and-cells")
         expect(plot(page, "data_chart")).to_be_visible()
@@ -105,7 +96,7 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser) -> Non
         sound(page)
         unseen(page)
         # One press more, and the chip leads to Data.
-        pressed(page, "Back to my table")
+        press_button(page, "Back to my table")
         expect(plot(page, "promises_chart")).to_be_visible()
         bar.get_by_role("link").click()
         settled(page)

@@ -7,15 +7,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
+from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from dpcore.data.reading.scratch import PREFIX
-from tests.kit.browser import PAGES, Server, comes_true, go_to, no_traceback, running_server, settled, watched_page
+from tests.kit.browser import (
+    OWN_FILE,
+    PAGES,
+    Server,
+    bring,
+    comes_true,
+    csv_file,
+    go_to,
+    no_traceback,
+    plot,
+    press_button,
+    running_server,
+    settled,
+    visit,
+    watched_page,
+)
 
 SECRETS = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 ROWS = "".join(f"{each},7\n" * (60 - 20 * place) for place, each in enumerate(SECRETS))
-PEOPLE = FilePayload(name="people.csv", mimeType="text/csv", buffer=f"trade,years\n{ROWS}".encode())
+PEOPLE = csv_file("people.csv", f"trade,years\n{ROWS}")
 LINKED = "&".join(f"{key}=x" for key in ("file", "memory", "upload", "talk", "steward_choice", "filled"))
 
 
@@ -65,14 +80,9 @@ class Wire:
         self.sent.clear()
 
 
-def uploaded(page: Page, server: Server, link: str = "") -> None:
+def uploaded(page: Page, server: Server, link: str = "") -> Page:
     """Data, with the private file held."""
-    page.goto(f"{server.url}/data?way=My+own+file&{link}")
-    settled(page)
-    page.locator('input[type="file"]').set_input_files(PEOPLE)
-    page.get_by_role("button", name="Names of the columns").click()
-    page.get_by_role("button", name="Forget this file").wait_for()
-    settled(page)
+    return bring(visit(page, server, f"{OWN_FILE}&{link}"), PEOPLE)
 
 
 def steward(page: Page) -> None:
@@ -81,61 +91,58 @@ def steward(page: Page) -> None:
     settled(page)
 
 
-def used_as_filled_in(page: Page) -> None:
-    """The domain read from the data by their steward, and used."""
-    steward(page)
-    for button in ("Fill in from the data", "Use this column"):
-        page.get_by_role("button", name=button).click()
-        settled(page)
-
-
-def visit(page: Page, name: str) -> None:
-    """Another page, by its link on the screen."""
-    go_to(page, name)
-
-
 def shown(page: Page) -> set[str]:
     """Secrets in the page, seen or not, inputs included."""
     values = page.evaluate("[...document.querySelectorAll('input, textarea')].map(each => each.value).join('|')")
     return {secret for secret in SECRETS if secret in page.content() + values}
 
 
-def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(
-    browser: Browser, own_server: Server, folder: Path
+def test_a_forgotten_file_leaves_the_disk_whatever_the_link_names(page: Page, own_server: Server, folder: Path) -> None:
+    uploaded(page, own_server, LINKED)
+    assert len(list(folder.glob(f"{PREFIX}*"))) == 1
+    page.get_by_role("button", name="Forget this file").click()
+    settled(page)
+    assert comes_true(lambda: not list(folder.glob(f"{PREFIX}*")))
+    for name in ("ranges-and-cells", "data"):
+        go_to(page, name)
+    page.get_by_text("My own file").first.click()
+    settled(page)
+    assert "people.csv" not in page.content()
+    expect(page.get_by_text("Whose rows are in the file?")).to_be_visible()
+
+
+def test_no_private_label_travels_to_another_visitor_or_after_the_steward_s_switch_is_off(
+    browser: Browser, own_server: Server
 ) -> None:
-    with watched_page(browser) as page:
-        uploaded(page, own_server, LINKED)
-        assert len(list(folder.glob(f"{PREFIX}*"))) == 1
-        page.get_by_role("button", name="Forget this file").click()
-        settled(page)
-        assert comes_true(lambda: not list(folder.glob(f"{PREFIX}*")))
-        for name in ("ranges-and-cells", "data"):
-            visit(page, name)
-        page.get_by_text("My own file").first.click()
-        settled(page)
-        assert "people.csv" not in page.content()
-        expect(page.get_by_text("Whose rows are in the file?")).to_be_visible()
-
-
-def test_no_private_label_travels_after_the_steward_s_switch_is_off(browser: Browser, own_server: Server) -> None:
-    with watched_page(browser) as page:
-        wire = Wire(page)
+    with watched_page(browser) as page, watched_page(browser) as other:
+        wire, others = Wire(page), Wire(other)
         uploaded(page, own_server)
         assert not wire.told()
-        used_as_filled_in(page)
-        assert wire.told() == set(SECRETS) == shown(page), "so the wire is watched"
+        # The domain is read from the data by their steward, and used.
+        steward(page)
+        press_button(page, "Fill in from the data", "Use this column")
+        assert wire.told() == set(SECRETS) == shown(page), "so the wire is watched, and the secrets are there to cross"
         expect(page.locator(".dpscope-plot")).to_have_count(1)
         expect(page.locator(".dpscope-files")).to_be_hidden()
         page.locator(".dpscope-plot").hover()
         for toolbar in page.locator('[data-testid="stElementToolbar"]').all():
             expect(toolbar).to_be_hidden()
+        expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
         page.get_by_role("button", name="Explore this data").click()
+        visit(other, own_server, "?n=1000&bits=6&trials=100")
+        for name in PAGES:
+            assert not others.told() and not shown(go_to(other, name)), name
+        visit(other, own_server, "?data=my-file&file=x&upload=x")
+        assert not others.told() and not shown(other) and "people.csv" not in other.content()
         settled(page)
-        visit(page, "one-number")
+        for key in ("data_chart", "band_chart", "worst_chart", "tradeoff_chart"):
+            expect(plot(page, key)).to_be_visible()
+        expect(page.get_by_text("not protected: made by the data's steward").first).to_be_attached()
+        expect(page.get_by_role("button", name="Picture as")).to_have_count(0)
+        go_to(page, "one-number")
         page.get_by_role("combobox", name="Question").click()
         page.get_by_role("option", name=re.compile("larger of two groups", re.IGNORECASE)).click()
         settled(page)
-        wire.empty()
         page.get_by_role("combobox", name=re.compile("first group", re.IGNORECASE)).click()
         assert shown(page), "selectors list private labels to the steward"
         page.keyboard.press("Escape")
@@ -144,28 +151,10 @@ def test_no_private_label_travels_after_the_steward_s_switch_is_off(browser: Bro
         assert not wire.told() and not shown(page)
         wire.empty()
         for name in [*PAGES, "data"]:
-            visit(page, name)
+            go_to(page, name)
             assert not wire.told() and not wire.said() and not shown(page), name
         page.get_by_text("My own file").first.click()
         settled(page)
         # It is still held, and whoever is its steward may see it again.
         expect(page.get_by_role("button", name="Forget this file")).to_be_visible()
         assert not wire.told() and not wire.said() and not shown(page)
-
-
-def test_two_visitors_eight_pages_nothing_crosses(browser: Browser, own_server: Server) -> None:
-    with watched_page(browser) as steward_s, watched_page(browser) as other:
-        own, wire = Wire(steward_s), Wire(other)
-        other.goto(f"{own_server.url}/?n=1000&bits=6&trials=100")
-        settled(other)
-        uploaded(steward_s, own_server)
-        used_as_filled_in(steward_s)
-        steward_s.get_by_role("button", name="Explore this data").click()
-        for name in PAGES:
-            visit(other, name)
-            assert not wire.told() and not shown(other), name
-        settled(steward_s)
-        other.goto(f"{own_server.url}/?data=my-file&file=x&upload=x")
-        settled(other)
-        assert not wire.told() and not shown(other) and "people.csv" not in other.content()
-        assert own.told() == set(SECRETS), "the secrets were there to cross"

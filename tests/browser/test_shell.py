@@ -17,15 +17,25 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.addresses import MOVED
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import PATIENCE, Server, asked_for, comes_true, settled, watched_by, watched_page
+from tests.kit.browser import (
+    OWN_FILE,
+    PATIENCE,
+    Server,
+    asked_for,
+    bring,
+    comes_true,
+    csv_file,
+    settled,
+    visit,
+    watched_by,
+)
 
-RECORDS = FilePayload(name="people.csv", mimeType="text/csv", buffer=b"age,pay\n41,1000\n17,0\n")
-LONG_NAME = "people" * 800 + ".csv"
+RECORDS, LONG_NAME = (csv_file(name, "age,pay\n41,1000\n17,0\n") for name in ("people.csv", "people" * 800 + ".csv"))
 KNOCK = (
     "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 )
@@ -52,14 +62,6 @@ def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator
         stop(process)
 
 
-def bring(page: Page, file: FilePayload) -> None:
-    page.locator('input[type="file"]').set_input_files(file)
-    names = page.get_by_role("button", name="Names of the columns")
-    names.click()
-    expect(names).to_be_hidden()
-    expect(page.get_by_text("Forget this file")).to_be_visible()
-
-
 def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Browser, tmp_path: Path) -> None:
     port, log = free_port(preferred=0), tmp_path / "server.log"
 
@@ -69,9 +71,8 @@ def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Br
     context = browser.new_context()
     page = context.new_page()
     with process_of(HERE / "app.py", port=port, log=log, TMPDIR=str(tmp_path)) as process:
-        page.goto(f"http://{LOCALHOST}:{port}/data?way=My+own+file")
-        settled(page)
-        bring(page, RECORDS)
+        page.goto(f"http://{LOCALHOST}:{port}/{OWN_FILE}")
+        bring(settled(page), RECORDS)
         assert len(records()) == 1
         process.kill()
         process.wait()
@@ -81,7 +82,7 @@ def test_records_go_with_the_process_and_the_page_follows_its_server(browser: Br
         # Nobody clicks: the page notices that its file is gone, and can take another one.
         expect(page.get_by_text("Forget this file")).to_have_count(0, timeout=PATIENCE * 1000)
         settled(page)
-        bring(page, {**RECORDS, "name": LONG_NAME})
+        bring(page, LONG_NAME)
         assert len(records()) == 1
         with socket.create_connection((LOCALHOST, port)) as stalled:  # the server waits for a request under way
             stalled.sendall(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\nx")
@@ -144,21 +145,6 @@ def copy_with(start: str, folder: Path) -> Path:
     return Path(shutil.copy(HERE / "app.py", folder))
 
 
-def test_an_exception_of_a_page_is_logged_without_its_text(browser: Browser, tmp_path: Path) -> None:
-    port, log = free_port(preferred=0), tmp_path / "server.log"
-    start = "try:\n    raise KeyError('Ada, 41, 1000')\nexcept KeyError:\n    raise ValueError('Ada' + ', 41, 1000')\n"
-    with process_of(copy_with(start, tmp_path), port=port, log=log):
-        page = browser.new_page()
-        page.goto(f"http://{LOCALHOST}:{port}/")
-        settled(page)
-        assert page.locator('[data-testid="stException"]').count() == 1
-        assert "Ada" not in page.content()
-        page.close()
-    logged = log.read_text()
-    assert "builtins.ValueError" in logged and "builtins.KeyError" in logged and "page.py:4 <module>" in logged
-    assert "Ada" not in logged
-
-
 EVERYTHING = """
 import pandas as pd
 import plotly.graph_objects as go
@@ -172,13 +158,19 @@ st.download_button("Save", data="a,b", file_name="saved.csv", on_click="ignore")
 st.components.v2.component(
     "own", html="<p></p>", js="export default ({parentElement: e}) => { e.querySelector('p').innerText = 'Ran' }"
 )()
+if "fail" in st.query_params:
+    try:
+        raise KeyError('Ada, 41, 1000')
+    except KeyError:
+        raise ValueError('Ada' + ', 41, 1000')
 """
 
 
-def test_the_policy_allows_what_pages_draw_with(browser: Browser, tmp_path: Path) -> None:
-    port = free_port(preferred=0)
-    app = copy_with(EVERYTHING, tmp_path)
-    with process_of(app, port=port, log=tmp_path / "server.log"), watched_page(browser) as page:
+def test_the_policy_allows_what_pages_draw_with_and_an_exception_is_logged_without_its_text(
+    page: Page, tmp_path: Path
+) -> None:
+    port, log = free_port(preferred=0), tmp_path / "server.log"
+    with process_of(copy_with(EVERYTHING, tmp_path), port=port, log=log):
         page.goto(f"http://{LOCALHOST}:{port}/")
         settled(page)
         expect(page.get_by_text("Ran", exact=True)).to_be_visible()
@@ -201,6 +193,14 @@ def test_the_policy_allows_what_pages_draw_with(browser: Browser, tmp_path: Path
         with page.expect_download() as download:  # a picture, made in the browser
             page.locator('[data-title^="Download plot"]').first.click()
         assert download.value.path().stat().st_size > 1000
+        expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+        page.goto(f"http://{LOCALHOST}:{port}/?fail=1")
+        settled(page)
+        expect(page.locator('[data-testid="stException"]')).to_have_count(1)
+        assert "Ada" not in page.content()
+    logged, line = log.read_text(), EVERYTHING[: EVERYTHING.index("raise ValueError")].count("\n") + 1
+    assert "builtins.ValueError" in logged and "builtins.KeyError" in logged and f"page.py:{line} <module>" in logged
+    assert "Ada" not in logged
 
 
 def test_no_other_page_frames_the_app(browser: Browser, server: Server) -> None:
@@ -211,24 +211,26 @@ def test_no_other_page_frames_the_app(browser: Browser, server: Server) -> None:
     page.close()
 
 
-@pytest.mark.parametrize(
-    "plant",
-    [
-        "document.head.append(Object.assign(document.createElement('script'), {textContent: 'planted = 1'}))",
-        "setTimeout('planted = 1')",
-        "document.body.append(Object.assign(document.createElement('button'), {id: 'b'})); "
-        "b.setAttribute('onclick', 'planted = 1'); b.click()",
-    ],
-)
-def test_no_code_is_made_from_text(browser: Browser, server: Server, plant: str) -> None:
+PLANTS = """() => {
+    document.head.append(Object.assign(document.createElement('script'), {textContent: 'planted = 1'}));
+    setTimeout('timed = 1');
+    const button = Object.assign(document.createElement('button'), {id: 'b'});
+    document.body.append(button);
+    button.setAttribute('onclick', 'pressed = 1');
+    button.click();
+}"""
+PLANTED = "[typeof planted, typeof timed, typeof pressed].join()"
+
+
+def test_no_code_is_made_from_text(browser: Browser, server: Server) -> None:
     page = browser.new_page()
     page.goto("about:blank")  # has no policy
-    page.evaluate(plant)
-    assert comes_true(lambda: page.evaluate("typeof planted") == "number", page=page)
+    page.evaluate(PLANTS)
+    assert comes_true(lambda: page.evaluate(PLANTED) == "number,number,number", page=page)
     page.goto(server.url)
-    page.evaluate(plant)
+    page.evaluate(PLANTS)
     page.evaluate("new Promise(done => setTimeout(done, 200))")
-    assert page.evaluate("typeof planted") == "undefined"
+    assert page.evaluate(PLANTED) == "undefined,undefined,undefined"
     page.close()
 
 
@@ -239,8 +241,7 @@ def test_old_addresses_lead_to_their_pages(server: Server, old: str, new: str) -
 
 
 def test_an_old_link_opens_with_its_controls(page: Page, server: Server) -> None:
-    page.goto(f"{server.url}/robust?data=bimodal&robust=subsample_median&epsilon=2")
-    settled(page)
+    visit(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page).to_have_title("One number · dpscope")
     expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value("2")

@@ -1,4 +1,4 @@
-"""Every page opens in a real browser: in both themes, on a desktop and a phone, and when it is asked for first."""
+"""The app opens at whichever page is asked for first, and what watches the browser tests catches what it should."""
 
 from __future__ import annotations
 
@@ -8,20 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import PAGES, Server, axe, in_menu, no_traceback, on_screens, settled, sound, watched_page
+from tests.kit.browser import PAGES, Server, axe, in_menu, no_traceback, visit, watched_page
 
 ERRORS = '[data-testid="stException"]'
-
-
-def opened(page: Page, server: Server, name: str) -> Page:
-    """A page of the app, at rest."""
-    page.goto(f"{server.url}/{PAGES[name]}")
-    return settled(page, idle=0.15)  # nobody moved anything
-
-
-@on_screens("name", *((name,) for name in PAGES))
-def test_a_page_is_sound_and_accessible(page: Page, server: Server, name: str) -> None:
-    sound(opened(page, server, name))
 
 
 DEEP = [name for name, path in PAGES.items() if path]
@@ -30,7 +19,7 @@ DEEP = [name for name, path in PAGES.items() if path]
 @pytest.mark.parametrize("name", [DEEP[0], *(pytest.param(name, marks=pytest.mark.full) for name in DEEP[1:])])
 def test_the_router_runs_even_if_the_first_request_is_a_deep_link(fresh_server: Server, page: Page, name: str) -> None:
     # The page is closed before its server: one left alone asks for it, and the watch would catch that.
-    opened(page, fresh_server, name)
+    visit(page, fresh_server, PAGES[name])
     expect(page.locator(ERRORS)).to_have_count(0)
     expect(page.locator("a[href$='/main']")).to_have_count(0)  # there if Streamlit lists the folder
     for other in PAGES:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +22,14 @@ from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
+from dpcore.downloads import NOTEBOOK, REPORT, downloads_of
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
-from dpcore.release import cost, release
+from dpcore.release import cost, rehearse, release
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, registered
 
@@ -36,17 +42,18 @@ REFUSED = {
 }
 
 
-def problem_readings(entry: dpcore.Entry) -> tuple[Any, Any]:
-    """A reading and a class of questions that an entry serves."""
+def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, Any]:
+    """A reading and a class of questions that an entry serves; small, or of the usual number of cells."""
+    pairs = Grid() if usual else Grid(first=Line(high=100.0, bits=3), second=Line(high=10.0, bits=2))
     cells = Categories(labels=("a", "b", "c"))
     attributes = (
         Coded(column="job", name="job", labels=("a",)),
         Predicate(column="age", kind="at least", value=50),
     )
     readings: list[Any] = [
-        Columns(names=("age",), on=Line(high=100.0, bits=5)),
+        Columns(names=("age",), on=Line(high=100.0) if usual else Line(high=100.0, bits=5)),
         Columns(names=("job",), on=cells),
-        Columns(names=("age", "pay"), on=Grid(first=Line(high=100.0, bits=3), second=Line(high=10.0, bits=2))),
+        Columns(names=("age", "pay"), on=pairs),
         Columns(names=("job", "age"), on=Grouped(labels=("a", "b"), line=Line(high=100.0, bits=4))),
         YesNo(predicates=tuple(Predicate(column="age", kind="at least", value=v) for v in (20, 40, 60, 80))),
         Several(attributes=attributes),
@@ -78,11 +85,66 @@ def requested(entry: dpcore.Entry, neighbours: Neighbours) -> Request:
     )
 
 
+MOST_SECONDS = 6.0
+"""Of the processor, for one release at the usual size."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: dpcore.Entry) -> None:
+    reading, queries = problem_readings(entry, usual=True)
+    for neighbours in Neighbours:
+        request = Request(reading=reading, queries=queries, n=5000, neighbours=neighbours, entry_key=entry.key)
+        if unreleasable(request):
+            assert entry.key in REFUSED or ("subsample" in entry.key and neighbours is Neighbours.ADD_REMOVE_ONE)
+            continue
+        assert seconds_of(request) <= MOST_SECONDS
+
+
+@pytest.mark.slow
+def test_the_finest_line_is_released_in_a_few_seconds() -> None:
+    reading, queries = problem_readings(dpcore.entry("intervals-recursive"))
+    domain = Line(high=100.0, bits=16)
+    request = Request(
+        reading=replace(reading, on=domain),
+        queries=type(queries)(domain=domain),
+        n=100_000,
+        neighbours=Neighbours.ADD_REMOVE_ONE,
+        entry_key="intervals-recursive",
+        values={"alpha": 0.01},
+    )
+    assert seconds_of(request) <= MOST_SECONDS
+
+
+def seconds_of(request: Request) -> float:
+    """Of the processor, for a rehearsal: waiting for other programs does not count."""
+    start = time.process_time()
+    assert rehearse(request).numbers > 0
+    return time.process_time() - start
+
+
 @pytest.fixture(scope="module")
 def table() -> Any:
     coins = np.random.Generator(np.random.PCG64(3))
     lines = [f"{coins.integers(0, 100)},{coins.integers(0, 10)},{'abc'[coins.integers(0, 3)]}" for _ in range(ROWS)]
     return read_table("\n".join(["age,pay,job", *lines]).encode(), name="people.csv", header=True)
+
+
+def downloads_work(folder: Path, stored: Stored) -> None:
+    """The report has a picture or a sentence, the notebook's cells run, and counts are whole: low bits tell nothing."""
+    files = downloads_of(stored)
+    folder.mkdir()
+    for name, contents in files.items():
+        (folder / name).write_bytes(contents)
+    assert re.search(r'class="bar|declined to answer|Released: ', files[REPORT].decode())
+    with contextlib.chdir(folder), contextlib.redirect_stdout(None):
+        names: dict[str, Any] = {}
+        for cell in json.loads(files[NOTEBOOK])["cells"]:
+            exec(compile("".join(cell["source"]), NOTEBOOK, "exec"), names)
+    assert set(names["tables"]) == set(stored.files)
+    if "counts.csv" in names["tables"]:
+        rows = names["tables"]["counts.csv"]["rows"].dropna()
+        assert (rows == rows.round()).all()
 
 
 @pytest.mark.slow
@@ -111,4 +173,5 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(tmp_path: Path, ta
         came = release(ledger, dataset_id, request, table, ANALYST)
         assert isinstance(came, Stored), came
         assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
+        downloads_work(tmp_path / f"files of {neighbours}", came)
         assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)

@@ -19,6 +19,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
+    FilePayload,
     Locator,
     Page,
     TimeoutError,
@@ -65,16 +66,19 @@ SCREENS = {
 """Sizes and themes."""
 
 
-def on_screens(names: str, *states: tuple[Any, ...]) -> pytest.MarkDecorator:
+def on_screens(names: str, *states: tuple[Any, ...], kept: int | None = None) -> pytest.MarkDecorator:
     """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
+
+    Of the states of one page, `run.py test` may try the first so many that are kept.
 
     A test takes the names, and `viewport` and `colour_scheme` where it needs them.
     """
     return pytest.mark.parametrize(
         f"{names},viewport,colour_scheme",
         [
-            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != turn % 2))
+            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != tried))
             for turn, state in enumerate(states)
+            for tried in [turn % 2 if kept is None or turn < kept else None]
             for number, (name, screen) in enumerate(SCREENS.items())
         ],
     )
@@ -334,10 +338,14 @@ def watched_visit(tab: Tab, *, viewport: ViewportSize = DESKTOP, colour_scheme: 
     assert not problems, "\n".join(problems)
 
 
-def settled(page: Page, *, idle: float = 0.5) -> Page:
+LOADING, RESTING, LOOK = 0.15, 0.35, 50
+"""Seconds without work until an opened page, and one that was moved, is at rest; milliseconds between looks."""
+
+
+def settled(page: Page, *, idle: float = RESTING) -> Page:
     """Wait until the app has been idle for so many seconds, and return the page.
 
-    A slider and a brush wait 0.2 seconds for their next move before they send anything: after one, less is too little.
+    A slider and a brush wait 0.2 seconds for their next move before they send anything, keys on a handle 0.25.
 
     Raises:
         playwright.sync_api.TimeoutError: if it does not come to rest in time.
@@ -349,7 +357,7 @@ def settled(page: Page, *, idle: float = 0.5) -> Page:
     while not page.evaluate(IDLE, [*asked, False]):
         if time.monotonic() > end:
             raise TimeoutError(f"the app did not come to rest within {PATIENCE:g} seconds")
-        page.wait_for_timeout(20)
+        page.wait_for_timeout(LOOK)
     return page
 
 
@@ -401,9 +409,36 @@ def plot(page: Page, key: str) -> Locator:
 def visit(page: Page, server: Server, link: str, *charts: str) -> Page:
     """Open a link, and wait until the page is at rest and the charts of these keys are drawn."""
     page.goto(f"{server.url}/{link}")
-    settled(page)
+    settled(page, idle=LOADING)
     for key in charts:
         expect(plot(page, key).and_(page.locator("[data-drawn]"))).to_have_count(1)
+    return page
+
+
+OWN_FILE = "data?way=My+own+file"
+
+
+def csv_file(name: str, text: str | bytes) -> FilePayload:
+    """A table, as a browser sends it."""
+    return FilePayload(name=name, mimeType="text/csv", buffer=text if isinstance(text, bytes) else text.encode())
+
+
+def bring(page: Page, file: FilePayload) -> Page:
+    """Choose a private file on Data, and say that its first row holds names."""
+    page.locator('input[type="file"]').set_input_files(file)
+    names = page.get_by_role("button", name="Names of the columns")
+    names.click()
+    expect(names).to_be_hidden()
+    expect(page.get_by_role("button", name="Forget this file")).to_be_visible()
+    return settled(page)
+
+
+def press_button(page: Page, *names: str) -> Page:
+    """Press buttons, one after the other, and wait for what each does."""
+    for name in names:
+        page.get_by_role("button", name=name, exact=True).first.click()
+        page.mouse.move(0, 0)  # or the button's own help stays open, outside every landmark: Streamlit's
+        settled(page)
     return page
 
 
@@ -412,7 +447,7 @@ def reopened(page: Page) -> Page:
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    return settled(page)
+    return settled(page, idle=LOADING)
 
 
 def visible_words(page: Page) -> list[str]:

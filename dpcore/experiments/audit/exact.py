@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpcore.core import Dataset, Floats, Mechanism, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.randomness import Enumerate
 from dpcore.randomness.distinct import distinct_rows
+from dpcore.randomness.enumeration import MOST_PATHS
 
 Law = tuple[Floats, Floats]
 """Distinct outcomes (K, w) and their probabilities (K,)."""
@@ -129,6 +130,7 @@ def paired_laws(
     window: tuple[int, int] | None = None,
     universe: NDArray[Any] | None = None,
     rows: int | None = None,
+    most: int = MOST_PATHS,
 ) -> Iterator[tuple[Pair, Floats, Floats]]:
     """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets.
 
@@ -136,7 +138,7 @@ def paired_laws(
     """
     records = np.arange(problem.domain.size) if universe is None else universe
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=window or (-4, problem.n + 4))
+    sampler = Enumerate(window=window or (-4, problem.n + 4), most=most)
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:
@@ -206,6 +208,7 @@ def exact_epsilon(
     window: tuple[int, int] | None = None,
     universe: NDArray[Any] | None = None,
     rows: int | None = None,
+    most: int = MOST_PATHS,
 ) -> Loss:
     """The least epsilon that holds at this delta over all neighbours and both directions.
 
@@ -216,11 +219,12 @@ def exact_epsilon(
         window: see divergences.
         universe: see divergences.
         rows: see divergences.
+        most: see paired_laws.
     """
     allowed = mechanism.guarantee(problem).delta if delta is None else delta
     found = [
         (max(_least(p, q, delta=allowed), _least(q, p, delta=allowed)), pair)
-        for pair, p, q in paired_laws(mechanism, problem, window=window, universe=universe, rows=rows)
+        for pair, p, q in paired_laws(mechanism, problem, window=window, universe=universe, rows=rows, most=most)
     ]
     epsilon, pair = max(found, key=lambda each: each[0])
     return Loss(epsilon=epsilon, pair=pair, pairs=len(found))

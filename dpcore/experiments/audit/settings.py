@@ -30,6 +30,7 @@ from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import Cube
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.sphere import Halfspaces, Sphere
+from dpcore.experiments.audit.exact import exact_epsilon
 from dpcore.experiments.audit.orders import Outcomes
 from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.queries.at_least import AtLeast
@@ -40,6 +41,8 @@ from dpcore.randomness import Preview
 ROWS = 40
 REFUSED = -(2.0**40)
 """What stands in every place of an outcome that was refused."""
+QUICK_PATHS = 1 << 12
+"""Paths of coins that are walked at once."""
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="forty rows of an audit")
 
 Kinds = NDArray[Any]
@@ -124,3 +127,23 @@ def setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> Setti
     guarantee = mechanism.guarantee(problem)
     one, other = (mechanism.prepare(Dataset(domain, kinds[rows], PROVENANCE), problem) for rows in pair)
     return Setting(mechanism=mechanism, problem=problem, guarantee=guarantee, states=(one, other))
+
+
+def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> float | None:
+    """The least epsilon that holds at the claimed delta for every pair of neighbours of two rows on two cells.
+
+    None where its data are not of cells, its coins take too many paths to be walked while somebody waits, or its
+    promise is about data drawn at random, which so few rows cannot show.
+
+    Raises:
+        ParameterError: it has no proof for the relation.
+    """
+    domain = {Line: Line(bits=1), Categories: Categories(labels=("a", "b"), missing=False)}.get(entry.domains[0])
+    if domain is None or "gamma" in entry.controls():
+        return None
+    problem = Problem(domain=domain, queries=_asked(entry, domain), n=2, neighbours=neighbours)
+    mechanism.guarantee(problem)
+    try:
+        return exact_epsilon(mechanism, problem, window=(-4, 6), most=QUICK_PATHS).epsilon
+    except ParameterError:
+        return None

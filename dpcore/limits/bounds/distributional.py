@@ -152,3 +152,20 @@ def differential_from(*, n: int) -> float:
     if n < 1:
         raise ParameterError(f"n must be at least 1, got {n}.")
     return 1 / (n + 1) ** 2
+
+
+def giveaway(*, n: int, replacement: bool) -> float:
+    """Chance that exactly one of two samples is D*, which a mechanism publishes whenever it is drawn: its least β.
+
+    The paper's example for the words "without replacement". Drawn with replacement, as n fair coins, the rarest
+    database has chance 2^-n: such a mechanism keeps distributional privacy for a β of about 2^(1-n), and is not
+    differentially private at any ε. Drawn without replacement from D* and one row more, D* has chance 1/(n + 1).
+
+    Args:
+        n: rows of a sample.
+        replacement: whether rows are drawn with it.
+    """
+    if n < 1:
+        raise ParameterError(f"n must be at least 1, got {n}.")
+    chance = 0.5**n if replacement else 1 / (n + 1)
+    return 2 * chance * (1 - chance)

@@ -49,6 +49,13 @@ class NetPairs:
         losses: Floats = epsilon / (2 * self.points) * self.apart.mean(axis=1)
         return losses
 
+    def most_epsilon(self, *, loss: float, beta: float) -> float:
+        """No larger ε keeps the loss below this in all but a share β of the pairs: losses grow in proportion to ε."""
+        if not (loss > 0 and 0 <= beta < 1):
+            raise ParameterError("The loss must be above 0, and the share of pairs at least 0 and below 1.")
+        kept = len(self.apart) - int(beta * len(self.apart) + 1e-9)
+        return float(loss / np.sort(self.losses(1.0))[kept - 1])
+
 
 def reaching(found: Floats) -> tuple[Floats, Floats]:
     """Losses found (P,), each once, and the share of pairs told apart with at least so much; (K,) each."""

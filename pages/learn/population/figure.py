@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from dpcore.core import Floats, rounded_up
 from dpcore.limits.bounds.distributional import Separation
 from dpcore.limits.bounds.net_samples import reaching
-from pages.charts.picture import Axis, Curve, Picture, Rule
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import guessed, lesson_picture
 
@@ -63,6 +64,33 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
         "chance": [float(chance) for _, chances in losses.values() for chance in chances],
     }
     return replace(shown, table=table)
+
+
+def needed(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Picture:
+    """The largest ε with which a net mechanism may hide which sample it saw, against n, beside 1/√n.
+
+    Args:
+        rows: n of the samples, (K,).
+        epsilons: no larger ε keeps the loss below 1 in all but a share β of the pairs, (K,).
+        beta: that share.
+    """
+    places, found = np.array(rows, dtype=np.float64), np.array(epsilons)
+    factor = float(np.median(found * np.sqrt(places)))
+    return lesson_picture(
+        title="Which ε a net mechanism needs",
+        x=Axis(title="rows n of each sample", log=True, low=rows[0] * 0.8, high=rows[-1] * 1.25, ticks=tuple(rows)),
+        y=Axis(title="privacy loss ε, at most", log=True, low=float(found.min()) / 3, high=float(found.max()) * 3),
+        marks=[
+            Curve(role="theory", name="1/√n", x=places, y=1 / np.sqrt(places)),
+            Dots(role="mechanism:net", name="net mechanism, measured", x=places, y=found),
+        ],
+        caption=f"At n = {rows[-1]:,} an ε of {significant(float(found[-1]))} at most; 1/√n is "
+        f"{significant(rows[-1] ** -0.5)}.",
+        sentence=f"To lose less than 1 in all but {percent(beta)} of the pairs of samples, a net mechanism needs an ε "
+        f"of at most {significant(float(found[0]))} at n = {rows[0]:,} and {significant(float(found[-1]))} at "
+        f"n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
+        height=320,
+    )
 
 
 def _steps(name: str, *, role: str, x: Axis, losses: Floats, chances: Floats) -> Curve:

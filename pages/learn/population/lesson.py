@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import Floats, ParameterError, exactly
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import percent, significant
-from pages.learn.kit import SIMULATED, THEORY, Lesson, break_it, guess_number, intro, picture, stop, told, why
+from pages.learn.kit import SIMULATED, THEORY, Lesson, break_it, guess_number, intro, picture, pictures, stop, told, why
 from pages.learn.population import figure
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -16,6 +16,11 @@ FAR = 4
 """How many lengths of the ruler a count must wander before its folded place says next to nothing of it."""
 NET_POINTS, PAIRS = 8, 60
 """Of the net mechanism, and how many pairs of samples it is asked to tell apart."""
+VIEWS = ("Two samples", "Which ε a net mechanism needs")
+"""Its pictures."""
+ROWS = (10, 100, 1000, 10_000)
+BETA = 0.05
+"""Rows of samples, and the share of pairs that may be told apart, in the second picture."""
 
 
 def lesson() -> None:
@@ -38,19 +43,16 @@ def lesson() -> None:
         unit="%%",
     )
     apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
-    net = remembered(
-        f"limits-net-samples|{n}",
-        lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1),
-    ).losses(loss)
-    try:
-        limit = distributional.limit_far(loss)
-    except ParameterError:
-        limit = None
-    picture(
-        figure.told_apart(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
-        key="population_apart",
-        badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
-    )
+    net = _pairs(n).losses(loss)
+    if pictures("population", *VIEWS) == VIEWS[1]:
+        measured = [_pairs(each).most_epsilon(loss=1.0, beta=BETA) for each in ROWS]
+        picture(
+            figure.needed(rows=ROWS, epsilons=measured, beta=BETA),
+            key="population_needed",
+            badge=f"simulated: {PAIRS} pairs of samples each, seed 1",
+        )
+    else:
+        _apart(apart, net, n=n, loss=loss, guess=guess)
     told(
         f"The folded count tells **{percent(apart.far)}** of all pairs apart; you guessed {guess}%. {THEORY} The net "
         f"mechanism loses {significant(float(np.median(net)))} or more in half of them. {SIMULATED}"
@@ -66,10 +68,31 @@ def lesson() -> None:
         r"m=\tfrac2\varepsilon:\quad\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
         f"{text} {THEORY}",
         distributional_words(apart, net, n=n),
+        without_replacement(n),
         proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
         says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not the population.",
     )
     break_it("Few people, and the ruler is hardly folded.", "Ten rows", {"population-n": stop(10)})
+
+
+def _pairs(n: int) -> net_samples.NetPairs:
+    """Pairs of samples of so many rows."""
+    return remembered(
+        f"limits-net-samples|{n}", lambda: net_samples.draw_pairs(rows=n, points=NET_POINTS, pairs=PAIRS, seed=1)
+    )
+
+
+def _apart(apart: distributional.Separation, net: Floats, *, n: int, loss: float, guess: int) -> None:
+    """How clearly two samples are told apart."""
+    try:
+        limit = distributional.limit_far(loss)
+    except ParameterError:
+        limit = None
+    picture(
+        figure.told_apart(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
+        key="population_apart",
+        badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
+    )
 
 
 def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:
@@ -95,8 +118,25 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         f"ε of their differential privacy: at ε = {exactly(apart.epsilon)} the net mechanism for thresholds, with "
         f"{NET_POINTS} points, tells two samples of {n:,} of {2 * n:,} people apart with a loss of **at least "
         f"{significant(middle)}** in half of all pairs, {significant(middle / apart.epsilon)} times ε. That grows like "
-        f"ε√n, so it takes an ε of about 1/√n = {significant(n**-0.5)} for a useful promise about samples. {SIMULATED}"
+        f"ε√n, so it takes an ε of about 1/√n = {significant(n**-0.5)} for a useful promise about samples; measured, "
+        f"{significant(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most for a loss below 1 in 95% of the pairs. "
+        f"{SIMULATED}"
     )
+
+
+def without_replacement(n: int) -> str:
+    """Why the definition draws without replacement: the database D* that a mechanism may give away."""
+    return (
+        "Why *without* replacement? Let a mechanism publish the one database D* whenever it is drawn. Among n fair "
+        f"coins D* is so rare that this tells two samples apart in {_rare(n)} of all pairs: a promise about samples "
+        "does not notice, and differential privacy is lost. Drawn without replacement from D* and one row more, it is "
+        f"{percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². {THEORY}"
+    )
+
+
+def _rare(n: int) -> str:
+    """The share of pairs told apart by a database drawn with replacement, which may be too small for a float."""
+    return f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
 
 
 LESSON = Lesson(

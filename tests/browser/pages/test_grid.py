@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.kit.browser import Server, axe, go_to, settled
+from tests.kit.browser import OWN_FILE, Server, axe, bring, csv_file, go_to, press_button, settled, visit
 
 ROWS = "".join(f"p{place},{place % 90},2024-{place % 12 + 1:02d}-05\n" for place in range(300))
-VISITS = FilePayload(name="visits.csv", mimeType="text/csv", buffer=f"who,age,seen\n{ROWS}".encode())
+VISITS = csv_file("visits.csv", f"who,age,seen\n{ROWS}")
 HEAD, ROW = 36, 35
 """Heights of the grid's head and of a row, in pixels."""
 SLOWLY = 40
@@ -41,11 +41,7 @@ def type_at(page: Page, row: int, column: int, *texts: str) -> None:
 
 
 def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Server) -> None:
-    page.goto(f"{server.url}/data?way=My+own+file")
-    settled(page)
-    page.locator('input[type="file"]').set_input_files(VISITS)
-    page.get_by_role("button", name="Names of the columns").click()
-    settled(page)
+    bring(visit(page, server, OWN_FILE), VISITS)
     expect(page.get_by_role("button", name="Use this column")).to_have_count(0)
     type_at(page, 1, 3, "0", "90")
     expect(page.get_by_text("Still to be typed:")).not_to_contain_text("age")
@@ -53,15 +49,13 @@ def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Serve
     expect(cell(page, 1, 3)).to_have_text("0")
     expect(cell(page, 1, 4)).to_have_text("90")
     expect(cell(page, 1, 6)).to_have_text("45")
-    page.get_by_role("button", name="Use this column").click()
-    settled(page)
+    press_button(page, "Use this column")
     expect(page.get_by_text("45 cells of width 2 from 0 to 90.")).to_be_visible()
     expect(page.get_by_text("nothing of it is shown")).to_be_visible()
     page.get_by_text("A person, who may have several rows").click()
     settled(page)
     axe(page)
     expect(page.get_by_role("spinbutton", name="Rows of one person, at most")).to_have_value("1")
-    page.get_by_role("button", name="Explore this data").click()
-    settled(page)
+    press_button(page, "Explore this data")
     go_to(page, "data")
     expect(cell(page, 1, 4)).to_have_text("90")

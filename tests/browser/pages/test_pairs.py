@@ -22,7 +22,9 @@ def opened(page: Page, server: Server, link: str = LINK) -> Page:
     return visit(page, server, link, *CHARTS)
 
 
-def test_a_rectangle_drawn_on_the_true_map_is_answered(page: Page, server: Server) -> None:
+def test_a_rectangle_drawn_on_the_true_map_is_answered_and_releases_are_stepped_through(
+    page: Page, server: Server
+) -> None:
     opened(page, server)
     for key in ("true_map", "released_map"):
         assert plot(page, key).evaluate("plot => plot._fullData[0].z.flat().length") == 1024
@@ -39,10 +41,7 @@ def test_a_rectangle_drawn_on_the_true_map_is_answered(page: Page, server: Serve
     assert outlined == pytest.approx(ends, abs=0.01), "the released map outlines the same rectangle"
     move_slider(page)
     assert page.locator("strong", has_text=" × ").first.inner_text() == said, "a slider keeps the rectangle"
-
-
-def test_releases_of_a_map_are_stepped_through(page: Page, server: Server) -> None:
-    opened(page, server, f"{LINK}&sides=3")
+    # The releases are stepped through.
     place = page.locator(".st-key-released_map")
     shades = "plot => JSON.stringify(plot._fullData[0].z)"
     before = plot(page, "released_map").evaluate(shades)
@@ -70,6 +69,6 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
 
 
 # Few squares: each is an element that is looked at.
-@on_screens("link", ("?data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",))
+@on_screens("link", ("?data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",), kept=0)
 def test_pairs_are_accessible_and_fit(page: Page, server: Server, link: str) -> None:
     sound(opened(page, server, link))

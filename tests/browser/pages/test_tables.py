@@ -42,6 +42,7 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     (VIEW, CHARTS),
     (f"{VIEW}&tables-of=adult-yes-no&tables-k=3", CHARTS),
     (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
+    kept=0,
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: list[str]) -> None:
     sound(visit(page, server, link, *charts))

@@ -1,15 +1,15 @@
-"""Every page says little before anything is opened, and what it does not show is said to whoever cannot see."""
+"""Every page is sound, says little before anything is opened, and tells whoever cannot see what it does not show."""
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from pages.learn.view import LESSONS
-from tests.kit.browser import Server, visible_words, visit
+from tests.kit.browser import DESKTOP, Server, on_screens, settled, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
+    "pairs": "?data=clouds&n=1000&trials=100&sides=3",
     "tables": "tables",
     "all-tables": "tables?view=All+tables+of+k+attributes",
     "one-number": "one-number",
@@ -24,18 +24,32 @@ LINKS = {
     "directions": "directions",
     "random-privacy": "random-privacy",
     "random-privacy-of-data": "random-privacy?sparse=data",
-    **{lesson: f"learn?lesson={lesson}" for lesson in LESSONS},
-    **{f"{lesson}-shown": f"learn?lesson={lesson}&{lesson}-shown=true" for lesson in LESSONS},
 }
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
 
-@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
-def test_a_page_says_little_before_anything_is_opened(page: Page, server: Server, link: str) -> None:
-    visit(page, server, link)
+def says_little(page: Page) -> None:
     words = visible_words(page)
     assert FEWEST < len(words) <= MOST, f"{len(words)} words: {' '.join(words)}"
+
+
+@on_screens("name", *((name,) for name in LINKS))
+def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, server: Server, name: str) -> None:
+    sound(visit(page, server, LINKS[name]))
+    page.set_viewport_size(DESKTOP)  # a phone's sidebar is out of sight, but there
+    says_little(page)
+
+
+@on_screens("lesson", *((lesson,) for lesson in LESSONS))
+def test_a_lesson_is_sound_and_says_little_before_and_after_its_guess(page: Page, server: Server, lesson: str) -> None:
+    says_little(visit(page, server, f"learn?lesson={lesson}"))
+    page.get_by_text("Show what happens").click()
+    settled(page)
+    expect(page.locator(".dpscope-plot").first).to_be_visible()
+    sound(page)
+    page.set_viewport_size(DESKTOP)
+    says_little(page)
 
 
 def test_the_sentence_of_a_picture_opens_and_describes_it(page: Page, server: Server) -> None:

@@ -63,7 +63,7 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(as_bytes(frame))))
         page.goto(f"{server.url}/data?way=My+own+file&token={TOKEN}")
         settled(page)
-        payload = FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE)
+        payload = FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE.encode())
         page.locator('input[type="file"]').set_input_files(payload)
         press(page, "Data, like all rows")
         for _ in range(5):  # a busy grid loses what is typed while it draws

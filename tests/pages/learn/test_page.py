@@ -56,7 +56,7 @@ DIMENSION = {"dimension_matrix_chart"}
 def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     app = opened(lesson=lesson)
     (before,) = drawn(app).values()
-    assert "hidden until you choose" in before["sentence"] and not before["download"]
+    assert "hidden until you have guessed" in before["sentence"] and not before["download"]
     assert all(trace["type"] == "heatmap" for trace in before["data"] if any(trace.get("x") or ()))
     assert "Guess first" in texts(app) and "you guessed" not in texts(app).lower()
     app.toggle(key=f"{lesson}-shown").set_value(True).run()
@@ -212,6 +212,16 @@ def test_net_mechanisms_are_not_said_to_have_distributional_privacy() -> None:
     assert 1 < middle < 1.6  # of ε = 0.1
     assert f"at least {significant(middle)}** in half of all pairs, {significant(middle / 0.1)} times ε" in told
     assert f"1/(n + 1)² = {significant(1 / 1001**2)} it implies differential privacy" in told
+
+
+def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_put_back() -> None:
+    app = opened(lesson="population", population_shown="true", population_picture="Which ε a net mechanism needs")
+    chart = drawn(app)["population_needed_chart"]
+    for n in (10, 10_000):
+        most = net_samples.draw_pairs(rows=n, points=8, pairs=60, seed=1).most_epsilon(loss=1.0, beta=0.05)
+        assert f"{significant(most)} at n = {n:,}" in chart["sentence"]
+    told = texts(app)
+    assert "in about $2^{-9999}$ of all pairs" in told and "0.02% of them, more than 1/(n + 1)²" in told
 
 
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:

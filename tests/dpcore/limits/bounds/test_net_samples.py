@@ -89,6 +89,38 @@ def test_the_loss_grows_like_the_root_of_the_rows() -> None:
     assert apart > 0.95 > 0.3 > distributional.separation(n=10_000, epsilon=0.1).far
 
 
+@pytest.mark.parametrize("rows", [100, 1000, 10_000])
+def test_the_net_mechanism_needs_an_epsilon_of_about_one_over_the_root_of_the_rows(rows: int) -> None:
+    found = draw_pairs(rows=rows, points=8, pairs=60, seed=2)
+    most = found.most_epsilon(loss=1.0, beta=0.05)
+    assert 1 < most * rows**0.5 < 3
+    # It is the least such number: at it 5% of the pairs, 3 of 60, lose more, and with a hundredth more 4 of 60 do.
+    assert (found.losses(most) > 1 + 1e-9).sum() == 3 and (found.losses(1.01 * most) > 1).sum() >= 4
+    with pytest.raises(ParameterError):
+        found.most_epsilon(loss=0.0, beta=0.05)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_what_publishing_one_database_costs_is_counted(n: int) -> None:
+    """All pairs of samples, one by one: of n coins with replacement, and of n of n + 1 distinct rows without."""
+    coins = list(itertools.product((0, 1), repeat=n))
+    subsets = list(itertools.combinations(range(n + 1), n))
+    for samples, replacement in ((coins, True), (subsets, False)):
+        pairs = list(itertools.product(samples, samples))
+        told = sum((one == samples[0]) != (other == samples[0]) for one, other in pairs) / len(pairs)
+        assert distributional.giveaway(n=n, replacement=replacement) == pytest.approx(told)
+
+
+def test_one_database_is_noticed_without_replacement_alone() -> None:
+    for n in (10, 100, 1000):
+        allowed = distributional.differential_from(n=n)
+        assert (
+            distributional.giveaway(n=n, replacement=True) < allowed < distributional.giveaway(n=n, replacement=False)
+        )
+    with pytest.raises(ParameterError):
+        distributional.giveaway(n=0, replacement=True)
+
+
 def test_nothing_to_draw() -> None:
     with pytest.raises(ParameterError, match="1 to 1,000,000 rows"):
         draw_pairs(rows=0, points=8, pairs=1, seed=1)

@@ -1,0 +1,179 @@
+"""A program that makes the same release with OpenDP alone, from the rows: the second opinion of another library.
+
+It is given for single columns of numbers or labels, counted with discrete Laplace or Gaussian noise in every cell, and
+for quantiles of a number. It names no column or label: those it reads from the certificate.
+"""
+
+from __future__ import annotations
+
+import json
+
+from dpcore.data.domains import Categories, Line
+from dpcore.data.readings import Columns
+from dpcore.ledger.records import Stored
+from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
+from dpcore.randomness.secure import rounded_up
+from dpcore.requests.joint import asked_of
+from dpcore.requests.single import Request
+
+Noise = dict[str, str | float | int]
+
+
+def with_opendp(stored: Stored) -> bytes:
+    """The program for a stored release; empty where no question of it has an equivalent."""
+    requests = asked_of(stored.body["request"]).parts
+    noises = {str(place): noise for place, part in enumerate(requests, 1) if (noise := noise_of(part))}
+    if not noises:
+        return b""
+    return PROGRAM.replace("NOISES", json.dumps(noises, indent=4)).encode()
+
+
+def noise_of(request: Request) -> Noise:
+    """Which noise of which scale OpenDP has to draw; empty where it has no equivalent."""
+    reading, mechanism = request.reading, request.mechanism
+    if not isinstance(reading, Columns) or type(reading.on) not in (Line, Categories):
+        return {}
+    shift = sum(request.neighbours.histogram_shift)
+    if isinstance(mechanism, IdentityHistogram):
+        return {"law": "laplace", "scale": rounded_up(shift / mechanism.epsilon)}
+    if isinstance(mechanism, GaussianHistogram):
+        return {"law": "gaussian", "scale": mechanism.sigma(request.problem)}
+    if isinstance(mechanism, ExponentialMedian) and isinstance(reading.on, Line):
+        moved, share = mechanism.sensitivity(request.neighbours), mechanism.share
+        return {
+            "law": "quantile",
+            "scale": rounded_up(2 * moved / mechanism.epsilon),
+            "moved": moved,
+            "part": share.numerator,
+            "of": share.denominator,
+        }
+    return {}
+
+
+PROGRAM = '''"""Makes the same release with OpenDP alone: python3 with_opendp.py DATA.csv, beside certificate.json.
+
+It needs the rows, and it draws fresh noise: what it writes is another release, which costs what the first one did.
+"""
+
+import csv
+import json
+import math
+import sys
+from bisect import bisect_right
+from collections import Counter
+from pathlib import Path
+
+import opendp.prelude as dp
+
+dp.enable_features("contrib")
+HERE = Path(__file__).resolve().parent
+# Question, counted from 1: the law of the noise, and its scale in rows.
+NOISE = NOISES
+
+
+def line(on):
+    """Cells of a number: how many, whether one is reserved for what does not fit, and the cell of a text."""
+    low, high = float(on.get("low", 0)), float(on.get("high", 1))
+    bins = on.get("bins", 0)
+    cells = bins or 2 ** on.get("bits", 10)
+    edges = [min(low + (high - low) * place / cells, high) for place in range(cells + 1)]
+    missing, clamp = on.get("missing", False), on.get("clamp", True)
+
+    def cell(text):
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or (not clamp and not low <= number <= high):
+            if missing:
+                return cells
+            number = low
+        number = min(max(number, low), high)
+        found = bisect_right(edges, number) - 1 if bins else math.floor((number - low) / (high - low) * cells)
+        return min(found, cells - 1)
+
+    return cells, missing, cell, [low + (place + 0.5) * (high - low) / cells for place in range(cells)]
+
+
+def categories(on):
+    """The same of a label."""
+    labels = on.get("labels", ["no", "yes"])
+    places = {label: place for place, label in enumerate(labels)}
+    missing = on.get("missing", True)
+    return len(labels), missing, lambda text: places.get(text, len(labels) if missing else 0), labels
+
+
+def kept(rows, data):
+    """Of each person the first rows in the file; all rows where rows are protected."""
+    person, seen = data["person_column"], Counter()
+    for row in rows:
+        if person:
+            if not row[person] or seen[row[person]] == data["unit"]["rows_a_person"]:
+                continue
+            seen[row[person]] += 1
+        yield row
+
+
+def counted(cells, size, *, law, scale, rows):
+    """Counts of all cells with noise, and what OpenDP says that this costs whoever has so many rows."""
+    laplace = law == "laplace"
+    count = dp.t.make_count_by_categories(
+        dp.vector_domain(dp.atom_domain(T="i32")),
+        dp.symmetric_distance(),
+        list(range(size)),
+        null_category=False,
+        MO="L1Distance<i64>" if laplace else "L2Distance<f64>",
+        TOA="i64",
+    )
+    noisy = count >> (dp.m.then_laplace(scale) if laplace else dp.m.then_gaussian(scale))
+    return noisy(cells), noisy.map(rows)
+
+
+def quantile(cells, size, *, scale, moved, part, of, rows):
+    """The cell whose score wins with Gumbel noise: minus the rows by which it misses the quantile, times of."""
+    counts = Counter(cells)
+    total = sum(counts[place] for place in range(size))
+    scores, upto = [], 0
+    for place in range(size):
+        below, upto = upto, upto + counts[place]
+        scores.append(-max(of * below - part * total, part * total - of * upto, 0))
+    race = dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T="i64")),
+        dp.linf_distance(T="i64"),
+        dp.zero_concentrated_divergence(),
+        scale=scale,
+    )
+    return race(scores), race.map(moved * rows)
+
+
+def main(path):
+    certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
+    data = certificate["data"]
+    requests = certificate["request"].get("parts", [certificate["request"]])
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = list(kept(csv.DictReader(file), data))
+    most = data["unit"]["rows_a_person"]
+    moved = 2 if data["relation"] == "replace_one" else most
+    for place, noise in NOISE.items():
+        reading = requests[int(place) - 1]["data"]["reading"]
+        on = reading["on"]
+        ordered, missing, cell, points = (line if on["type"] == "Line" else categories)(on)
+        cells, law = [cell(row[reading["names"][0]]) for row in rows], noise["law"]
+        if law == "quantile":
+            chosen, cost = quantile(cells, ordered, rows=most, **{k: v for k, v in noise.items() if k != "law"})
+            told = [(chosen, points[chosen])]
+        else:
+            counts, cost = counted(cells, ordered + missing, law=law, scale=noise["scale"], rows=moved)
+            told = list(zip(range(len(counts)), [*points, ""], counts))
+        name = f"with-opendp-{place}.csv"
+        with open(HERE / name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("cell", "value", "rows")[: len(told[0])], *told])
+        measure = "epsilon" if law == "laplace" else "rho (zero-concentrated)"
+        print(f"{name}: {measure} = {cost:.6g} by OpenDP's own account")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+'''

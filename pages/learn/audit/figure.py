@@ -1,0 +1,81 @@
+"""The audit: the loss that runs have shown against the claim, and the outcomes on both data sets with the cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpcore.core import exactly
+from dpcore.experiments.audit.sampled import LOOKS, Audit
+from pages.charts.picture import Axis, Bars, Dots, Picture, Region, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import lesson_picture
+
+
+def loss(found: Audit | None, *, epsilon: float) -> Picture:
+    """The loss that each look has shown, at least; above the claim nothing can be shown while the claim is true.
+
+    ``found`` is None before anything was run.
+    """
+    looks = () if found is None else found.looks
+    shown = [look.epsilon for look in looks]
+    top = max(1.6 * epsilon, 1.1 * max(shown, default=0.0))
+    runs = np.cumsum([look.runs for look in looks])
+    return lesson_picture(
+        title="Loss shown, against the claim",
+        x=Axis(
+            title="runs on each data set", log=True, low=0.7 * LOOKS[0], high=2 * sum(LOOKS), form="~s",
+            ticks=(1e3, 1e4, 1e5, 1e6),
+        ),
+        y=Axis(title="ε, at least", low=0, high=top, form="~g"),
+        marks=[
+            Region(role="impossible", y=(epsilon, top), label="impossible if the claim is true", corner="top right"),
+            Rule(role="theory", y=epsilon, label=f"claimed: ε = {exactly(epsilon)}", below=True),
+            Dots(
+                role="released", name="shown by a look", x=runs, y=shown, size=11, legend=False,
+                hover=[
+                    f"{look.counted:,} counted runs: {look.hits[0]:,} against {look.hits[1]:,} hits, ε at least "
+                    f"{significant(look.epsilon)}"
+                    for look in looks
+                ],
+            ),
+        ],
+        sentence="" if found is None else f"{found.sentence} Each dot is a look at runs of its own, which together are "
+        f"wrong with chance {percent(found.failure)} at most.",
+        height=300,
+    )  # fmt: skip
+
+
+def scores(found: Audit | None) -> Picture:
+    """Shares of the last look's counted runs by their score on both data sets; what lies beyond the cut is counted."""
+    look = None if found is None else found.looks[-1]
+    edges = np.linspace(-1, 1, 3) if look is None else look.edges
+    shares = np.zeros((2, len(edges) - 1)) if look is None else look.shares
+    top = 1.15 * max(0.1, float(shares.max()))
+    marks = [
+        Bars(
+            role=role, name=f"data set {name}", start=edges[:-1], end=edges[1:], value=share,
+            hover=[f"data set {name}: {percent(float(each))} of the runs" for each in share],
+        )
+        for role, name, share in zip(("other-0", "other-1"), "AB", shares, strict=True)
+    ]  # fmt: skip
+    picture = lesson_picture(
+        title="Outcomes on both data sets",
+        x=Axis(title="← speaks for B · estimated log-likelihood ratio · speaks for A →", form="~g"),
+        y=Axis(title="share of runs", low=0, high=top, form=".0%"),
+        marks=[*marks, *([] if look is None else [Rule(role="ink", x=look.event.cut, label="cut")])],
+        sentence="" if look is None else _counted(look.event.upward, look.hits, look.counted, look.more, look.fewer),
+        height=300,
+    )
+    table = {"score from": edges[:-1].tolist(), "to": edges[1:].tolist()}
+    return replace(picture, table=table | {"A": shares[0].tolist(), "B": shares[1].tolist()})
+
+
+def _counted(upward: bool, hits: tuple[int, int], counted: int, more: float, fewer: float) -> str:
+    """The counts beyond the cut, and what they show of the chances."""
+    first, second, side = ("A", "B", "right") if upward else ("B", "A", "left")
+    return (
+        f"Of {counted:,} counted runs on each data set, {hits[0]:,} on {first} and {hits[1]:,} on {second} lie at or "
+        f"to the {side} of the cut: a chance of at least {percent(more)} against at most {percent(fewer)}."
+    )

@@ -1,0 +1,179 @@
+"""Lesson: catch the cheat. Fourteen programs claim the same privacy, and runs on two data sets tell who lies."""
+
+from __future__ import annotations
+
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Entry, Guarantee, exactly
+from dpcore.experiments.audit.sampled import LOOKS, Audit, Draw, audit
+from dpcore.experiments.audit.settings import exactly_on_two_rows, setting
+from dpcore.experiments.audit.suspects import EPSILON, SUSPECTS
+from dpcore.mechanisms import catalogue
+from pages.charts.words import significant
+from pages.learn.audit import figure
+from pages.learn.kit import (
+    SIMULATED,
+    Lesson,
+    break_it,
+    draws_seed,
+    guess_answer,
+    intro,
+    more,
+    picture,
+    pictures,
+    revealed,
+    told,
+    why,
+)
+from pages.shell.controls import choice, control, neighbours, stops, whole
+from pages.shell.session import with_progress
+
+VIEWS = ("Loss shown, against the claim", "Outcomes on both data sets")
+"""Its pictures."""
+CHEAT = "cheat"
+"""In the place of a mechanism in the link."""
+LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)))
+"""Which program stands at each number."""
+AT_LEAST, MOST_SECONDS = 4, 20.0
+"""Looks at one of the programs, and how long somebody waits."""
+ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
+
+
+def lesson() -> None:
+    """Which program, the guess, its runs, and what they show."""
+    audited = _mechanisms()
+    names = {CHEAT: "one of fourteen programs"} | {key: entry.title for key, entry in audited.items()}
+    chosen = choice("Audited", names, key="audit-of", default=CHEAT)
+    if chosen == CHEAT:
+        _line_up()
+    else:
+        _own(audited[chosen])
+
+
+def _mechanisms() -> dict[str, Entry]:
+    """Those of the catalogue that are not a conversation, by key."""
+    return {entry.key: entry for entry in catalogue() if entry.mechanism.releases != "conversation"}
+
+
+def _line_up() -> None:
+    """Catch the cheat."""
+    intro(
+        "Fourteen programs claim ε = 1, and most of them lie. You see what each publishes, never its code: run it on "
+        "two data sets that differ in one person, and count."
+    )
+    number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
+    suspect = SUSPECTS[LINE_UP[number - 1]]
+    guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
+    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=more(), at_least=AT_LEAST)
+    if found is not None:
+        truth = "broken" if suspect.fault else "right"
+        verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
+        judged = "which is so" if guess == truth else "which is not so"
+        told(f"**{found.sentence}** {SIMULATED}\n\n{verdict} You guessed: {ANSWERS[guess].lower()}, {judged}.")
+    _pictures(found, epsilon=EPSILON)
+    _theorem()
+    break_it(
+        "A promise for data drawn at random (γ) is none for data that somebody chose.",
+        "Audit the sparse histogram",
+        {"audit-of": "sparse_histogram", "audit-picture": VIEWS[0]},
+    )
+
+
+def _own(entry: Entry) -> None:
+    """A mechanism of the catalogue at the reader's settings, on small data that everybody may see."""
+    intro(
+        f"**{entry.title}** at your settings, on forty made-up rows and their neighbour. An audit can refute its "
+        "claim; only a proof can keep it."
+    )
+    place = more()
+    with place:
+        values = {name: control(entry, name, parameter) for name, parameter in entry.controls().items()}
+        relation = neighbours()
+    mechanism = entry.make(**values)
+    tried = setting(entry, mechanism, relation)
+    claim = tried.guarantee
+    guess = _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
+    about = f"{entry.key}|{values}|{relation}"
+    found = _audited(tried.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
+    if found is not None:
+        besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
+        told(f"**{found.sentence}** {SIMULATED}\n\n{besides} You guessed: {ANSWERS[guess].lower()}.")
+    _pictures(found, epsilon=claim.epsilon)
+    _theorem()
+    break_it("Twelve programs that lie.", "Catch the cheat", {"audit-of": CHEAT})
+
+
+def _besides(claim: Guarantee, exact: float | None) -> str:
+    """What is known of a mechanism besides its runs."""
+    if claim.gamma:
+        return (
+            f"Its promise is for data drawn at random, but for a share γ = {exactly(claim.gamma)} of them; these rows "
+            "are chosen. That is why no γ can be charged to a ledger."
+        )
+    if exact is None:
+        return "Its laws are too large to be listed here."
+    at = f" at δ = {exactly(claim.delta)}" if claim.delta else ""
+    return f"Exactly, on all neighbours of two rows: it needs ε = {significant(exact)}{at}."
+
+
+def _guess(question: str) -> str:
+    """Ask; what the reader says is a key of ANSWERS."""
+    return guess_answer("audit", question, label="Your guess", answers=ANSWERS)
+
+
+def _audited(
+    draw: Draw, *, epsilon: float, delta: float, about: str, place: DeltaGenerator, at_least: int = len(LOOKS)
+) -> Audit | None:
+    """The audit, run when the reader asks to see; None before."""
+    with place:
+        most = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
+        drawn = draws_seed()
+    if not revealed():
+        return None
+    looks = tuple(look for look in LOOKS if look <= most)
+    return with_progress(
+        f"audit|{about}|{most}|{drawn}",
+        lambda: audit(
+            draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MOST_SECONDS
+        ),
+        label="Running it on both data sets.",
+    )
+
+
+def _pictures(found: Audit | None, *, epsilon: float) -> None:
+    """One of the two, or its axes."""
+    badge = "simulated: runs by the preview sampler"
+    if pictures("audit", *VIEWS) == VIEWS[0]:
+        picture(figure.loss(found, epsilon=epsilon), key="audit_loss", badge=badge)
+    else:
+        picture(figure.scores(found), key="audit_scores", badge=badge)
+
+
+def _theorem() -> None:
+    """What one event shows."""
+    why(
+        r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
+        "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
+        "cut, and half is counted: whoever counts had no say in what is counted.",
+        "Looks of 1,000 to 1,000,000 runs share the 0.1%. A claim that stands is not proved: other data, another "
+        "event or more runs may refute it.",
+        proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
+        "those of Lyu, Su and Li (2017).",
+        says="An event has chance p on one data set and q on the other; exact intervals bound both, wrong "
+        "together once in a thousand.",
+    )
+
+
+LESSON = Lesson(
+    key="audit",
+    question="Does it keep its promise? Catch the cheat",
+    group="Attacks",
+    minutes=8,
+    needs="what an ε means",
+    asks=(
+        "Which event tells the two data sets apart best?",
+        "Why must the runs that are counted not be those that picked the event?",
+        "It was not refuted in a million runs. What do you know now?",
+    ),
+    show=lesson,
+)

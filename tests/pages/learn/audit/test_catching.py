@@ -1,0 +1,114 @@
+"""The lesson on audits: every number is a program, pictures show what was counted, links audit what they name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcore import Neighbours, catalogue, entry
+from dpcore.experiments.audit.sampled import LOOKS, Audit, audit
+from dpcore.experiments.audit.suspects import SUSPECTS
+from dpcore.experiments.measure import finish
+from pages.charts.picture import Bars, Dots, Region, Rule, numbers
+from pages.learn.audit import figure
+from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
+from pages.shell.controls import audit_link
+from tests.pages.drawn import drawn
+from tests.pages.learn.test_page import opened, texts
+from tests.pages.lessons import sound
+
+
+def found(key: str, *, looks: tuple[int, ...] = LOOKS[:3], epsilon: float = 1.0) -> Audit:
+    (suspect,) = (each for each in SUSPECTS if each.key == key)
+    return finish(audit(suspect.draw, epsilon=epsilon, seed=1, looks=looks, at_least=2))
+
+
+def test_every_program_has_one_number_and_the_right_ones_are_not_first() -> None:
+    assert sorted(LINE_UP) == list(range(len(SUSPECTS)))
+    assert all(SUSPECTS[LINE_UP[place]].fault for place in (0, 1)), "the lesson opens on a cheat"
+
+
+@pytest.mark.parametrize("key", ["wrong-sensitivity", "honest-counts"])
+def test_what_is_shown_stands_against_the_claim(key: str) -> None:
+    seen = found(key)
+    shown = sound(figure.loss(seen, epsilon=1.0))
+    dots, beyond = shown.one(Dots, role="released"), shown.one(Region, role="impossible")
+    assert shown.one(Rule, role="theory").y == 1.0 and beyond.y is not None and beyond.y[0] == 1.0
+    assert numbers(dots.y).tolist() == [look.epsilon for look in seen.looks]
+    assert numbers(dots.x).tolist() == np.cumsum([look.runs for look in seen.looks]).tolist()
+    assert bool(numbers(dots.y).max() > 1.0) is seen.refuted is (key == "wrong-sensitivity")
+    assert seen.sentence in shown.sentence and beyond.y[1] > numbers(dots.y).max()
+
+
+def test_bars_and_the_cut_are_those_of_the_last_look() -> None:
+    seen = found("wrong-sensitivity")
+    look = seen.looks[-1]
+    shown = sound(figure.scores(seen))
+    a, b = (shown.one(Bars, name=f"data set {name}") for name in "AB")
+    np.testing.assert_array_equal([numbers(a.value), numbers(b.value)], look.shares)
+    assert shown.one(Rule, role="ink").x == look.event.cut
+    beyond = numbers(a.start) >= look.event.cut if look.event.upward else numbers(a.end) <= look.event.cut
+    more, fewer = (a, b) if look.event.upward else (b, a)
+    assert numbers(more.value)[beyond].sum() > numbers(fewer.value)[beyond].sum()
+    assert f"{look.hits[0]:,} on {'A' if look.event.upward else 'B'}" in shown.sentence
+
+
+def test_before_it_is_run_there_are_axes_alone() -> None:
+    assert not numbers(figure.loss(None, epsilon=0.5).one(Dots).y).size
+    assert not any(numbers(bars.value).any() for bars in figure.scores(None).find(Bars))
+
+
+@pytest.mark.parametrize("number", [1, 3, LINE_UP.index(0) + 1])
+def test_a_program_is_judged_and_so_is_the_guess(number: int) -> None:
+    app = opened(
+        lesson="audit", audit_shown="true", audit_number=str(number), audit_guess=ANSWERS["broken"], audit_runs="10000"
+    )
+    suspect = SUSPECTS[LINE_UP[number - 1]]
+    told = texts(app)
+    if suspect.fault:
+        assert suspect.fault in told and "Refuted: at least" in told and "broken, which is so." in told
+    else:
+        assert "Not refuted in 14,000 runs. That is no proof." in told and "broken, which is not so." in told
+    assert not app.warning and not app.error
+
+
+def test_nothing_of_the_verdict_is_told_before() -> None:
+    told = texts(opened(lesson="audit", audit_number="2"))
+    assert "efuted" not in told.replace("may refute", "") and not any(
+        each.fault and each.fault in told for each in SUSPECTS
+    )
+
+
+def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
+    app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
+    told = texts(app)
+    assert "Refuted: at least" in told and "no γ can be charged to a ledger" in told
+    app = opened(lesson="audit", audit_shown="true")
+    app.button[0].click().run()
+    assert "Sparse histogram" in texts(app) and "Refuted: at least" in texts(app)
+
+
+@pytest.mark.parametrize("key", ["identity", "gaussian", "exponential_median", "halfspaces", "residual-planner"])
+def test_a_mechanism_of_the_catalogue_stands(key: str) -> None:
+    app = opened(lesson="audit", audit_shown="true", audit_of=key, audit_runs="10000", audit_picture=VIEWS[1])
+    told = texts(app)
+    assert "Not refuted in 14,000 runs. That is no proof." in told and "You guessed" in told
+    assert set(drawn(app)) == {"audit_scores_chart"} and not app.error and not app.warning
+    assert ("Exactly, on all neighbours of two rows: it needs ε = 1." in told) is (key == "identity")
+
+
+def test_a_link_audits_what_it_names() -> None:
+    values = {"epsilon": 0.5, "delta": 1e-8}
+    link = audit_link(entry("gaussian"), values, Neighbours.ADD_REMOVE_ONE)
+    app = opened(**{name.replace("-", "_"): value for name, value in link.items()}, audit_shown="true")
+    assert "ε = 0.5, δ = 1e-8 (add or remove one row)" in texts(app) and not app.warning
+
+
+@pytest.mark.parametrize(
+    "each", [each for each in catalogue() if each.mechanism.releases == "data"], ids=lambda e: e.key
+)
+def test_every_setting_of_play_can_be_linked(each: object) -> None:
+    values = {name: getattr(each.make(), name) for name in each.controls()}  # type: ignore[attr-defined]  # an entry
+    link = audit_link(each, values, Neighbours.REPLACE_ONE)  # type: ignore[arg-type]  # an entry
+    app = opened(**{name.replace("-", "_"): value for name, value in link.items()})
+    assert not app.warning and not app.error and CHEAT not in link.values()
