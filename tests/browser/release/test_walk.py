@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -103,8 +104,12 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
     command = [sys.executable, "-m", "dpcore.commands", "verify", "certificate.json", "counts.csv"]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
     assert done.stdout == "The certificate and its files hold together.\n" and done.returncode == 0, done.stderr
-    program = [sys.executable, "-I", "analysis.py"]
-    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
-    assert "epsilon 1, delta 0" in done.stdout and done.returncode == 0, done.stderr
+    for notebook in tmp_path.glob("*.ipynb"):
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        notebook.with_suffix(".cells.py").write_text("\n".join(code), encoding="utf-8")
+    for program in tmp_path.glob("analysis*.py"):
+        done = subprocess.run([sys.executable, "-I", program], cwd=tmp_path, capture_output=True, text=True)
+        assert "epsilon 1, delta 0" in done.stdout and done.returncode == 0, done.stderr
     (tmp_path / "counts.csv").write_bytes((tmp_path / "counts.csv").read_bytes() + b"\n")
     assert subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True).returncode == 1
