@@ -88,7 +88,12 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 holds=released,
                 why="squares of yes/no variables are the variables; the constant is public",
             ),
-            PrintedLine(what="norm T, order dᵗ (Lemma 4.3)", printed=d**degree, holds=norm, why="the largest |a_i|"),
+            PrintedLine(
+                what="norm T, order dᵗ (Lemma 4.3)",
+                printed=d**degree,
+                holds=norm,
+                why="T read as the bound of each, max |a_i|",
+            ),
             PrintedLine(
                 what="noise of a coefficient, 2T/(εn) (the sanitizer)",
                 printed=2 * norm / (epsilon * n),
@@ -102,7 +107,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 why="exact for Laplace noise of its scale, a row replaced",
             ),
             PrintedLine(
-                what="rows needed for α, with that noise (Theorem 3.1)",
+                what="rows needed for α, with that noise (Theorem 3.1, worked out here)",
                 printed=math.log10(printed_rows),
                 holds=math.log10(rows),
                 why=f"with noise that is private; an answer adds up {in_answer:,} coefficients, not all of them",
