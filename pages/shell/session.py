@@ -189,12 +189,12 @@ def shown() -> Recipe | None:
 
 def keep_plan(table: str, plan: Plan) -> None:
     """Plan shows this, of a table by its key: what may be released in one press."""
-    st.session_state["planned"], st.session_state["shown_last"] = (table, plan), "plan"
+    st.session_state["plan_shown"], st.session_state["shown_last"] = (table, plan), "plan"
 
 
 def planned() -> tuple[str, Plan] | None:
     """What Plan showed last, and of which table, if anything."""
-    found: tuple[str, Plan] | None = st.session_state.get("planned")
+    found: tuple[str, Plan] | None = st.session_state.get("plan_shown")
     return found
 
 

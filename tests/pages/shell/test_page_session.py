@@ -312,3 +312,9 @@ def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
     app.session_state["weight_queries"] = 3
     sound(app.switch_page("play/page.py").run())
     assert drawn(app)["weights_chart"] and not any(chart["download"] for chart in drawn(app).values())
+
+
+def test_random_privacy_opens_after_plan() -> None:
+    """What Plan keeps in the session and the number of planned releases once had one key."""
+    app = opened("plan/page.py")
+    assert not sound(app.switch_page("sparse/page.py").run()).error
