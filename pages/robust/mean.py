@@ -23,7 +23,7 @@ MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the dec
 def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset, problem: Problem) -> None:
     """Explicit and asymptotic side by side, never mixed; then how far previews are off."""
     n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
-    st.warning("For previews only: part of its promise is known only for very large n, so it never becomes a release.")
+    st.warning("For previews only: its promise is partly asymptotic.")
     left, right = st.columns(2)
     with left.container(border=True):
         st.header("Proved, with a number")
@@ -36,7 +36,7 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
         st.header("Only asymptotic")
         st.markdown(
             "That the width of the noise is nearly the same for neighbours (**γ₁**), and what its change gives away "
-            "(**η**). Both vanish as n grows; no finite number is known for either. :gray-badge[not protected]"
+            "(**η**): no finite number is known. :gray-badge[not protected]"
         )
     domain = problem.domain
     assert isinstance(domain, Line)
@@ -50,7 +50,7 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
     st.header("How far off")
     st.markdown(
         f"At ε = {exactly(mechanism.epsilon)}, 95 in 100 answers lie within **{errors[0]:.3g} {domain.unit}** of the "
-        f"mean, cut off at the declared bounds within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]"
+        f"mean; of the clipped one, **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]"
     )
     picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
     show(picture, asked, name="mean", title="how far off, over ε")
