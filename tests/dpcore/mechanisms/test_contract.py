@@ -45,17 +45,6 @@ def each(
     return pytest.mark.parametrize(("entry", "neighbours"), cases)
 
 
-def one_a_family(entries: list[Entry]) -> pytest.MarkDecorator:
-    """Every entry; in `run.py test` the first of each family, whose others draw by the same samplers."""
-    seen = set[str]()
-    cases = []
-    for entry in entries:
-        family = entry.mechanism.__module__.rpartition(".")[0]
-        cases.append(pytest.param(entry, id=entry.key, marks=[pytest.mark.full] * (family in seen)))
-        seen.add(family)
-    return pytest.mark.parametrize("entry", cases)
-
-
 every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in ENTRIES])
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
@@ -87,7 +76,7 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
 
 
 @pytest.mark.slow
-@one_a_family(ENTRIES)
+@every_entry
 def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
     problem = next(problems.tiny_problems(entry, problems.relations(entry)[0]))
     contract.check_law(entry, problem, Secure(), seed=seed)

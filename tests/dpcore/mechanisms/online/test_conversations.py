@@ -66,7 +66,6 @@ def test_whole_conversations_are_private_exactly(entry: Entry, neighbours: Neigh
         contract.check_privacy(tiny_mechanism(entry), problem)
 
 
-@pytest.mark.full
 @every_entry
 @every_relation
 @pytest.mark.parametrize("told", [{"analyst": "sweeping"}, {"updates": 2, "questions": 2}, {"alpha": 1.0}], ids=str)
