@@ -71,6 +71,14 @@ def request_of(source: Source, registration: Registration) -> Asked:
     )
 
 
+def other_cap(source: Source, registration: Registration) -> str:
+    """Why rows declared so are not those that are registered; empty if they are, or if single rows are declared."""
+    now, then = source.reading, (registration.person_column, registration.rows_a_person)
+    if not isinstance(now, Capped) or (now.person, now.rows) == then:
+        return ""
+    return "Who is protected is declared on Data otherwise than these rows are registered: declare it as registered."
+
+
 def _plan(source: Source) -> Plan | None:
     """What Plan shows, where that is about the table in use: an opened plan is about any that has its columns."""
     table, plan = planned() or ("", None)

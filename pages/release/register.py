@@ -27,6 +27,7 @@ NEW_PEOPLE = "No, these are other people"
 USUAL_EPSILON = 2.0
 PROBLEM = "release_problem"
 """In the session: the sentence of a button that did not do what it says, until another is pressed."""
+PRIVATE_NAME = "A private table"
 
 
 def start_a_ledger() -> None:
@@ -52,7 +53,9 @@ def register(ledger: Ledger, source: Source) -> None:
     about = _about(source)
     left, right = st.columns(2)
     with left:
-        name = st.text_input("Name in certificates", source.origin.provenance.title[:200], key=f"release_name-{about}")
+        # A private file may be named after somebody, and this name is published.
+        usual = PRIVATE_NAME if source.provenance.is_private else source.origin.provenance.title[:200]
+        name = st.text_input("Name in certificates", usual, key=f"release_name-{about}")
         unit, cap, person = _unit(source)
         st.markdown(f"Protected: **{unit}**")
         neighbours = _relation(source, person, about)

@@ -52,6 +52,8 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
             )  # fmt: skip
             st.caption("It may then be given to others. There is no way back.")
+            # Until then no table of it offers itself as a file.
+            st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     for name in _asked_for(stored):
         frame = pd.read_csv(io.BytesIO(stored.files[name]))
         if "refused" in frame and frame["refused"].any():

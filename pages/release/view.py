@@ -12,7 +12,7 @@ from dpcore.ledger.units import Price
 from dpcore.release import cost, refusal
 from dpcore.requests.joint import Asked
 from pages.data.picker import pick_source
-from pages.release.asked import Found, asked, once_more, request_of
+from pages.release.asked import Found, asked, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
     ask_rehearsal,
@@ -104,7 +104,7 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
 
 def _choose(found: Ledger, account: Account, source: Source, first: Asked, request: Asked) -> None:
     """States 3 to 5: nothing is charged before the last button."""
-    sentence = refusal(request, account.registration, account.spent)
+    sentence = other_cap(source, account.registration) or refusal(request, account.registration, account.spent)
     if sentence:
         st.warning(sentence)
         st.button("Charge and draw", disabled=True, key="release_charge_off")

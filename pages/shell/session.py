@@ -23,7 +23,7 @@ from dpcore.plan.questions import Plan
 
 Result = TypeVar("Result")
 Input = str | float | None
-OWN_NOTES = {"gate", "page", "carried", "linked", "file_turn", "steward_choice", "steward_ended"}
+OWN_NOTES = {"gate", "page", "carried", "linked", "file_turn", "steward_choice", "steward_ended", "steward_admitted"}
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
 
 REMEMBERED = 12

@@ -20,6 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the commands are given."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("DPSCOPE_LEDGER")
     Path("data.csv").write_text(ROWS)
     Path("request.json").write_bytes(request_of().text)
     Path("again.json").write_bytes(request_of(draw=2).text)

@@ -10,6 +10,7 @@ ROWS = "".join(f"p{place},{place % 90},2024-{place % 12 + 1:02d}-05\n" for place
 VISITS = csv_file("visits.csv", f"who,age,seen\n{ROWS}")
 HEAD, ROW = 36, 35
 """Heights of the grid's head and of a row, in pixels."""
+TRIES = 3
 SLOWLY = 40
 """Milliseconds between keys."""
 
@@ -25,7 +26,17 @@ def cell(page: Page, row: int, column: int) -> Locator:
 
 
 def type_at(page: Page, row: int, column: int, *texts: str) -> None:
-    """Type into cells beside each other, from one on, with the keyboard alone after a click on the row's name."""
+    """Type into cells beside each other, from one on, with the keyboard alone after a click on the row's name.
+
+    The grid of a busy machine loses what is typed while it is drawn anew: whoever sees an empty cell types once more.
+    """
+    for _ in range(TRIES):
+        _type_once(page, row, column, *texts)
+        if [cell(page, row, column + place).text_content() for place in range(len(texts))] == [*texts]:
+            break
+
+
+def _type_once(page: Page, row: int, column: int, *texts: str) -> None:
     grid(page).click(position={"x": 20, "y": HEAD + ROW * row + ROW // 2}, force=True)
     for _ in range(column):
         page.keyboard.press("ArrowRight")

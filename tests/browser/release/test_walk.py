@@ -66,9 +66,7 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
         payload = FilePayload(name="people.csv", mimeType="text/csv", buffer=FILE.encode())
         page.locator('input[type="file"]').set_input_files(payload)
         press(page, "Data, like all rows")
-        for _ in range(5):  # a busy grid loses what is typed while it draws
-            if not page.get_by_role("button", name="Use this column", exact=True).count():
-                type_at(page, 0, FROM, "0", "100")
+        type_at(page, 0, FROM, "0", "100")
         press(page, "Use this column")
         press(page, "Explore this data")
         go_to(page, "release")
@@ -100,7 +98,7 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
             archive.extractall(tmp_path)
     files = sorted(path.name for path in tmp_path.iterdir())
     contents = b"".join((tmp_path / name).read_bytes() for name in files)
-    assert not any(secret.encode() in contents for secret in SECRETS) and b"people.csv" in contents
+    assert not any(secret.encode() in contents for secret in SECRETS) and b"people.csv" not in contents
     command = [sys.executable, "-m", "dpcore.commands", "verify", "certificate.json", "counts.csv"]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
     assert done.stdout == "The certificate and its files hold together.\n" and done.returncode == 0, done.stderr

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import anyio
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
@@ -29,7 +31,8 @@ def answer(method: str, path: str, *, host: str = HOST, origin: str = "") -> tup
     async def ask() -> None:
         await Doors(PlainTextResponse("the app"))(scope, receive, send)
 
-    anyio.run(ask)
+    with ThreadPoolExecutor(1) as other:  # this thread may already run the loop of a browser's tests
+        other.submit(lambda: asyncio.run(ask())).result()
     return told[0]["status"], told[1]["body"].decode()
 
 
