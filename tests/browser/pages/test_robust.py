@@ -76,7 +76,7 @@ def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Se
     "link,charts",
     ("robust?data=census.income&robust=subsample-groups", 6),
     ("robust?data=bimodal&robust=subsample_median", 6),
-    ("robust?data=medical.meddol&robust=unbounded_mean", 3),
+    ("robust?data=medical.meddol&robust=unbounded_mean", 4),
     ("sparse?sparse=figure-2", 6),
     ("sparse?sparse=data&data=pets.zip_code", 6),
     kept=1,
