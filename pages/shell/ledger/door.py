@@ -18,7 +18,10 @@ from pages.shell.present import TOKEN
 VARIABLE = "DPSCOPE_TOKEN"
 """Of the server's environment."""
 ADMITTED, REFUSED = "steward_admitted", "steward_refused"
-NO_TOKEN = "This app was started without a steward's token. End it, and start it with `python3 run.py`."
+NO_TOKEN = (
+    "This app was started without a steward's token. End it, and start it with `python3 run.py`. "
+    "Everything but this page works without one."
+)
 DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."
 CLOSED = "The ledger opens for whoever comes by the address that `python3 run.py` printed when it started."
 WRONG = "The token in that address is another's: `python3 run.py` prints a new one at each start."

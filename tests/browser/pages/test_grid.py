@@ -31,12 +31,12 @@ def type_at(page: Page, row: int, column: int, *texts: str) -> None:
     The grid of a busy machine loses what is typed while it is drawn anew: whoever sees an empty cell types once more.
     """
     for _ in range(TRIES):
-        _type_once(page, row, column, *texts)
+        type_once(page, row, column, *texts)
         if [cell(page, row, column + place).text_content() for place in range(len(texts))] == [*texts]:
             break
 
 
-def _type_once(page: Page, row: int, column: int, *texts: str) -> None:
+def type_once(page: Page, row: int, column: int, *texts: str) -> None:
     grid(page).click(position={"x": 20, "y": HEAD + ROW * row + ROW // 2}, force=True)
     for _ in range(column):
         page.keyboard.press("ArrowRight")
@@ -54,9 +54,9 @@ def _type_once(page: Page, row: int, column: int, *texts: str) -> None:
 def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Server) -> None:
     bring(visit(page, server, OWN_FILE), VISITS)
     expect(page.get_by_role("button", name="Use this column")).to_have_count(0)
-    type_at(page, 1, 3, "0", "90")
+    type_once(page, 1, 3, "0", "90")
     expect(page.get_by_text("Still to be typed:")).not_to_contain_text("age")
-    type_at(page, 1, 6, "45")
+    type_once(page, 1, 6, "45")
     expect(cell(page, 1, 3)).to_have_text("0")
     expect(cell(page, 1, 4)).to_have_text("90")
     expect(cell(page, 1, 6)).to_have_text("45")

@@ -8,6 +8,7 @@ import pytest
 
 from dpcore.core import Neighbours
 from dpcore.data.declared import Capped
+from dpcore.data.sources import Uploaded
 from dpcore.ledger.records import Registration
 from pages.data.upload import HeldFile
 from pages.release.asked import other_cap
@@ -37,7 +38,8 @@ def test_persons_declared_otherwise_than_registered_are_refused() -> None:
 
 def test_a_private_file_s_name_is_not_offered_as_the_certificate_s() -> None:
     own = uploaded(private=True)
-    state = {"upload": own, "file": HeldFile(origin=own.origin, turn=1), "data": "my-file"}  # type: ignore[arg-type]
+    assert isinstance(own.origin, Uploaded)
+    state = {"upload": own, "file": HeldFile(origin=own.origin, turn=1), "data": "my-file"}
     app = press(came(**state), "Start a ledger")
     [name] = [each.value for each in app.text_input if each.label == "Name in certificates"]
     assert name == PRIVATE_NAME and "incomes" not in name
