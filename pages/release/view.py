@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpcore.commands import default_folder
@@ -18,10 +20,10 @@ from pages.release.draw import (
     ask_rehearsal,
     confirm,
     drawing,
-    drawn_elsewhere,
     rehearsal_sentence,
     rehearsed,
     said_last,
+    settled,
     unfinished,
     waiting,
     waiting_for_another,
@@ -84,16 +86,23 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
     if held:
         waiting(held.future)
         return
-    if account.spent.begun and not busy(dataset_id):
-        if drawn_elsewhere(found, dataset_id):
+    here = busy(dataset_id)
+    if account.spent.begun and not here:
+        spent = settled(found, dataset_id)
+        if spent is None:
             waiting_for_another(found, dataset_id)
             return
-        for attempt in account.spent.begun:
+        account = replace(account, spent=spent)
+        for attempt in spent.begun:
             unfinished(found, dataset_id, attempt)
-    now = asked(found, dataset_id, first, account.spent)
+    dead = {each.request_digest for each in account.spent.begun}
+    now = asked(found, dataset_id, first, set() if here else dead)
     st.markdown(_words(now.request))
     if draw := under_way(dataset_id, now.request):
         waiting(draw)
+        return
+    if here and now.outcome is None and now.request.digest in dead:  # it ended while this page was made
+        waiting_for_another(found, dataset_id)
         return
     if now.outcome is None:
         _choose(found, account, source, first, now.request)

@@ -18,6 +18,8 @@ from pages.shell.present import TOKEN
 VARIABLE = "DPSCOPE_TOKEN"
 """Of the server's environment."""
 ADMITTED, REFUSED = "steward_admitted", "steward_refused"
+ADDRESS, TAB = "address", "tab"
+"""Where a token came from: the address of the page, or what the tab kept of an earlier one."""
 NO_TOKEN = (
     "This app was started without a steward's token. End it, and start it with `python3 run.py`. "
     "Everything but this page works without one."
@@ -32,20 +34,20 @@ def admit() -> None:
     asked = st.query_params.get(TOKEN)
     if asked is None:
         return
-    look_at(asked)
+    look_at(asked, came=ADDRESS)
     # The browser has taken it out by now, without leaving the address in its history; if not, it goes here.
     if st.session_state.get("token_seen"):
         del st.query_params[TOKEN]
     st.session_state["token_seen"] = True
 
 
-def look_at(asked: str) -> None:
-    """Admit whoever brings the token."""
+def look_at(asked: str, *, came: str) -> None:
+    """Admit whoever brings the token; ``came`` says where it was."""
     expected = "" if is_public_demo() else os.environ.get(VARIABLE, "")
     # A token is compared whole, however early it differs: how long that takes tells nothing of it.
     right = bool(expected) and hmac.compare_digest(asked.encode(), expected.encode())
     st.session_state[ADMITTED] = right or admitted()
-    st.session_state[REFUSED] = not right
+    st.session_state[REFUSED] = "" if right else came
 
 
 def admitted() -> bool:
@@ -53,9 +55,9 @@ def admitted() -> bool:
     return bool(st.session_state.get(ADMITTED))
 
 
-def refused() -> bool:
-    """Whether what this session brought is no token of this server."""
-    return bool(st.session_state.get(REFUSED)) and not admitted()
+def refused() -> str:
+    """Where the last token came from, if it is none of this server; empty otherwise."""
+    return "" if admitted() else str(st.session_state.get(REFUSED, ""))
 
 
 def why_closed() -> str:
