@@ -42,6 +42,7 @@ def start_a_ledger() -> None:
 
 def _start() -> None:
     try:
+        actor().must_be_steward("start a ledger")
         Ledger.open(default_folder())
     except LedgerError as problem:
         st.session_state[PROBLEM] = str(problem)

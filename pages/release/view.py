@@ -28,10 +28,11 @@ from pages.release.draw import (
     waiting,
     waiting_for_another,
 )
+from pages.release.guests import guests, logged_in
 from pages.release.register import PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.door import admitted, why_closed
+from pages.shell.ledger.door import admitted, has_login, why_closed
 from pages.shell.ledger.held import Account, account_of, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
 from pages.shell.private.chip import escaped
@@ -49,8 +50,13 @@ def releasing() -> None:
     st.title("Release")
     if not admitted():
         st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
-        st.info(why_closed())
+        if has_login():
+            guests()
+        else:
+            st.info(why_closed())
         return
+    if has_login():
+        logged_in()
     held = drawing()
     if problem := st.session_state.pop(PROBLEM, ""):
         st.error(problem)

@@ -253,9 +253,7 @@ def still_filled(prefix: str) -> bool:
     filled: dict[str, tuple[Input, Input]] = st.session_state.get("filled", {}) | st.session_state.get(
         FILLED_PUBLIC, {}
     )
-    return any(
-        _holds(st.session_state.get(key), found) for key, (found, _) in filled.items() if key.startswith(prefix)
-    )
+    return any(_holds(st.session_state.get(key), found) for key, (found, _) in filled.items() if key.startswith(prefix))
 
 
 def _holds(now: object, found: Input) -> bool:
