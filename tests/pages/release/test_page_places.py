@@ -1,4 +1,4 @@
-"""What other pages show is released as they show it; where a ledger holds the rows, a charged preview is one press off."""
+"""What other pages show is released as they show it; a charged preview is one press off where a ledger has the rows."""
 
 from __future__ import annotations
 
