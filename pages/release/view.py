@@ -147,8 +147,8 @@ def _known(found: Ledger, account: Account, now: Found, first: Asked) -> None:
         else:
             st.success(f"Drawn on {day_of(outcome)} as entry {outcome.entry}; seeing it again is free.")
         result(found, account.dataset_id, outcome)
-    elif isinstance(outcome, Failed):
-        st.error(outcome.sentence)
+    elif isinstance(outcome, Failed) and now.request.digest not in {one.request_digest for one in account.spent.begun}:
+        st.error(outcome.sentence)  # of a draw that died and is not booked yet, it is said above
     st.button(
         f"Draw another, {price}", key="release_again_button", on_click=once_more, args=(first, now.request.draw + 1),
         help="Another draw of the same is another charge.",
