@@ -24,9 +24,10 @@ def guests() -> None:
     """A button to log in; then everything that was published, and to analysts what is spent."""
     if not person():
         st.info(LOG_IN)
-        if importlib.util.find_spec("authlib") is None:
+        able = importlib.util.find_spec("authlib") is not None
+        st.button("Log in", type="primary", on_click=st.login, key="release_login", disabled=not able)
+        if not able:
             st.error(NO_AUTHLIB)
-        st.button("Log in", type="primary", on_click=st.login, key="release_login")
         return
     logged_in()
     analyst = role() is Role.ANALYST

@@ -77,7 +77,8 @@ def register(ledger: Ledger, source: Source) -> None:
     ):
         try:
             if same:
-                ledger.add_version(same, rows_of(source), actor(), patience=PATIENT)
+                with ledger.turn(same, patience=PATIENT):  # whoever draws has it, and may for long
+                    ledger.add_version(same, rows_of(source), actor())
             elif n is not None:
                 ledger.register(
                     Registration(

@@ -80,7 +80,8 @@ def _asked_for(stored: Stored) -> list[str]:
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
     """A callback."""
     try:
-        ledger.publish(dataset_id, entry, actor(), patience=PATIENT)
+        with ledger.turn(dataset_id, patience=PATIENT):  # whoever draws has it, and may for long
+            ledger.publish(dataset_id, entry, actor())
     except LedgerError as problem:
         st.session_state[PROBLEM] = str(problem)
 

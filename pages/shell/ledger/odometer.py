@@ -23,6 +23,7 @@ RELEASABLE = {"", "start", "tables", "one-number", "conversation"}
 """Pages that show what may be drawn once and charged; Plan has a button of its own for that."""
 OTHERS = {"learn", "directions", "random-privacy"}
 """Pages about other data."""
+UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000
 """A private table with more is looked up when somebody opens Release."""
 
@@ -37,11 +38,15 @@ def odometer(page: str) -> str:
     try:
         quick = isinstance(data, Uploaded) and data.private and data.rows <= QUICK_ROWS
         found = account_of(data, look=quick or page == "release")
-        if found is None or found.wrong:
+        if found is None:
             return ""
+        if found.wrong:
+            return UNKNOWN
         tell_what_was_seen(found, data)
-    except (LedgerError, DataError):
+    except DataError:
         return ""  # the page Release says it
+    except LedgerError:
+        return UNKNOWN
     return f"Spent **ε {spent_words(found.spent)}**. "
 
 
@@ -59,8 +64,8 @@ def tell_what_was_seen(found: Account, data: Data) -> None:
     book = ledger()
     if book is None or found.dataset_id in told or not data.provenance.is_private or not saw_true_values():
         return
-    with suppress(LedgerBusy):
-        book.tell(found.dataset_id, SAW_TRUE_VALUES, actor(), patience=0)
+    with suppress(LedgerBusy), book.turn(found.dataset_id, patience=0):
+        book.tell(found.dataset_id, SAW_TRUE_VALUES, actor())
         told.add(found.dataset_id)
 
 

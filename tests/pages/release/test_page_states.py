@@ -208,7 +208,7 @@ def test_a_damaged_chain_closes_the_page(no_ledger: Path) -> None:
         connection.commit()
     app = sound(app.run())
     assert "Restore a backup." in said(app) and not any(each.label.startswith("Draw") for each in app.button)
-    assert "Spent" not in said(app).replace("Privacy spent", "")
+    assert "pent **ε" not in said(app) and "Privacy spent" not in said(app) and "Spent ε" not in said(app)
 
 
 def test_what_is_not_releasable_has_its_sentence_and_no_button() -> None:

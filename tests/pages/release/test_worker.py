@@ -16,7 +16,7 @@ from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.ledger.records import DIED, RAISED, Failed, Registration, Stored
-from dpcore.ledger.store import Ledger, book
+from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells
 from dpcore.release import SAW_TRUE_VALUES, release
@@ -121,13 +121,28 @@ def test_a_draw_that_is_over_does_not_end_a_newer_one_of_the_same(monkeypatch: p
 def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
     app = press(press(registered(), "Rehearse, free"), "Charge ε")
     ledger, dataset_id = the(no_ledger)
-    with ledger.drawing(dataset_id):
+    with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         next(each for each in app.button if each.label == "Publish, free").click()
         sound(app.run())
         assert time.monotonic() - start < 10
         assert [each.value for each in app.error] == ["Another release is being drawn. Nothing was charged."]
     assert "Published." in said(press(app, "Publish, free"))
+
+
+def test_a_new_version_does_not_wait_for_whoever_draws(no_ledger: Path) -> None:
+    app = registered()
+    ledger, dataset_id = the(no_ledger)
+    app.selectbox(key="data").set_value("pets.species")
+    app = sound(app.run())
+    next(each for each in app.radio if "same people" in each.label).set_value(dataset_id)
+    app = sound(app.run())
+    with ledger.turn(dataset_id), ledger.drawing(dataset_id):
+        start = time.monotonic()
+        app = press(app, "Register")
+        assert time.monotonic() - start < 10 and len(ledger.fingerprints(dataset_id)) == 1
+    press(app, "Register")
+    assert len(ledger.fingerprints(dataset_id)) == 2
 
 
 def test_a_look_while_somebody_draws_is_told_the_file_later(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +152,7 @@ def test_a_look_while_somebody_draws_is_told_the_file_later(no_ledger: Path, mon
     monkeypatch.setattr("streamlit.session_state", state)
     source, told = own(rows, "age", on=ON, private=True), list[tuple[str, str]]()
     monkeypatch.setattr(Ledger, "tell", noting(Ledger.tell, told))
-    with ledger.drawing(dataset_id):
+    with ledger.turn(dataset_id), ledger.drawing(dataset_id):
         start = time.monotonic()
         tell_what_was_seen(account_in(ledger, dataset_id), source)
         assert time.monotonic() - start < 5 and not told
@@ -168,14 +183,13 @@ def test_what_ended_while_the_page_was_made_did_not_die(no_ledger: Path, monkeyp
     """The draw of another process, between the look at the account and the words about it."""
     app = press(registered(), "Rehearse, free")
     ledger, dataset_id = the(no_ledger)
-    attempt = ledger.begin(dataset_id, {"format": "of another process"}, Price(first=10**9), STEWARD)
+    ledger.begin(dataset_id, {"format": "of another process"}, Price(first=10**9), STEWARD)
     looks = list[int]()
 
     def ends_now(of: str) -> bool:
         looks.append(len(looks))
         if len(looks) == 1:
-            with ledger.drawing(of) as connection:
-                book(connection, attempt, "failed", {"request": {}, "by": "Ada", "at": attempt.at, "reason": RAISED})
+            ledger.book_dead(of)
         return False
 
     monkeypatch.setattr("pages.release.view.busy", ends_now)
