@@ -74,7 +74,8 @@ def planning() -> None:
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
             help="What is asked, by which mechanism, at which loss; no row of any data.",
         )  # fmt: skip
-        if st.button("Release it", key="plan_release"):
+        help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
+        if st.button("Release it", key="plan_release", help=help_text):
             use_table(declared)
             st.switch_page("release/page.py")
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)

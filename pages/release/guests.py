@@ -59,7 +59,6 @@ def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
         st.caption(f"Spent ε {spent_words(account.spent)}.")
     for stored in reversed(releases):
         st.markdown(f"**{stored_sentence(stored)}** {day_of(stored)}.")
-        # Entries of two data sets may have one number.
         if st.toggle("Show", key=f"release_guest-{account.dataset_id[:8]}-{stored.entry}"):
             result(found, account.dataset_id, stored)
     return len(releases)

@@ -41,21 +41,22 @@ def day_of(stored: Stored) -> str:
 
 def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
     """The released numbers, the button that publishes them, and the zip once they are."""
+    about = f"{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(
                 "Download the release (zip)", lambda: zipped(downloads_of(stored)), on_click="ignore",
-                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{stored.entry}",
+                file_name=f"release-{stored.entry}.zip", mime="application/zip", key=f"release_zip-{about}",
             )  # fmt: skip
         else:
             st.button(
-                "Publish, free", type="primary", key=f"release_publish-{stored.entry}",
+                "Publish, free", type="primary", key=f"release_publish-{about}",
                 on_click=publish, args=(ledger, dataset_id, stored.entry),
             )  # fmt: skip
             st.caption("It may then be given to others. There is no way back.")
             # Until then no table of it offers itself as a file.
             st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
-    for name in _asked_for(stored):
+    for name in _asked_for(stored, about):
         frame = pd.read_csv(io.BytesIO(stored.files[name]))
         if "refused" in frame and frame["refused"].any():
             st.info(REFUSED)
@@ -66,14 +67,14 @@ def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
             st.caption(f"{name}, {badge}.")
             st.dataframe(frame.drop(columns="refused", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
         else:
-            draw_with_table(picture, key=f"release_counts-{stored.entry}", badge=badge, title=f"counts of {name}")
+            draw_with_table(picture, key=f"release_counts-{about}", badge=badge, title=f"counts of {name}")
 
 
-def _asked_for(stored: Stored) -> list[str]:
+def _asked_for(stored: Stored, about: str) -> list[str]:
     """The file that is shown: the only one, or the one that is chosen."""
     names = list(stored.files)
     if len(names) > 1:
-        names = [str(st.selectbox("Released file", names, key=f"release_file-{stored.entry}"))]
+        names = [str(st.selectbox("Released file", names, key=f"release_file-{about}"))]
     return names
 
 

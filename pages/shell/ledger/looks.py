@@ -15,26 +15,24 @@ from pages.shell.session import WAITS, saw_true_values, upload, wants_to_look
 
 NOTED = "ledger_noted"
 """In the session: the files whose look was noted."""
-UNTOLD = "The ledger could not be told that true values are seen, so none is shown. The next step tries again."
+UNTOLD = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
 
 
 def tell_of_looks() -> None:
     """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
     st.session_state.pop(WAITS, None)
-    found, own = ledger(), upload()
-    files = [each.origin for each in (held_file(), own) if each is not None]
-    if found is None:
-        return
-    for origin in files:
-        noted: set[tuple[str, str]] = st.session_state.setdefault(NOTED, set())
-        about = (str(found.folder), origin.key)
-        if not isinstance(origin, Uploaded) or about in noted:
-            continue
-        if origin.private and not (wants_to_look() or saw_true_values()):
-            continue
-        try:
-            note_look(found.folder, print_of(origin, key_of(found.folder)))
-        except (LedgerError, DataError):
-            st.session_state[WAITS] = UNTOLD
-        else:
-            noted.add(about)
+    for origin in (each.origin for each in (held_file(), upload()) if each is not None):
+        if isinstance(origin, Uploaded) and (not origin.private or wants_to_look() or saw_true_values()):
+            try:
+                _note(origin)
+            except (LedgerError, DataError, OSError):
+                st.session_state[WAITS] = UNTOLD
+
+
+def _note(origin: Uploaded) -> None:
+    """Tell the ledger, if there is one, and once."""
+    found = ledger()
+    noted: set[tuple[str, str]] = st.session_state.setdefault(NOTED, set())
+    if found is not None and (about := (str(found.folder), origin.key)) not in noted:
+        note_look(found.folder, print_of(origin, key_of(found.folder)))
+        noted.add(about)

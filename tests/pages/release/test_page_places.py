@@ -113,6 +113,11 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     assert told["epsilon"] == "1.5" and told["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": fixed.by}
     [line] = the(no_ledger)[0].lines(the(no_ledger)[1])
     assert line["charge"]["epsilon"] == "1.5"
+    app.switch_page("play/page.py")
+    app = sound(app.run())
+    assert PREVIEW in [each.proto.label for each in app.get("page_link")], "nobody saw a row, and it is in reach"
+    app.switch_page(PAGE)
+    app = sound(app.run())
     # With δ, group privacy: (cε, δ(e^(cε) - 1)/(e^ε - 1)).
     app.session_state["shown"] = Recipe(
         source=Source(origin=origin, reading=reading), queries="intervals", entry_key="gaussian",

@@ -232,6 +232,8 @@ def test_a_plan_is_released_in_one_press(no_ledger: Path) -> None:
     app.selectbox(key="table").set_value("penguins")
     app = sound(app.run())
     plan = app.session_state["plan_shown"][1]
+    [button] = [each for each in app.button if each.label == "Release it"]
+    assert "private preview" in button.help
     app = press(app, "Release it")
     assert app.session_state["carried"]["data"] == f"penguins.{plan.table.used[0].name}"
     app.switch_page(PAGE)  # as the button does, which a page without a browser does not follow for long
