@@ -87,8 +87,8 @@ class Table:
     _connection: Connection
     _limits: Limits
     _held: ExitStack
-    _folder: Path
     _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
+    _folder: Path | None = None
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
@@ -100,7 +100,7 @@ class Table:
     @property
     def closed(self) -> bool:
         """Whether the records are gone: the table was forgotten, or the process is about to end."""
-        return not self._folder.exists()
+        return self._folder is not None and not self._folder.exists()
 
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
         """Lines of Python after which ``df`` holds these columns of the reader's own copy, for ``read_frame``.
