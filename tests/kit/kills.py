@@ -26,6 +26,7 @@ import opendp.prelude  # noqa: F401  # loaded once, not by every child
 import pandas  # noqa: F401
 
 import dpcore.ledger.store
+import dpcore.ledger.writing
 import dpcore.release
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
@@ -259,7 +260,7 @@ def shown_early(connection: Any, attempt: Any, outcome: str, body: Any, files: A
     os.write(Pipe.into, f"Stored {hashlib.sha256(b''.join(files.values())).hexdigest()}".encode())
     os.close(Pipe.into)
     Pipe.into = os.open(os.devnull, os.O_WRONLY)
-    return dpcore.ledger.store.book(connection, attempt, outcome, body, files)
+    return dpcore.ledger.writing.book(connection, attempt, outcome, body, files)
 
 
 CONTROLS = {
