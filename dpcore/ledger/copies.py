@@ -103,7 +103,7 @@ def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
 
 def _from_schema_1(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     """All rows as they are, and the journal that schema 1 had not: a link for each."""
-    new.executescript(TABLES)
+    new.executescript(f"BEGIN;{TABLES}COMMIT;")
     with transaction(new):
         for table in ("datasets", *KEYED, "draws"):
             rows = old.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
@@ -113,7 +113,7 @@ def _from_schema_1(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
                 new.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
                 if table in KEYED:
                     linked(new, table, row)
-    new.executescript(TRIGGERS)
+    new.executescript(f"BEGIN;{TRIGGERS}COMMIT;")
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def registered(
 
 def of_schema_1(folder: Path) -> tuple[Ledger, str]:
     """A ledger of schema 1 in a folder, and the data set it holds."""
-    folder.mkdir(mode=0o700)
+    folder.mkdir(mode=0o700, parents=True)
     (folder / KEY_FILE).write_bytes(bytes(KEY_BYTES))
     (folder / KEY_FILE).chmod(0o600)
     dataset_id = json.loads((SCHEMA_1 / "certificate.json").read_bytes())["data"]["dataset_id"]
