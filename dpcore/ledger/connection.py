@@ -81,6 +81,8 @@ def connected(
     """
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
+    if path.is_symlink():  # beside another name there is another turn
+        raise LedgerError("The ledger's file is a link to another: put the file itself there.")
     with sentences():
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
