@@ -26,6 +26,7 @@ from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
+from dpcore.ledger.reading import account_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -39,8 +40,9 @@ from dpcore.ledger.records import (
     Spent,
     Stored,
 )
-from dpcore.ledger.store import Ledger, account_in, book, told_in, unpublished_in
+from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.ledger.writing import book
 from dpcore.randomness import Account, Secure
 from dpcore.requests.joint import Asked, other_unit
 from dpcore.requests.single import Request
