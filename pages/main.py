@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shell.controls import with_complaints
 from pages.shell.ledger.door import admit
+from pages.shell.ledger.looks import tell_of_looks
 from pages.shell.ledger.odometer import odometer
 from pages.shell.present import curtain
 from pages.shell.reconnect import come_back
@@ -18,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 
 open_gate()
 admit()
+tell_of_looks()
 take_back()
 page = st.navigation(
     {

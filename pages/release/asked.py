@@ -10,16 +10,18 @@ import streamlit as st
 from dpcore.core import Entry, Queries
 from dpcore.data.declared import Capped
 from dpcore.data.samples import SAMPLES
-from dpcore.data.sources import Bundled, Generated, Source
+from dpcore.data.sources import Bundled, Generated, Source, Uploaded
 from dpcore.experiments.recipe import OPENING
-from dpcore.ledger.records import DIED, Failed, Registration, Spent, Stored
+from dpcore.ledger.records import DIED, Failed, Registration, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.mechanisms import serving
 from dpcore.plan.questions import Plan
 from dpcore.queries.ranges import classes_for
 from dpcore.requests.joint import Asked
 from dpcore.requests.single import Request
+from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
+from pages.data.upload import held_file
 from pages.shell.controls import number
 from pages.shell.ledger.held import rows_of
 from pages.shell.session import planned, shown
@@ -55,7 +57,10 @@ def request_of(source: Source, registration: Registration) -> Asked:
         what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
         if what == many:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
-            return replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
+            joint = replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
+            filled = filled_in(source)
+            read = [replace(part, bounds_from_data=not filled.isdisjoint(part.reading.columns)) for part in joint.parts]
+            return replace(joint, parts=tuple(read))
     queries, entry, values = _shown(source)
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
@@ -69,6 +74,12 @@ def request_of(source: Source, registration: Registration) -> Asked:
         values=values,
         bounds_from_data=source.bounds_from_data,
     )
+
+
+def filled_in(source: Source) -> set[str]:
+    """Columns of a file whose bounds, labels or kind were read off its rows, whatever the file is called."""
+    held = held_file()
+    return filled_columns(held) if held and isinstance(source.origin, Uploaded) else set()
 
 
 def other_cap(source: Source, registration: Registration) -> str:
@@ -103,14 +114,20 @@ def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
 
 
-def asked(ledger: Ledger, dataset_id: str, first: Asked, account: Spent) -> Found:
-    """The draw of a request that is in question: the last that was made, or the next if somebody wants another."""
-    begun = {each.request_digest for each in account.begun}
+def asked(ledger: Ledger, dataset_id: str, first: Asked, dead: set[str]) -> Found:
+    """The draw of a request that is in question: the last that was made, or the next if somebody wants another.
+
+    Args:
+        ledger: that holds the data set.
+        dataset_id: of the data.
+        first: the request, at its first draw.
+        dead: digests of requests whose draw died and is not booked yet.
+    """
     wanted: tuple[str, int] | None = st.session_state.get(AGAIN)
     found = Found(request=first, outcome=None)
     while True:
         outcome = ledger.find(dataset_id, found.request.digest)
-        if outcome is None and found.request.digest in begun:
+        if outcome is None and found.request.digest in dead:
             outcome = Failed(sentence=DIED)
         found = replace(found, outcome=outcome)
         more = wanted == (first.digest, found.request.draw + 1) or ledger.find(dataset_id, found.next.digest)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Provenance
 from pages.data.upload import held_file
 from pages.shell.browser import browser_tools
-from pages.shell.session import is_steward, upload
+from pages.shell.session import BARRED, WAITS, is_steward, upload
 
 STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
 SPENT = "Privacy spent: **ε = 0**. "
@@ -47,7 +47,7 @@ def status_line(spent: str = "") -> None:
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:
-        if private:
+        if private and not st.session_state.get(BARRED):
             st.toggle(
                 "I am the data's steward",
                 key="steward_choice",
@@ -62,6 +62,8 @@ def status_line(spent: str = "") -> None:
         say("No value of your private data is shown.")
     else:
         say("Public previews are free.")
+    if waits := st.session_state.get(WAITS):
+        st.warning(waits)
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:
