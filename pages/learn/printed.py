@@ -75,10 +75,10 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], PrintedTable], str]] = {
     "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
-    "halfspaces": ("Halfspaces", _halfspaces, "halfspaces/page.py"),
+    "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
     "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
     "stability": ("Stable answers", _stability, "robust/page.py"),
-    "random": ("Random privacy", _random, "sparse/page.py"),
+    "random": ("Random privacy", _random, "learn/sparse/page.py"),
 }
 """Of each system: its title, its table with its controls, and the page that runs it."""
 

@@ -25,7 +25,7 @@ def epsilon(page: Page) -> str:
 def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        visit(page, server, "random-privacy")
+        visit(page, server, "random-privacy-workbench")
         before = entries(page)
         page.get_by_role("slider", name="Privacy loss ε").focus()
         for _ in range(3):
@@ -48,7 +48,7 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
         assert page.url == link and epsilon(page) == chosen
         page.get_by_role("button", name="Copy link").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy"
+        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy-workbench"
 
 
 @pytest.mark.full

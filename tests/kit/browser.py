@@ -39,8 +39,8 @@ PAGES = {
     "plan": "plan",
     "release": "release",
     "limits-and-attacks": "learn",
-    "directions": "directions",
-    "random-privacy": "random-privacy",
+    "directions": "directions-workbench",
+    "random-privacy": "random-privacy-workbench",
 }
 """Where each page is, by its name."""
 MENUS = {

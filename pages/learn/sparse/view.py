@@ -22,15 +22,15 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
 from pages.data.picker import pick_source
+from pages.learn.sparse.cells import growth_curves
+from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
+from pages.learn.sparse.plan import plan
+from pages.learn.sparse.warning import warning
 from pages.shell.controls import choice, control, seed, stops
 from pages.shell.present import on_stage, presenting
 from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
-from pages.sparse.cells import growth_curves
-from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
-from pages.sparse.plan import plan
-from pages.sparse.warning import warning
 
 SIMULATIONS = 100
 FIGURES = {

@@ -16,8 +16,8 @@ from benchmarks.random_dp_figures import main as figures_command
 from dpcore.experiments.sparse import LossFigure, grid_example, growth, line_example, simulate, simulated_noise
 from pages.charts.picture import Bars, Curve, Dots, Heat, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
-from pages.sparse.cells import alone, growth_curves
-from pages.sparse.histograms import PRIVATE, RANDOM, ROLES, SIDE, losses, panel
+from pages.learn.sparse.cells import alone, growth_curves
+from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES, SIDE, losses, panel
 from tests.pages.whole import whole
 
 

@@ -9,9 +9,9 @@ from dpcore.core import Dataset, rounded_up
 from dpcore.experiments.halfspace_parts import angle_to_net, circle_of_errors, parts, predicted
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from pages.charts.words import percent
-from pages.halfspaces.circle import error_parts, errors_around
-from pages.halfspaces.controls import Asked
-from pages.halfspaces.show import show
+from pages.learn.directions.circle import error_parts, errors_around
+from pages.learn.directions.controls import Asked
+from pages.learn.directions.show import show
 from pages.shell.session import remembered
 
 FEWEST, MOST_WORK = 20, 1 << 21

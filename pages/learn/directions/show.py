@@ -7,7 +7,7 @@ from typing import Any
 
 from pages.charts.component import draw, table
 from pages.charts.picture import Picture
-from pages.halfspaces.controls import Asked
+from pages.learn.directions.controls import Asked
 
 
 def show(

@@ -1,16 +1,16 @@
-"""Random privacy: a weaker promise, for data drawn at random, under which a few full cells do not drown."""
+"""Halfspaces: turn a direction among unit vectors, and see the true and the released share of rows on its side."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
+from pages.learn.directions.view import halfspaces
 from pages.shell.session import require_gate
-from pages.sparse.view import sparse
 
 require_gate()
-st.title("Random privacy")
+st.title("Directions")
 try:
-    sparse()
+    halfspaces()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

@@ -7,13 +7,14 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
+from dpcore.core import Floats
 from dpcore.data.bundled import bundled
 from dpcore.data.samples import load_sample
 from dpcore.experiments.sparse import lone_row, shown_chances
 from pages.charts.component import draw_with_table
+from pages.learn.sparse.cells import alone
 from pages.shell.session import remembered
 from pages.shell.status import badge
-from pages.sparse.cells import alone
 
 PETS = bundled("pets", "zip_code")
 TRIALS = 500
@@ -26,13 +27,27 @@ def pet_names() -> tuple[int, int]:
     return int((counts > 0).sum()), int((counts == 1).sum())
 
 
+def alone_chances(*, epsilon: float, gamma: float, condition: str, seed: int) -> Floats:
+    """How often releases show somebody in the lone pet's cell: (2 mechanisms, there or elsewhere)."""
+    dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
+    return remembered(
+        f"alone|{epsilon}|{gamma}|{condition}|{seed}",
+        lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
+    )
+
+
+def lone_place() -> str:
+    """The zip code in which one pet alone is licensed."""
+    dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
+    return dataset.domain.describe(lone_row(dataset.histogram)[0])
+
+
 def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
     """Tell it, then show it."""
     st.header("The warning: someone alone")
     names, unique = pet_names()
     dataset = remembered(f"dataset|{PETS.key}", PETS.dataset)
-    cell, _ = lone_row(dataset.histogram)
-    place = dataset.domain.describe(cell)
+    place = lone_place()
     left, right = st.columns(2)
     with left:
         st.markdown(
@@ -51,10 +66,7 @@ def warning(*, epsilon: float, gamma: float, condition: str, seed: int) -> None:
             ":gray-badge[true]"
         )
     with right:
-        shown = remembered(
-            f"alone|{epsilon}|{gamma}|{condition}|{seed}",
-            lambda: shown_chances(dataset, epsilon=epsilon, gamma=gamma, condition=condition, seed=seed, trials=TRIALS),
-        )
+        shown = alone_chances(epsilon=epsilon, gamma=gamma, condition=condition, seed=seed)
         told = badge(PETS, seed=seed)
         # A public sample: the picture may be kept.
         draw_with_table(alone(shown), key="sparse_alone", badge=told, title="someone alone", download=True)

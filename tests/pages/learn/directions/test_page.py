@@ -23,9 +23,9 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
-from pages.halfspaces.controls import Asked
-from pages.halfspaces.rows import degrees_of
-from pages.halfspaces.view import FEWEST, trials_for
+from pages.learn.directions.controls import Asked
+from pages.learn.directions.rows import degrees_of
+from pages.learn.directions.view import FEWEST, trials_for
 from pages.shell.controls import Value
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
@@ -44,7 +44,7 @@ FLAT, SPACE = ALWAYS | {ANGLES}, ALWAYS | {SPHERE}
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    return opening.opened("halfspaces/page.py", **link)
+    return opening.opened("learn/directions/page.py", **link)
 
 
 def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> Asked:
@@ -221,7 +221,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 def with_file(*, private: bool) -> AppTest:
     """The page with a held file whose first two columns were chosen and declared."""
     held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
-    app = visitor("halfspaces/page.py")
+    app = visitor("learn/directions/page.py")
     app.session_state["file"] = held
     app.session_state["vectors"] = "my-file"
     app.run()

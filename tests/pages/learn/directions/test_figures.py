@@ -11,8 +11,8 @@ from dpcore.core import Floats
 from dpcore.experiments.halfspace_parts import Circle, Sides
 from dpcore.mechanisms import entry
 from pages.charts.picture import Area, Band, Cloud, Curve, Dots, Picture, Rule, numbers
-from pages.halfspaces.circle import EXPECTED, PARTS, error_parts, errors_around, great_circle
-from pages.halfspaces.rows import (
+from pages.learn.directions.circle import EXPECTED, PARTS, error_parts, errors_around, great_circle
+from pages.learn.directions.rows import (
     ARROW,
     BAND,
     BETWEEN,

@@ -13,12 +13,12 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from pages.charts.words import minus, percent, rows, significant
-from pages.halfspaces.circle import great_circle
-from pages.halfspaces.controls import Asked, ask
-from pages.halfspaces.errors import angle_link, where_from
-from pages.halfspaces.promise import code, paper, promised
-from pages.halfspaces.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
-from pages.halfspaces.show import show
+from pages.learn.directions.circle import great_circle
+from pages.learn.directions.controls import Asked, ask
+from pages.learn.directions.errors import angle_link, where_from
+from pages.learn.directions.promise import code, paper, promised
+from pages.learn.directions.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
+from pages.learn.directions.show import show
 from pages.shell.code import show_code
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import may_show

@@ -1,16 +1,16 @@
-"""Halfspaces: turn a direction among unit vectors, and see the true and the released share of rows on its side."""
+"""Random privacy: a weaker promise, for data drawn at random, under which a few full cells do not drown."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.halfspaces.view import halfspaces
+from pages.learn.sparse.view import sparse
 from pages.shell.session import require_gate
 
 require_gate()
-st.title("Directions")
+st.title("Random privacy")
 try:
-    halfspaces()
+    sparse()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

@@ -12,8 +12,8 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, rows, significant
 from pages.charts.worst import Called, worst_map
-from pages.halfspaces.controls import Asked
-from pages.halfspaces.show import show
+from pages.learn.directions.controls import Asked
+from pages.learn.directions.show import show
 from pages.shell.session import remembered
 from pages.shell.theorem import promise, theorem_card
 

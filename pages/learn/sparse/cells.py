@@ -11,7 +11,7 @@ from dpcore.core import Floats
 from dpcore.experiments.sparse import Growth
 from pages.charts.picture import Axis, Bars, Curve, Mark, Picture, Wall, Words
 from pages.charts.words import percent, shortened, significant
-from pages.sparse.histograms import PRIVATE, RANDOM, ROLES
+from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES
 
 CASES = {"person there": "released", "person elsewhere": "quiet"}
 

@@ -17,7 +17,7 @@ from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.halfspaces.upload import own_columns
+from pages.learn.directions.upload import own_columns
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.session import in_link
 from pages.shell.status import badge
