@@ -16,8 +16,9 @@ from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.ledger.records import DIED, RAISED, Failed, Registration, Stored
-from dpcore.ledger.store import Ledger, book
+from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.ledger.writing import book
 from dpcore.queries.ranges import Cells
 from dpcore.release import SAW_TRUE_VALUES, release
 from dpcore.requests.single import Request
