@@ -9,6 +9,7 @@ from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_system_has_its_table_and_its_settings_can_be_used(system: str) -> None:
     app = sound(opened("learn/page.py", lesson="printed", printed_system=system))
