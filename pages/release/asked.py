@@ -24,7 +24,7 @@ from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import number
 from pages.shell.ledger.held import rows_of
-from pages.shell.session import planned, shown
+from pages.shell.session import OnPage, on_page, planned, shown
 
 AGAIN = "release_again"
 """In the session: a request that is to be drawn once more, with the number of the draw."""
@@ -48,8 +48,27 @@ class Found:
         return replace(self.request, draw=self.request.draw + 1)
 
 
-def request_of(source: Source, registration: Registration) -> Asked:
-    """The request, with controls: what Play shows with its ε, or the plan of these data if there is one."""
+def elsewhere() -> OnPage | None:
+    """What Tables, One number or Conversation shows, if that is what is to be released; None for what Play shows."""
+    found = on_page()
+    if found is None:
+        return None
+    last, there = str(st.session_state.get("shown_last")), f"What {found.place} shows"
+    options = [there, "What Play or Plan shows"]
+    chosen = st.radio("Release", options, int(last != "elsewhere"), key=f"release_place-{found.place}-{last}")
+    return found if chosen == there else None
+
+
+def request_of(source: Source, registration: Registration, found: OnPage | None = None) -> Asked:
+    """The request, with its ε as a control: of a page, or the plan of these data, or what Play shows.
+
+    Args:
+        source: the rows.
+        registration: what is fixed for them.
+        found: what another page shows of them.
+    """
+    if found is not None:
+        return _request(source, registration, found.queries, found.entry, dict(found.values))
     plan = _plan(source)
     if plan is not None:
         many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
@@ -61,7 +80,13 @@ def request_of(source: Source, registration: Registration) -> Asked:
             filled = filled_in(source)
             read = [replace(part, bounds_from_data=not filled.isdisjoint(part.reading.columns)) for part in joint.parts]
             return replace(joint, parts=tuple(read))
-    queries, entry, values = _shown(source)
+    return _request(source, registration, *_shown(source))
+
+
+def _request(
+    source: Source, registration: Registration, queries: Queries, entry: Entry, values: dict[str, Any]
+) -> Request:
+    """One question; its relation and n are those of the registration."""
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
     return Request(

@@ -23,6 +23,7 @@ from pages.shell.ledger.held import PATIENT
 from pages.shell.session import remembered, wait_for
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
+PREVIEW = "Until you publish it, what is drawn is a private preview: charged all the same, and seen again free."
 LOOK_EVERY = 0.5
 """Seconds."""
 HELD, LAST, REHEARSED = "release_drawing", "release_last", "release_rehearsed"
@@ -73,7 +74,7 @@ def _rehearse(digest: str) -> None:
 
 def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, price: Price, left: Price) -> None:
     """State 5: the one button that charges. It draws what it was drawn with, whatever moved since."""
-    st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.")
+    st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.", help=PREVIEW)
     st.button(
         f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
         args=(ledger, dataset_id, request, table),

@@ -14,7 +14,7 @@ from dpcore.ledger.units import Price
 from dpcore.release import cost, refusal
 from dpcore.requests.joint import Asked
 from pages.data.picker import pick_source
-from pages.release.asked import Found, asked, once_more, other_cap, request_of
+from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
     ask_rehearsal,
@@ -35,9 +35,9 @@ from pages.release.worker import busy, under_way
 from pages.shell.ledger.door import admitted, has_login, why_closed
 from pages.shell.ledger.held import Account, account_of, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
-from pages.shell.private.chip import escaped
-from pages.shell.private.twin import is_twin
-from pages.shell.session import upload
+from pages.shell.private.chip import chip, escaped
+from pages.shell.private.twin import untwinned
+from pages.shell.session import OnPage
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
 MOST_LINES = 6
@@ -66,20 +66,21 @@ def releasing() -> None:
         st.caption(f"Its place: `{_place()}`")
         return
     with st.sidebar:
-        source = pick_source(pairs=True, persons=True)
-    own = upload()
-    if is_twin(source) and own is not None:
-        source = own
+        page = elsewhere()
+        source = page.source if page else pick_source(pairs=True, persons=True)
+    if page:
+        chip(source)
+    source = untwinned(source)
     account = account_of(source)
     if account is None:
         register(found, source)
     else:
         tell_what_was_seen(account, source)
-        _registered(found, account, source, held)
+        _registered(found, account, source, held, page)
     st.caption(f"The ledger is in `{_place()}`.")
 
 
-def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None) -> None:
+def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None, page: OnPage | None) -> None:
     """States 3 to 8."""
     if account.wrong:
         st.error(account.wrong)
@@ -88,7 +89,7 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
     st.header(f"Spent ε {spent_words(account.spent)}, left {_epsilon(account.spent.left)}")
     st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
-        first = request_of(source, account.registration)
+        first = request_of(source, account.registration, page)
     if held:
         waiting(held.future)
         return

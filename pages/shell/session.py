@@ -10,12 +10,14 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpcore.core import Entry, Queries
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dpcore.experiments.recipe import Recipe
@@ -116,7 +118,7 @@ def upload() -> Source | None:
 
 def remember_upload(source: Source | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
-    for key in ("upload", "memory", "shown"):
+    for key in ("upload", "memory", "shown", "shown_elsewhere"):
         st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
     st.session_state["upload"] = source
 
@@ -204,6 +206,36 @@ def keep_shown(recipe: Recipe) -> None:
 def shown() -> Recipe | None:
     """What Play showed last, if anything."""
     found: Recipe | None = st.session_state.get("shown")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnPage:
+    """What a page beside Play shows, as it may be released.
+
+    Attributes:
+        place: the page's title.
+        source: the rows themselves, also where a twin is drawn in their place.
+        queries: asked.
+        entry: of the catalogue.
+        values: the mechanism's parameters.
+    """
+
+    place: str
+    source: Source
+    queries: Queries
+    entry: Entry
+    values: Mapping[str, Any]
+
+
+def keep_on_page(found: OnPage) -> None:
+    """This page was the last to show something that may be asked for on Release."""
+    st.session_state["shown_elsewhere"], st.session_state["shown_last"] = found, "elsewhere"
+
+
+def on_page() -> OnPage | None:
+    """What a page beside Play showed last, if anything."""
+    found: OnPage | None = st.session_state.get("shown_elsewhere")
     return found
 
 

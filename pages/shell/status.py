@@ -34,11 +34,12 @@ def frame_style() -> None:
     st.html(f"<style>{STYLE}</style>")
 
 
-def status_line(spent: str = "") -> None:
+def status_line(spent: str = "", *, release: bool = False) -> None:
     """The odometer, the steward switch and the link to copy, always in sight.
 
     Args:
         spent: what a ledger says is spent of the data in use; without one nothing is.
+        release: whether what the page shows may be drawn once and charged, where a ledger holds the data.
     """
     _spent.set(spent or SPENT)
     held = (held_file(), upload())
@@ -58,6 +59,9 @@ def status_line(spent: str = "") -> None:
     bar = left.container(horizontal=True, vertical_alignment="center", key="status_bar")
     _slot.set(bar.empty())
     _line.set(bar.empty())
+    if spent and release:
+        help_text = "One draw by the secure sampler, charged to the ledger. Until you publish it, nobody else has it."
+        bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
     if private:
         say("No value of your private data is shown.")
     else:

@@ -19,6 +19,8 @@ from pages.shell.session import carried, saw_true_values
 
 TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
 """Pages with a choice of data of their own: its name in the link, and the sample they open with."""
+RELEASABLE = {"", "start", "tables", "one-number", "conversation"}
+"""Pages that show what may be drawn once and charged; Plan has a button of its own for that."""
 OTHERS = {"learn", "directions", "random-privacy"}
 """Pages about other data."""
 QUICK_ROWS = 200_000
