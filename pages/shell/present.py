@@ -34,7 +34,7 @@ CHARTS = (
     "subset_bits_chart", "subset_questions_chart", "odds_guess_chart", "audit_loss_chart", "audit_scores_chart",
     "population_needed_chart", "directions_errors_chart", "directions_moved_chart", "random_losses_chart",
     "random_histograms_chart", "random_growth_chart", "random_alone_chart", "polynomials_step_chart",
-    "polynomials_bias_chart", "polynomials_rows_chart",
+    "polynomials_bias_chart", "printed_run_chart", "polynomials_rows_chart",
 )  # fmt: skip
 """What goes on the stage: the first of these charts that is drawn. A lesson draws one at a time."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")

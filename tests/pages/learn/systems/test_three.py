@@ -35,7 +35,7 @@ def test_the_promise_is_drawn_where_the_margin_is_and_nowhere_else() -> None:
     picture = sound(directions.errors(seen=seen, n=1000, epsilon=1.0, guess=0.05))
     boxes = picture.find(Region, role="theory")
     assert [box.x for box in boxes] == [(-45.0, 45.0), (135.0, 315.0)]
-    assert all(box.y is not None and box.y[1] == 0.01 and 0 < box.y[0] < 0.003 for box in boxes)
+    assert all(box.y and box.y[1] == 0.01 and 0 < box.y[0] < 0.003 for box in boxes)
     promised = numbers(picture.one(Curve, role="theory").y)
     assert np.isnan(promised[1]) and (promised[[0, 2, 3]] == 0.01).all()
     assert picture.one(Rule, role="guess").y == 0.05
