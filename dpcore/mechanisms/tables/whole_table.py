@@ -38,6 +38,8 @@ from dpcore.randomness import Sampler
 if TYPE_CHECKING:
     import pandas as pd
 
+ROWS_OF_NOBODY = "rows_of_nobody"
+"""What a file of the rows is called."""
 LEAN = 12.0
 """Times the columns' mean size and the noise of pairs as a share of rows: how far single columns are preferred."""
 MOST_LEAN = 4.0
