@@ -72,6 +72,27 @@ class RowsRelease(ContrastsRelease):
         largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
         return fitted_rows(rows, largest if ways > 1 else {}, seed=self._seed(trial))
 
+    def off_by(self, table: Set, rows: Integers, *, beta: float) -> Floats:
+        """By how many rows no cell of one table of the rows of each release is off, (T,), except with chance beta.
+
+        The bound is for all tables of k columns at once, and follows from what was released: how far the rows are from
+        the unbiased table, and how far that may be from the true one, by noise. Infinity for a table that was not
+        measured.
+
+        Args:
+            table: k columns.
+            rows: of each release, (T, n, d).
+            beta: failure chance.
+        """
+        if len(table) > self.plan.kinds.ways:
+            return np.full(self.trials, math.inf)
+        measured, shape = self.unbiased(table), tuple(self.domain.sizes[a] for a in table)
+        noise = self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * asked(self.problem).count / beta))
+        codes = (np.ravel_multi_index(tuple(each[:, a] for a in table), shape) for each in rows)
+        counts = np.array([np.bincount(each, minlength=math.prod(shape)) for each in codes])
+        apart: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)
+        return apart + noise
+
     def table(self, *, trial: int = 0) -> pd.DataFrame:
         """The rows with the table's own column names, kinds and labels."""
         from dpcore.data.frames import frame_of

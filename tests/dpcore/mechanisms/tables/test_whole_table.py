@@ -21,7 +21,7 @@ from dpcore.mechanisms.tables.counting import count_tables, finished
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable, fitted_rows
-from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of
+from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
 
@@ -161,6 +161,29 @@ def test_never_worse_than_single_columns(neighbours: Neighbours, epsilon: float,
     ours, theirs = (mechanism.run(found, Preview(seed), 5) for found in (state, single))
     found = [np.mean([apart(release.rows(trial=t), records) for t in range(5)]) for release in (ours, theirs)]
     assert found[0] <= 1.05 * found[1]
+
+
+@every_relation
+def test_the_rows_errors_stay_within_what_the_release_says(neighbours: Neighbours, seed: int) -> None:
+    """120 releases: no cell of any pair is off by more, but for chance beta; a sixth of it is often exceeded."""
+    trials, beta, n = 120, 0.1, 200
+    problem = problem_of((2, 3, 4), ways=2, n=n, neighbours=neighbours)
+    records = correlated((2, 3, 4), n=n, seed=seed)
+    mechanism = WholeTable(epsilon=2.0, delta=1e-6, rule=False)
+    release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), trials)
+    rows = np.array([release.rows(trial=trial) for trial in range(trials)])
+    share = np.zeros(trials)
+    for pair in problem.queries.sets():  # type: ignore[attr-defined]  # of Marginals
+        sizes = tuple((2, 3, 4)[a] for a in pair)
+        counts = np.array([table_of(each[:, list(pair)], sizes, tuple(range(2))) for each in rows])
+        off = np.abs(counts - table_of(records[:, list(pair)], sizes, tuple(range(2)))).reshape(trials, -1).max(axis=1)
+        share = np.maximum(share, off / release.off_by(pair, rows, beta=beta))
+    assert (share > 1).mean() <= beta
+    assert (share > 1 / 6).mean() > beta
+    single = WholeTable(epsilon=0.02, delta=1e-6).run(
+        mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), 1
+    )
+    assert np.isinf(single.off_by((0, 1), rows[:1], beta=beta)).all()
 
 
 # A table of every kind of column.
