@@ -1,4 +1,4 @@
-"""A whole table on the Plan page: rows of nobody with the declared columns, and errors of pairs beside what is promised."""
+"""A whole table on the Plan page: rows of nobody with the declared columns, errors of pairs beside what is promised."""
 
 from __future__ import annotations
 
