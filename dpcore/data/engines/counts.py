@@ -35,7 +35,7 @@ class Counts(Dataset):
             object.__setattr__(self, name, value)
 
     @property
-    def records(self) -> NDArray[Any]:  # type: ignore[override]
+    def records(self) -> NDArray[Any]:
         """Raises DataError: there are none."""
         raise DataError(NO_ROWS)
 
@@ -46,7 +46,7 @@ class Counts(Dataset):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Encoding:
     """One column and the cells its values are counted in.
 
     Attributes:
@@ -75,7 +75,7 @@ class Part:
         return labels
 
 
-def parts_of(reading: Reading) -> tuple[Part, ...]:
+def parts_of(reading: Reading) -> tuple[Encoding, ...]:
     """The columns of a reading, in the order in which ``dataset_of`` wants their cells.
 
     Raises:
@@ -87,9 +87,9 @@ def parts_of(reading: Reading) -> tuple[Part, ...]:
         case Columns(names=names, on=Line() | Categories() as kind):
             return (_part(names[0], kind),)
         case Columns(names=names, on=Grid(first=first, second=second)):
-            return Part(column=names[0], on=first), Part(column=names[1], on=second)
+            return Encoding(column=names[0], on=first), Encoding(column=names[1], on=second)
         case Columns(names=names, on=Grouped(labels=labels, line=line)):
-            return Part(column=names[0], on=Categories(labels=labels)), Part(column=names[1], on=line)
+            return Encoding(column=names[0], on=Categories(labels=labels)), Encoding(column=names[1], on=line)
         case Columns(names=names, on=Attributes(columns=kinds)):
             return tuple(map(_part, names, kinds))
         case YesNo(predicates=asked) | Several(attributes=asked):
@@ -97,15 +97,15 @@ def parts_of(reading: Reading) -> tuple[Part, ...]:
     raise DataError(NO_ROWS)
 
 
-def _part(column: str, kind: Line | Categories) -> Part:
-    return Part(column=column, on=kind.line if isinstance(kind, Binned) else kind)
+def _part(column: str, kind: Line | Categories) -> Encoding:
+    return Encoding(column=column, on=kind.line if isinstance(kind, Binned) else kind)
 
 
-def _asked(each: Coded | Predicate) -> Part:
+def _asked(each: Coded | Predicate) -> Encoding:
     if isinstance(each, Coded):
-        return Part(column=each.column, on=each.categories, cuts=each.cuts)
+        return Encoding(column=each.column, on=each.categories, cuts=each.cuts)
     cuts = () if each.kind == "is" else (float(each.value),)
-    return Part(column=each.column, on=Categories(labels=(str(each.value),)), cuts=cuts)
+    return Encoding(column=each.column, on=Categories(labels=(str(each.value),)), cuts=cuts)
 
 
 def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: Provenance) -> Dataset:
@@ -127,29 +127,34 @@ def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: 
 def _records(reading: Reading, cells: Sequence[Integers]) -> NDArray[Any]:
     """Records of rows with these cells, as ``reading.records`` makes them of rows: (m,), or (m, d)."""
     domain = reading.domain
+    found: NDArray[Any]
     match domain:
         case Line():
             return cells[0]
         case Grid():
             fits = (cells[0] < domain.first.ordered) & (cells[1] < domain.second.ordered)
-            return np.where(fits, cells[0] * domain.second.ordered + cells[1], domain.ordered)
+            found = np.where(fits, cells[0] * domain.second.ordered + cells[1], domain.ordered)
+            return found
         case Grouped():
             fits = (cells[0] < len(domain.labels)) & (cells[1] < domain.line.ordered)
-            return np.where(fits, cells[0] * domain.line.ordered + cells[1], domain.ordered)
+            found = np.where(fits, cells[0] * domain.line.ordered + cells[1], domain.ordered)
+            return found
         case Categories():
             return domain.encode(cells[0])
         case Attributes():
             told = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
             return domain.encode([_told(each, column) for each, column in zip(told, cells, strict=True)])
     assert isinstance(reading, YesNo)
-    return np.stack([_told(each, column) for each, column in zip(reading.predicates, cells, strict=True)], axis=1) == 1
+    found = np.stack([_told(each, column) for each, column in zip(reading.predicates, cells, strict=True)], axis=1) == 1
+    return found
 
 
 def _told(each: Coded | Predicate | None, cells: Integers) -> Integers:
     """A predicate as no and yes, anything else as it is."""
     if not isinstance(each, Predicate):
         return cells
-    return (cells == int(each.kind == "at least")).astype(np.int64)
+    held: Integers = (cells == int(each.kind == "at least")).astype(np.int64)
+    return held
 
 
 def checked(line: Line) -> None:
@@ -164,4 +169,4 @@ def checked(line: Line) -> None:
         raise ParameterError("The bounds are too far apart or too close together to be cut so by an engine.")
 
 
-__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Part", "Truth", "checked", "dataset_of", "parts_of"]
+__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "Truth", "checked", "dataset_of", "parts_of"]

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line, Truth
-from dpcore.data.engines.counts import Part, checked
+from dpcore.data.engines.counts import Encoding, checked
 from dpcore.data.reading.spellings import period, truth
 from dpcore.data.reading.tables import FRACTIONS, plain
 
 TINY = 2.0**-40
-"""Of a line's span: nothing so near its low end leaves the first cell, and no quotient of it is too small for a double."""
+"""Of a line's span: what is nearer to its low end is in the first cell, and no quotient is too small for a double."""
 Values = dict[str, list[str] | list[float]]
 
 
@@ -68,7 +68,9 @@ class Dialect(ABC):
         """A number to its last digit."""
         return f"CAST('{number!r}' AS {self.double})"
 
-    def query(self, table: str, parts: Sequence[Part], columns: Sequence[Column], *, most: int) -> tuple[str, Values]:
+    def query(
+        self, table: str, parts: Sequence[Encoding], columns: Sequence[Column], *, most: int
+    ) -> tuple[str, Values]:
         """SQL for the cell of each part, and how many rows have these cells; and the lists it takes.
 
         Args:
@@ -92,7 +94,7 @@ class Dialect(ABC):
         inner = f"(SELECT {', '.join(cells)} FROM {inner}) s"
         return f"SELECT {names}, count(*) AS k FROM {inner} GROUP BY {names} LIMIT {most + 1}", values
 
-    def _value(self, part: Part, column: Column, key: str, values: Values) -> str:
+    def _value(self, part: Encoding, column: Column, key: str, values: Values) -> str:
         """SQL for what a column's cell is worked out from; labels and truths are worked out at once."""
         if part.cuts:
             return self.number(column)
@@ -118,7 +120,7 @@ class Dialect(ABC):
         along = f"{self._clipped(line, x)} / {self.real(line.high - line.low)} * {self.real(line.ordered)}"
         return f"least(floor({along}), {self.real(line.ordered - 1)})"
 
-    def _cell(self, part: Part, i: int) -> str:
+    def _cell(self, part: Encoding, i: int) -> str:
         """SQL for the cell from the value and its guess."""
         x, g = f"x{i}", f"g{i}"
         if part.cuts:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.core import DataError
 from dpcore.data.engines.dialects import Column, Dialect, Duck, Values
-from dpcore.data.engines.engine import MOST_COLUMNS, Engine
+from dpcore.data.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
 from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.intake import LIMITS, Limits
 from dpcore.data.reading.tables import plain
@@ -31,6 +31,7 @@ class Embedded(Engine):
     path: Path
     name: str = ""
     _connection: Connection = field(init=False)
+    _asking: list[Connection] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         connection = self.answered(self._connect)
@@ -59,21 +60,27 @@ class Embedded(Engine):
         """Those that a file's reader would read."""
         query = f"SELECT column_name AS name, column_type AS kind FROM (DESCRIBE FROM {self.table})"
         found = self.answered(lambda: run(self._connection, query, limits=self.limits))
-        kinds = [Column(name=str(name), kind=str(kind)) for name, kind in zip(found["name"], found["kind"], strict=True)]
+        kinds = [
+            Column(name=str(name), kind=str(kind)) for name, kind in zip(found["name"], found["kind"], strict=True)
+        ]
         return [each for each in kinds if plain("x", each.kind)][:MOST_COLUMNS]
 
     def ask(self, query: str, values: Values, *, width: int) -> Any:
         """In one array, (m, width)."""
         with self._connection.cursor() as cursor:
-            found = run(cursor, query, dict(values) or None, limits=self.limits)
+            self._asking.append(cursor)
+            try:
+                found = run(cursor, query, dict(values) or None, limits=self.limits)
+            finally:
+                self._asking.remove(cursor)
         if any(np.ma.is_masked(each) for each in found.values()):
-            raise DataError("The engine answered with something else than counts of cells.")
+            raise DataError(NOT_COUNTS)
         return np.stack([np.asarray(each, dtype=np.int64) for each in found.values()], axis=1)
 
     def interrupt(self) -> None:
-        """DuckDB's own; of the connection and with it of its cursors."""
-        if "_connection" in self.__dict__:
-            self._connection.interrupt()
+        """DuckDB's own: a cursor is a connection of its own."""
+        for cursor in list(self._asking):
+            cursor.interrupt()
 
     def close(self) -> None:
         """The connection holds no file open but while it reads."""

@@ -13,10 +13,11 @@ import numpy as np
 
 from dpcore.core import DataError, Integers
 from dpcore.core.problem import MOST_ROWS
-from dpcore.data.engines.counts import Part
+from dpcore.data.engines.counts import Encoding
 from dpcore.data.engines.dialects import Column, Dialect, Values
 
 MOST_COLUMNS = 1_000
+NOT_COUNTS = "The engine answered with something else than counts of cells."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ class Engine(ABC):
 
     @abstractmethod
     def ask(self, query: str, values: Values, *, width: int) -> Any:
-        """The answer: rows of so many whole numbers, in anything that NumPy makes an array of.
+        """The answer: rows of so many whole numbers, a list of tuples or an array.
 
         It may raise whatever its driver raises: ``counted`` keeps that to itself. It stops at the allowance.
         """
@@ -71,7 +72,7 @@ class Engine(ABC):
     def close(self) -> None:  # noqa: B027 - an engine without a connection has nothing to do
         """Let go of the connection."""
 
-    def counted(self, parts: Sequence[Part], columns: Sequence[Column]) -> tuple[Integers, Integers]:
+    def counted(self, parts: Sequence[Encoding], columns: Sequence[Column]) -> tuple[Integers, Integers]:
         """The cells that hold a row, (m, parts), and how many rows, (m,).
 
         Raises:
@@ -79,6 +80,8 @@ class Engine(ABC):
         """
         query, values = self.dialect.query(self.table, parts, columns, most=self.allowance.answers)
         found = self.answered(lambda: self.ask(query, values, width=len(parts) + 1))
+        if not isinstance(found, list | np.ndarray):
+            raise DataError(NOT_COUNTS)
         if len(found) > self.allowance.answers:
             raise DataError(
                 f"More than {self.allowance.answers:,} combinations of cells hold somebody: declare fewer columns, or "
@@ -128,6 +131,7 @@ class Engine(ABC):
 
 def _checked(found: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:
     """Cells and counts, if that is what an answer holds."""
+    numbers: Integers | None
     try:
         if isinstance(found, np.ndarray) and found.dtype.kind == "i":
             numbers = found.reshape(-1, len(sizes) + 1).astype(np.int64)
@@ -141,4 +145,4 @@ def _checked(found: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:
         fits = (cells >= 0).all() and (cells < np.array(sizes)).all() and (counts >= 0).all()
         if fits and sum(counts.tolist()) <= MOST_ROWS:
             return cells, counts
-    raise DataError("The engine answered with something else than counts of cells.")
+    raise DataError(NOT_COUNTS)

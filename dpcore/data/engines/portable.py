@@ -75,9 +75,10 @@ class Portable(Dialect):
 
     def _parsed(self, text: str) -> str:
         bare = self.stripped(text)
+        joined = f"trim(LEADING '+' FROM replace({bare}, '_', ''))"
         return (
             f"CASE WHEN length({text}) > {LONGEST} THEN NULL WHEN {self.matches(bare, NUMBER)} THEN"
-            f" {self.cast(f"replace({bare}, '_', '')", DOUBLE)} WHEN {self.matches(bare, SMALL)} THEN 0 END"
+            f" {self.cast(joined, DOUBLE)} WHEN {self.matches(bare, SMALL)} THEN 0 END"
         )
 
     def truth(self, column: Column) -> str:
@@ -87,7 +88,9 @@ class Portable(Dialect):
             return f"CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 ELSE 2 END"
         number = self.number(column)
         words = f"lower({self.text(column)})" if column.kind == TEXT else "''"
-        return f"CASE WHEN {words} IN {YES} OR {number} = 1 THEN 1 WHEN {words} IN {NO} OR {number} = 0 THEN 0 ELSE 2 END"
+        return (
+            f"CASE WHEN {words} IN {YES} OR {number} = 1 THEN 1 WHEN {words} IN {NO} OR {number} = 0 THEN 0 ELSE 2 END"
+        )
 
     def period(self, column: Column, step: str) -> str:
         """See ``spellings.period``, whose forms these are."""
@@ -115,6 +118,7 @@ class Portable(Dialect):
 
     def _day(self, text: str) -> str:
         """The day in UTC of a text with a day, and perhaps a time and its offset."""
+
         def part(pattern: str) -> str:
             return f"coalesce({self.cast(self.inner(text, pattern), WHOLE)}, 0)"
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import importlib
 import socket
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dpcore.core import DataError
 from dpcore.data.engines.dialects import Column, Dialect, Values
-from dpcore.data.engines.engine import MOST_COLUMNS, Engine
+from dpcore.data.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
 from dpcore.data.engines.portable import (
-    DATE, DECIMAL, DOUBLE, INSTANT, SINGLE, TEXT, TIME, TRUTH, WHOLE, Portable,
+    DATE,
+    DECIMAL,
+    DOUBLE,
+    INSTANT,
+    SINGLE,
+    TEXT,
+    TIME,
+    TRUTH,
+    WHOLE,
+    Portable,
 )  # fmt: skip
 
 KINDS = {
@@ -73,11 +83,15 @@ class PostgresWords(Portable):
         if column.kind == DECIMAL:
             return self._near(name)
         number = f"CAST({name} AS DOUBLE PRECISION)"
-        return number if column.kind == WHOLE else f"CASE WHEN abs({number}) <= {self.real(float(LARGEST))} THEN {number} END"
+        return (
+            number
+            if column.kind == WHOLE
+            else f"CASE WHEN abs({number}) <= {self.real(float(LARGEST))} THEN {number} END"
+        )
 
     def stripped(self, text: str) -> str:
         """Other white space than blanks, too."""
-        return f"btrim({text}, E' \\t\\n\\r\\f\\v')"
+        return f"btrim({text}, E' \\t\\n\\r\\f\\x0b')"
 
     def days(self, text: str) -> str:
         """Made of its parts, if the month has so many days."""
@@ -86,7 +100,7 @@ class PostgresWords(Portable):
             for form in ("^([0-9]{4})", "^[0-9]{4}-([0-9]{2})", "^[0-9]{4}-[0-9]{2}-([0-9]{2})")
         )
         leap = f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))".replace("%", "%%")
-        last = f"CASE WHEN {month} = 2 THEN CASE WHEN {leap} THEN 29 ELSE 28 END WHEN {month} IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+        last = f"CASE WHEN {month} IN (4, 6, 9, 11) THEN 30 WHEN {month} <> 2 THEN 31 WHEN {leap} THEN 29 ELSE 28 END"
         made = f"make_date(CASE {year} WHEN 0 THEN -1 ELSE {year} END, {month}, {day})"  # year 0 is called 1 BC
         return f"CASE WHEN {day} <= {last} THEN {made} - DATE '1970-01-01' END"
 
@@ -108,6 +122,9 @@ class Postgres(Engine):
     address: str
     name: str
     _held: list[Any] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close, self._held)
 
     @property
     def table(self) -> str:
@@ -159,7 +176,7 @@ class Postgres(Engine):
         """Rows of whole numbers."""
         found = self._stream(query, dict(values), most=self.allowance.answers)
         if any(len(row) != width for row in found):
-            raise DataError("The engine answered with something else than counts of cells.")
+            raise DataError(NOT_COUNTS)
         return found
 
     def interrupt(self) -> None:
@@ -170,5 +187,9 @@ class Postgres(Engine):
 
     def close(self) -> None:
         """Close the connection."""
-        while self._held:
-            self._held.pop().close()
+        _close(self._held)
+
+
+def _close(held: list[Any]) -> None:
+    while held:
+        held.pop().close()

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpcore.core import DataError, Dataset, Domain, Integers, Provenance, ProvenanceKind
 from dpcore.data.declared import DeclaredTable
 from dpcore.data.domains import Categories, Line
-from dpcore.data.engines.counts import NO_ROWS, Part, dataset_of, parts_of
+from dpcore.data.engines.counts import NO_ROWS, Encoding, dataset_of, parts_of
 from dpcore.data.engines.dialects import Column
 from dpcore.data.engines.engine import Engine
 from dpcore.data.reading.intake import LIMITS, clean_name, clean_names
@@ -38,10 +38,9 @@ class CountedTable(Table):
     def hold(self, array: NDArray[Any]) -> None:
         """See ``reserve``."""
 
-    def _refuse(self, *_: Any, **__: Any) -> Never:
+    def _ask(self, query: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Every question about rows ends here."""
         raise DataError(f"{self.name}: {NO_ROWS}")
-
-    numbers = labels = truths = periods = present = codes = texts = looks_numeric = distinct = _refuse
 
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
         """How the reader's own copy is read, if there is one."""
@@ -52,7 +51,8 @@ def _bare(name: str, columns: tuple[str, ...], rows: int, notes: tuple[str, ...]
     """The fields that every table has, of one without rows."""
     held = ExitStack()
     return {
-        "name": name, "columns": columns, "row_count": rows, "notes": notes, "header": None, "_texts": (),
+        "name": name, "columns": columns, "row_count": rows, "notes": notes, "header": None,
+        "_texts": ("",) * len(columns),
         "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_held": held,
     }  # fmt: skip
 
@@ -77,7 +77,7 @@ class EngineTable(CountedTable):
         """What the engine counts now."""
         return dataset_of(reading, *self.counted(parts_of(reading)), provenance)
 
-    def counted(self, parts: Sequence[Part]) -> tuple[Integers, Integers]:
+    def counted(self, parts: Sequence[Encoding]) -> tuple[Integers, Integers]:
         """The cells that hold a row, (m, parts), and how many rows, (m,)."""
         return self.engine.counted(parts, [self.kinds[self._position(part.column)] for part in parts])
 
@@ -87,7 +87,7 @@ class EngineTable(CountedTable):
         Raises:
             DataError: no column is; or too many combinations of cells hold somebody; or persons are declared.
         """
-        parts = tuple(Part(column=column.name, on=column.on) for column in declared.used)
+        parts = tuple(Encoding(column=column.name, on=column.on) for column in declared.used)
         if declared.person:
             parts_of(declared.reading(declared.used[0].name))  # which says why not
         if not parts:
@@ -108,18 +108,16 @@ class Snapshot(CountedTable):
         counts: rows in each, (m,).
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Encoding, ...]
     cells: Integers
     counts: Integers
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """The counts of some of the columns; raises DataError where they were counted on other cells."""
         wanted = parts_of(reading)
-        return dataset_of(
-            reading, np.stack([self._cells(part) for part in wanted], axis=1), self.counts, provenance
-        )
+        return dataset_of(reading, np.stack([self._cells(part) for part in wanted], axis=1), self.counts, provenance)
 
-    def _cells(self, wanted: Part) -> Integers:
+    def _cells(self, wanted: Encoding) -> Integers:
         """One column's cells as a reading wants them."""
         place = next((place for place, part in enumerate(self.parts) if part.column == wanted.column), None)
         if place is None:
@@ -129,10 +127,10 @@ class Snapshot(CountedTable):
             return cells
         if wanted.cuts or type(held.on) is not type(wanted.on):
             raise DataError(OTHER_CELLS)
-        if type(wanted.on) is Categories and isinstance(held.on, Categories):
-            if set(wanted.labels) <= set(held.labels):
-                codes = [wanted.labels.index(label) if label in wanted.labels else len(wanted.labels) for label in held.labels]
-                return np.array([*codes, len(wanted.labels)])[cells]
+        if type(wanted.on) is Categories and set(wanted.labels) <= set(held.labels):
+            code = {label: place for place, label in enumerate(wanted.labels)}
+            found: Integers = np.array([*(code.get(label, len(code)) for label in held.labels), len(code)])[cells]
+            return found
         if type(wanted.on) is Line and isinstance(held.on, Line):
             return _nested(held.on, wanted.on, cells)
         raise DataError(OTHER_CELLS)
