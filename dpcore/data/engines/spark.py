@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import tempfile
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ KINDS = {
 }  # fmt: skip
 QUIET = "rootLogger.level = off\n"
 GROUP = "dpscope"
+TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Loggers of pyspark that write an engine's whole message, records and all, where the server writes."""
 
 
 class SparkWords(Portable):
@@ -127,6 +130,8 @@ class Spark(Engine):
                 builder = builder.config(key, value)
             session = (builder.master(self.master) if self.master else builder).getOrCreate()
             session.sparkContext.setLogLevel("OFF")
+            for talker in TALKERS:
+                logging.getLogger(talker).disabled = True
             self._held.append(session)
         return self._held[0]
 
