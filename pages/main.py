@@ -34,8 +34,8 @@ page = st.navigation(
         "Release": [st.Page(HERE / "release/page.py", title="Release", url_path="release")],
         "Learn": [
             st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
-            st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),
-            st.Page(HERE / "sparse/page.py", title="Random privacy", url_path="random-privacy"),
+            st.Page(HERE / "learn/directions/page.py", title="Directions", url_path="directions-workbench"),
+            st.Page(HERE / "learn/sparse/page.py", title="Random privacy", url_path="random-privacy-workbench"),
         ],
     },
     position="top",

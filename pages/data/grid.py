@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -56,6 +57,9 @@ NAME = "Column"
 BETWEEN = "; "
 """Between labels in a cell of the grid, where none of them holds it."""
 TALLEST = 420
+_every_key = st.components.v2.component(
+    "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +209,7 @@ def edit_grid(held: HeldFile) -> None:
         frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(), alt=ALT,
         height=min(TALLEST, 36 * (len(rows) + 1) + 2), placeholder="–",
     )  # fmt: skip
+    _every_key(key=f"{held.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
     for place, edits in st.session_state[key]["edited_rows"].items():
         for title, value in edits.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError
+from dpcore.data.engines.tables import EngineTable
 from dpcore.data.sources import Uploaded
 from dpcore.ledger.fingerprint import key_of
 from dpcore.ledger.looks import note_look
@@ -21,7 +22,10 @@ UNTOLD = "The ledger could not be told that true values are seen; of private row
 def tell_of_looks() -> None:
     """Called by the router before every page: note what it may show; where that fails, the steward's word waits."""
     st.session_state.pop(WAITS, None)
-    for origin in (each.origin for each in (held_file(), upload()) if each is not None):
+    held = held_file()
+    # Of a table that an engine keeps, the counts in use alone are shown.
+    brought = (None if held and isinstance(held.table, EngineTable) else held, upload())
+    for origin in (each.origin for each in brought if each is not None):
         if isinstance(origin, Uploaded) and (not origin.private or wants_to_look() or saw_true_values()):
             try:
                 _note(origin)
