@@ -11,7 +11,7 @@ from dpcore.ledger.store import Ledger
 from pages.release.results import day_of, result, stored_sentence
 from pages.shell.ledger.door import person, role
 from pages.shell.ledger.held import Account, account_in, ledger
-from pages.shell.ledger.odometer import spent_words
+from pages.shell.ledger.odometer import spent_sentence
 from pages.shell.private.chip import escaped
 
 LOG_IN = "The ledger opens for its stewards. Whoever is logged in sees what they published."
@@ -56,7 +56,7 @@ def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
     if account.wrong:
         st.error(account.wrong)
     elif analyst:
-        st.caption(f"Spent ε {spent_words(account.spent)}.")
+        st.caption(spent_sentence(account.spent))
     for stored in reversed(releases):
         st.markdown(f"**{stored_sentence(stored)}** {day_of(stored)}.")
         if st.toggle("Show", key=f"release_guest-{account.dataset_id[:8]}-{stored.entry}"):

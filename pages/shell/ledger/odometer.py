@@ -47,7 +47,12 @@ def odometer(page: str) -> str:
         return ""  # the page Release says it
     except LedgerError:
         return UNKNOWN
-    return f"Spent **ε {spent_words(found.spent)}**. "
+    return spent_sentence(found.spent)
+
+
+def spent_sentence(spent: Spent) -> str:
+    """Spent **ε 0.6 of 2**."""
+    return f"Spent **ε {spent_words(spent)}**. "
 
 
 def spent_words(spent: Spent) -> str:
