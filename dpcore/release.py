@@ -22,11 +22,13 @@ from dpcore.core import (
 )
 from dpcore.core import Release as Drawn
 from dpcore.data.declared import Capped
+from dpcore.data.engines.tables import CountedTable
 from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
-from dpcore.ledger.looks import looked_at
+from dpcore.ledger.fingerprint import key_of
+from dpcore.ledger.looks import looked_at, print_of_name
 from dpcore.ledger.reading import account_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
@@ -155,7 +157,7 @@ def release(
             if sentence := refusal(request, registration, account):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
-            seen = looked_at(ledger.folder, ledger.fingerprints(dataset_id))
+            seen = looked_at(ledger.folder, {*ledger.fingerprints(dataset_id), *_also(ledger, table)})
             attempt = ledger.begin(dataset_id, request.document, price, by)
             attempted = True
             with ledger.drawing(dataset_id) as connection:
@@ -186,6 +188,12 @@ def release(
         return Failed(sentence=DIED) if attempted else Busy()
     except (LedgerError, DataError) as error:
         return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
+
+
+def _also(ledger: Ledger, table: Table) -> list[str]:
+    """What a look at other counts of the same table was noted under."""
+    kept = isinstance(table, CountedTable)
+    return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
 
 
 def _wrong_columns(registration: Registration, request: Asked, table: Table) -> str:

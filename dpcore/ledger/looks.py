@@ -6,6 +6,8 @@ before the rows are registered, and whatever they are called when they are broug
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +15,11 @@ from dpcore.ledger.connection import made_private, sentences
 
 FOLDER = "looks"
 """In a ledger's folder."""
+
+
+def print_of_name(name: str, *, key: bytes) -> str:
+    """Stands for a table that an engine keeps: its counts differ with each declaration, and its name does not."""
+    return hmac.digest(key, b"name" + name.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
 
 
 def note_look(folder: Path, print_of_rows: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError
-from dpcore.data.engines.tables import EngineTable
+from dpcore.data.engines.tables import CountedTable, EngineTable
 from dpcore.data.sources import Uploaded
 from dpcore.ledger.fingerprint import key_of
-from dpcore.ledger.looks import note_look
+from dpcore.ledger.looks import note_look, print_of_name
 from dpcore.ledger.records import LedgerError
 from pages.data.upload import held_file
 from pages.shell.ledger.held import ledger, print_of
@@ -38,5 +38,8 @@ def _note(origin: Uploaded) -> None:
     found = ledger()
     noted: set[tuple[str, str]] = st.session_state.setdefault(NOTED, set())
     if found is not None and (about := (str(found.folder), origin.key)) not in noted:
-        note_look(found.folder, print_of(origin, key_of(found.folder)))
+        key = key_of(found.folder)
+        note_look(found.folder, print_of(origin, key))
+        if isinstance(origin.table, CountedTable):
+            note_look(found.folder, print_of_name(origin.table.name, key=key))
         noted.add(about)

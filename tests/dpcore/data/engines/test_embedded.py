@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from dpcore.data.engines.engine import Allowance
 from dpcore.data.engines.tables import EngineTable, from_engine, open_table
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns, Measure, Vectors
+from dpcore.ledger.fingerprint import key_of
+from dpcore.ledger.looks import note_look, print_of_name
 from dpcore.ledger.records import Actor, Refused, Registration, Role, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
@@ -162,3 +165,12 @@ def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
     stored = release(ledger, dataset_id, request, table.snapshot(DECLARED), by)
     assert isinstance(stored, Stored)
     assert ledger.account(dataset_id).spent == Price.allowed(epsilon=0.5, delta=0)
+    assert not stored.body["guarantee"]["steward_saw_true_values"]
+    # A look at other counts of the same table is a look at it.
+    note_look(ledger.folder, print_of_name("another", key=key_of(ledger.folder)))
+    for draw, name in ((2, ""), (3, "folder")):
+        if name:
+            note_look(ledger.folder, print_of_name(name, key=key_of(ledger.folder)))
+        cheap = replace(request, draw=draw, values={"epsilon": 0.1})
+        again = release(ledger, dataset_id, cheap, table.snapshot(DECLARED), by)
+        assert isinstance(again, Stored) and again.body["guarantee"]["steward_saw_true_values"] == bool(name)
