@@ -131,13 +131,13 @@ class Ledger:
             unfinished.rename(path)
         return made
 
-    def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
+    def add_version(self, dataset_id: str, rows: Rows, by: Actor, *, patience: float = PATIENCE) -> None:
         """Rows of the same people (one edited, a year added) under the same budget."""
         by.must_be_steward("register data")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))
         with self._registering(print_of_rows, under=dataset_id):
             if print_of_rows not in self.fingerprints(dataset_id):
-                with self._writing(dataset_id) as connection:
+                with self._writing(dataset_id, patience=patience) as connection:
                     insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
@@ -150,15 +150,15 @@ class Ledger:
         with self._writing(dataset_id) as connection:
             set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
 
-    def tell(self, dataset_id: str, what: str, by: Actor) -> None:
+    def tell(self, dataset_id: str, what: str, by: Actor, *, patience: float = PATIENCE) -> None:
         """Write down that something happened, as that the steward saw true values."""
-        with self._writing(dataset_id) as connection:
+        with self._writing(dataset_id, patience=patience) as connection:
             insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
 
-    def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
+    def publish(self, dataset_id: str, entry: int, by: Actor, *, patience: float = PATIENCE) -> None:
         """A stored release may be given to others; free, and there is no way back."""
         by.must_be_steward("publish")
-        with self._writing(dataset_id) as connection:
+        with self._writing(dataset_id, patience=patience) as connection:
             stored = connection.execute("SELECT outcome FROM charges WHERE entry = ?", (entry,)).fetchone()
             if stored != ("stored",):
                 raise LedgerError("There is no such release to publish.")
@@ -267,6 +267,6 @@ class Ledger:
             yield connection
 
     @contextmanager
-    def _writing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
-        with connected(self.path(dataset_id)) as connection, transaction(connection):
+    def _writing(self, dataset_id: str, *, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
+        with connected(self.path(dataset_id), patience=patience) as connection, transaction(connection):
             yield connection

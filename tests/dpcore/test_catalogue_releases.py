@@ -19,6 +19,7 @@ from dpcore.certificate import certificate, unreleasable, verify
 from dpcore.core import Neighbours
 from dpcore.data.attributes import Marginals
 from dpcore.data.cube import Predicate
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
@@ -196,3 +197,29 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
         assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
         downloads_work(tmp_path / f"files of {neighbours}", came)
         assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)
+
+
+def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> None:
+    """Whatever they are called; the file says that its rows are nobody's."""
+    lines = [f"{place % 100},{place / ROWS},{'abc'[place % 3]}" for place in range(ROWS)]
+    named = read_table("\n".join(["trial,share,rows", *lines]).encode(), name="people.csv", header=True)
+    declared = DeclaredTable(
+        columns=(
+            DeclaredColumn(name="trial", on=Line(high=100.0, bins=100)),
+            DeclaredColumn(name="share", on=Line(high=1.0, bits=4, missing=True)),
+            DeclaredColumn(name="rows", on=Categories(labels=("a", "b", "c"))),
+        )
+    )
+    reading = declared.whole()
+    queries = Marginals(domain=reading.domain, ways=2)  # type: ignore[arg-type]  # whole() reads attributes
+    relation = Neighbours.REPLACE_ONE
+    request = Request(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
+    assert Request.read(request.text) == request
+    told: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
+    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **told)
+    came = release(ledger, dataset_id, request, named, ANALYST)
+    assert isinstance(came, Stored), came
+    assert verify(certificate(came), came.files) == []
+    assert came.files["rows_of_nobody.csv"].decode().splitlines()[0] == "trial,share,rows"
+    assert came.files["rows_of_nobody.csv"].count(b"\n") == ROWS + 1
+    downloads_work(tmp_path / "files", came)

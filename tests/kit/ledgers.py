@@ -37,6 +37,8 @@ class FewRows:
     """Stands for a table of one column "age" and one "person": no database is opened."""
 
     columns = ("age", "person")
+    closed = False
+    dataset = Table.dataset
 
     def __init__(self, ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = ()) -> None:
         self.ages = ages
