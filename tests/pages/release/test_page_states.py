@@ -24,6 +24,7 @@ from pages.data.upload import HeldFile
 from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, VARIABLE, WRONG
+from tests.kit.ledgers import of_schema_1
 from tests.pages.opening import opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
@@ -314,3 +315,8 @@ def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch,
     assert f"Spent ρ 0 of {budget.amount}, left {budget.amount}" in said(app)
     assert f"together ({budget.private.amount}, 10⁻⁶)-private" in said(app)
     assert f"Needs ρ 0.5; ρ {budget.amount} is left" in said(app)
+
+
+def test_a_ledger_of_an_older_program_says_how_to_go_on(no_ledger: Path) -> None:
+    of_schema_1(no_ledger)
+    assert "`run.py ledger migrate` makes it schema" in (told := said(came())), told
