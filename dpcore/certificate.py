@@ -11,6 +11,7 @@ import importlib.metadata
 import platform
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from dpcore.core import BoundKind, Neighbours, ParameterError, exactly
@@ -18,13 +19,18 @@ from dpcore.data.declared import MOST_PERSON_ROWS, Capped
 from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
 from dpcore.ledger.chain import MACHINE_FAILED, RECORD, details_of, faults, first_digest, spent_along
 from dpcore.ledger.records import Registration, Spent, Stored
-from dpcore.ledger.units import Price
+from dpcore.ledger.units import ATTO_DIGITS, NANO_DIGITS, ROOM, Price, Tally
+from dpcore.privacy.composition import zcdp_delta
 from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
 
 FORMAT = "dpscope-certificate/1"
 BETA = 0.05
-RULE = "sums of epsilon and of delta over all entries (sequential composition)"
+RULES = {
+    Tally.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
+    Tally.RHO: "sums of rho and of delta over all entries, within a budget fixed in advance (approximate "
+    "zero-concentrated privacy; Whitehouse, Ramdas, Rogers and Wu 2023)",
+}
 SCOPE = "within this ledger only"
 PROVED = "tests/dpcore/mechanisms/test_contract.py"
 DPSCOPE = "0.1.0"
@@ -46,10 +52,22 @@ def unreleasable(asked: Asked) -> str:
     return ""
 
 
-def prices(asked: Asked, *, rows_a_person: int) -> list[Price]:
+def prices(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> list[Price]:
     """What each question costs; together they cost the sum. Raises ParameterError where there is no guarantee."""
-    each = ((part.mechanism, part.problem) for part in asked.parts)
-    return [Price.of(mechanism.guarantee(problem), rows_a_person=rows_a_person) for mechanism, problem in each]
+    each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
+    if measure is Tally.SUMS:
+        return [Price.of(guarantee, rows_a_person=rows_a_person) for guarantee, _ in each]
+    return [
+        Price.concentrated(
+            guarantee, gaussians=part.mechanism.gaussians(part.problem), rows_a_person=rows_a_person, room=room
+        )
+        for guarantee, part in each
+    ]
+
+
+def _claim(asked: Asked, rows_a_person: int) -> Price:
+    """What a release promises by itself, in epsilon and delta."""
+    return sum(prices(asked, rows_a_person=rows_a_person), Price(first=0))
 
 
 def file_prefix(asked: Asked, place: int) -> str:
@@ -84,7 +102,6 @@ def body_of(
     *,
     version: int,
     before: Spent,
-    price: Price,
     files: Mapping[str, bytes],
     unpublished: int,
     steward_saw: bool,
@@ -98,13 +115,13 @@ def body_of(
         registration: of the data.
         version: of the rows that were drawn from, counted from 1.
         before: the account, in which the attempt's price is held already.
-        price: of this release.
         files: what was drawn.
         unpublished: stored releases of these data that nobody published.
         steward_saw: whether the steward saw true values.
         by: who asked.
         at: the day.
     """
+    claim = _claim(request, registration.rows_a_person)
     return {
         "format": FORMAT,
         "release_id": secrets.token_hex(16),
@@ -112,8 +129,8 @@ def body_of(
         "data": registration.document,
         "version": version,
         "guarantee": {
-            **price.document,
-            "variant": _variant(price),
+            **claim.document,
+            "variant": _variant(claim),
             "relation": registration.neighbours.value,
             "unit": registration.unit,
             "unprotected": _unprotected(registration),
@@ -121,7 +138,8 @@ def body_of(
             "whole_data_set": {
                 "budget": before.budget.document,
                 "spent": before.spent.document,
-                "rule": RULE,
+                "private": before.budget.private.document,
+                "rule": RULES[before.budget.measure],
                 "scope": SCOPE,
                 "machine_failures_declared": before.machine_failures,
                 "copies_put_back": before.copies_put_back,
@@ -250,15 +268,30 @@ def _wrong_in_the_chain(body: Mapping[str, Any], ledger: Mapping[str, Any]) -> I
     details = details_of(body, salt=ledger["salt"], record=last.get(RECORD, ""))
     if last["details"] != details or last["outcome"] != "stored":
         yield "The ledger's entry is about another release."
-    whole, claimed = body["guarantee"]["whole_data_set"], _claimed(body)
-    if not claimed.within(Price.read(last["charge"])):
+    whole, charged, budget = body["guarantee"]["whole_data_set"], Price.read(last["charge"]), Price.read(last["budget"])
+    due = _claimed(body)
+    if budget.measure is Tally.RHO:
+        rows, asked = body["data"]["unit"]["rows_a_person"], asked_of(body["request"])
+        due = sum(prices(asked, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1)), Price(first=0))
+    if not due.within(charged):
         yield "Less was charged than is claimed."
     if whole["spent"] != spent_along(lines).document or whole["budget"] != last["budget"]:
         yield "What the whole data set has spent, or its budget, is not what the chain says."
     if whole["machine_failures_declared"] != sum(line["outcome"] == MACHINE_FAILED for line in lines):
         yield "The failures of a machine are not those of the chain."
-    if (whole["rule"], whole["scope"]) != (RULE, SCOPE):
+    if not _keeps(budget, whole.get("private", budget.document)):
+        yield "The budget is not as private as is said."
+    if (whole["rule"], whole["scope"]) != (RULES[budget.measure], SCOPE):
         yield "The rule by which charges add up is another."
+
+
+def _keeps(budget: Price, told: Mapping[str, str]) -> bool:
+    """Whether all that a budget allows is together as private as is told; certificates of old left it to sums."""
+    whole = Price.read(dict(told))
+    if budget.measure is Tally.SUMS:
+        return whole == budget
+    left = (whole.delta - budget.delta) / 10**ATTO_DIGITS
+    return bool(zcdp_delta(whole.first / 10**NANO_DIGITS, rho=budget.first / 10**NANO_DIGITS) <= left)
 
 
 def _claimed(body: Mapping[str, Any]) -> Price:
@@ -282,7 +315,7 @@ def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
         yield sentence
     if type(body["version"]) is not int or body["version"] < 1:
         yield "The version of the rows is none."
-    proved, claimed = sum(prices(request, rows_a_person=rows), Price(first=0)), _claimed(body)
+    proved, claimed = _claim(request, rows), _claimed(body)
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
     if sentence := unreleasable(request):

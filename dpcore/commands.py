@@ -29,7 +29,7 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.copies import backup, migrate, restore
 from dpcore.ledger.records import Actor, LedgerError, Registration, Role, Stored
 from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dpcore.ledger.units import Price, Tally
 from dpcore.plan.questions import FORMAT as PLAN
 from dpcore.plan.questions import Plan
 from dpcore.release import rehearse, release
@@ -83,6 +83,10 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--n", type=int, help="public number of rows; by default the file's, where rows are replaced")
     each.add_argument("--person", default="", help="the column that tells whose a row is")
     each.add_argument("--rows", type=int, default=1, help="rows of one person that count")
+    each.add_argument(
+        "--measure", type=Tally, choices=list(Tally), default=Tally.SUMS,
+        help="rho: for many Gaussian releases; the budget is then within epsilon and delta, and fixed",
+    )  # fmt: skip
     parts.add_parser("version", parents=[shared, rows], help="another file of the same people")
     each = parts.add_parser("budget", parents=[shared, amounts])
     each.add_argument("--reason", required=True)
@@ -202,6 +206,7 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
         n = table.row_count
     if options.person and options.person not in table.columns:
         raise LedgerError("The file has no such person column.")
+    allowed = Price.allowed if options.measure is Tally.SUMS else Price.allowed_in_rho
     made = ledger.register(
         Registration(
             name=options.name,
@@ -211,7 +216,7 @@ def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterato
             rows_a_person=options.rows,
         ),
         table,
-        Price.allowed(epsilon=options.epsilon, delta=options.delta),
+        allowed(epsilon=options.epsilon, delta=options.delta),
         by,
     )
     yield f"Registered as {made.dataset_id}. Unit and relation cannot be changed later."
@@ -221,6 +226,8 @@ def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
     registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
     yield f"{dataset_id}: {registration.name}, {registration.neighbours.words}."
     yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
+    if registration.measure is Tally.RHO:
+        yield f"  All of it is together within {account.budget.private}."
     for attempt in account.begun:
         yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} is held."
 

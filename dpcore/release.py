@@ -59,7 +59,8 @@ STRANGE = "These rows are not registered. If they are the same people, register 
 
 def cost(request: Asked, registration: Registration) -> Price:
     """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
-    return sum(prices(request, rows_a_person=registration.rows_a_person), Price(first=0))
+    rows, measure = registration.rows_a_person, registration.measure
+    return sum(prices(request, rows_a_person=rows, measure=measure), Price(first=0))
 
 
 def refusal(request: Asked, registration: Registration, account: Spent) -> str:
@@ -168,7 +169,6 @@ def release(
                         registration,
                         version=version,
                         before=account_in(connection),
-                        price=price,
                         files=files,
                         unpublished=unpublished_in(connection),
                         steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
@@ -236,6 +236,8 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
     guarantee = request.mechanism.guarantee(problem)
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
+    spent = [(charge.sigma, sum(shift**2 for shift in charge.shift)) for charge in sampler.charges]
+    over |= bool(told := request.mechanism.gaussians(problem)) and list(told) != spent
     if over or not sampler.charges or drawn.guarantee != guarantee:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn

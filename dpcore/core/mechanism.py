@@ -90,6 +90,10 @@ class Mechanism(ABC):
     def guarantee(self, problem: Problem) -> Guarantee:
         """The privacy promise of one release."""
 
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int], ...]:
+        """Of a release made of discrete Gaussian draws alone: of each, sigma and a neighbour's squared shift."""
+        return ()
+
     @abstractmethod
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The promised worst error over problem.queries, failing with probability at most beta over the coins."""

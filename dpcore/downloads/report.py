@@ -80,13 +80,18 @@ def _promise(body: Mapping[str, Any]) -> Iterator[str]:
         + (f", apart from a chance of {claim['delta']}" if claim["delta"] != "0" else "")
         + f". The smaller that factor, the less can be concluded about one {one} that could not be concluded without "
         "it. What is true of many stays visible: that is what the release is for.",
-        f"Everything that this ledger has let out of these data up to this release is together at ε = "
-        f"{whole['spent']['epsilon']}, δ = {whole['spent']['delta']}, of a budget of ε = {whole['budget']['epsilon']}, "
-        f"δ = {whole['budget']['delta']} ({whole['scope']}).",
+        f"Everything that this ledger has let out of these data up to this release is together at "
+        f"{_amount(whole['spent'])}, of a budget of {_amount(whole['budget'])} ({whole['scope']}).",
+        f"All of that budget is together at {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
         "The steward saw true values of these data." if claim["steward_saw_true_values"] else "",
         _counted(whole["machine_failures_declared"], "draw", "was declared failed by the machine and not charged"),
         _counted(body["tuning"]["charged_previews"], "other charged draw", "of these data was not published"),
     )
+
+
+def _amount(told: Mapping[str, str]) -> str:
+    first = f"ρ = {told['rho']}" if "rho" in told else f"ε = {told['epsilon']}"
+    return f"{first}, δ = {told['delta']}"
 
 
 def _counted(number: int, what: str, happened: str) -> str:

@@ -80,15 +80,15 @@ def faults(lines: Iterable[Line], *, start: str) -> Iterator[tuple[int, str]]:
             return
         try:
             charge, budget = Price.read(line["charge"]), Price.read(line["budget"])
-            followed = digest(line)
+            spent, followed = spent + charge, digest(line)
+            over = not spent.within(budget)
         except (ParameterError, AttributeError, TypeError):
             yield place, "an amount is not written as a ledger writes it"
             return
-        spent += charge
         if line["entry"] != place or line["previous"] != previous:
             yield place, "it does not follow the entry before it"
-        if line["outcome"] == MACHINE_FAILED and charge != Price(first=0):
+        if line["outcome"] == MACHINE_FAILED and charge:
             yield place, "a machine's failure is charged nothing"
-        if not spent.within(budget):
+        if over:
             yield place, "more is spent than its budget"
         previous = followed

@@ -10,7 +10,7 @@ from typing import Any
 from dpcore.core import Neighbours
 from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of
 from dpcore.ledger.records import DIED, RAISED, RESTORED, Attempt, Failed, LedgerError, Registration, Spent, Stored
-from dpcore.ledger.units import Price
+from dpcore.ledger.units import Price, Tally
 
 
 def registration_in(connection: sqlite3.Connection) -> Registration:
@@ -21,18 +21,26 @@ def registration_in(connection: sqlite3.Connection) -> Registration:
     if row is None:
         raise LedgerError("This ledger holds no such data set.")
     names = ("dataset_id", "name", "neighbours", "public_n", "person_column", "rows_a_person", "salt", "by", "at")
-    return Registration(**dict(zip(names, row, strict=True)) | {"neighbours": Neighbours(row[2])})
+    fixed = {"neighbours": Neighbours(row[2]), "measure": measure_in(connection)}
+    return Registration(**dict(zip(names, row, strict=True)) | fixed)
+
+
+def measure_in(connection: sqlite3.Connection) -> Tally:
+    """What an open file adds up."""
+    row = connection.execute("SELECT measure FROM budgets LIMIT 1").fetchone()
+    return Tally(row[0]) if row else Tally.SUMS
 
 
 def account_in(connection: sqlite3.Connection) -> Spent:
     """The budget of an open file."""
+    measure = measure_in(connection)
     spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
     allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
     [failures] = connection.execute("SELECT count(*) FROM charges WHERE outcome = ?", (MACHINE_FAILED,)).fetchone()
     [restored] = connection.execute("SELECT count(*) FROM events WHERE what LIKE ?", (f"{RESTORED}%",)).fetchone()
     return Spent(
-        budget=Price(first=allowed[0], delta=allowed[1]),
-        spent=Price(first=spent[0], delta=spent[1]),
+        budget=Price(first=allowed[0], delta=allowed[1], measure=measure),
+        spent=Price(first=spent[0], delta=spent[1], measure=measure),
         begun=tuple(begun_in(connection)),
         machine_failures=failures,
         copies_put_back=restored,
@@ -41,6 +49,7 @@ def account_in(connection: sqlite3.Connection) -> Spent:
 
 def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """The chain of an open file, worked out again from what stands in it."""
+    measure = measure_in(connection)
     rows = connection.execute(
         "SELECT entry, outcome, charges.first_nano, charges.delta_atto, budgets.first_nano, budgets.delta_atto, body,"
         " salt, previous_digest, record FROM charges JOIN budgets USING (budget) ORDER BY entry"
@@ -49,8 +58,8 @@ def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:
         line_of(
             entry=entry,
             outcome=outcome,
-            charge=Price(first=first, delta=delta),
-            budget=Price(first=most, delta=most_delta),
+            charge=Price(first=first, delta=delta, measure=measure),
+            budget=Price(first=most, delta=most_delta, measure=measure),
             body=json.loads(body),
             salt=salt,
             previous=previous,
@@ -98,11 +107,12 @@ def failed_in(connection: sqlite3.Connection, entry: int) -> Failed:
 
 def begun_in(connection: sqlite3.Connection) -> list[Attempt]:
     """Attempts of an open file without an outcome."""
+    measure = measure_in(connection)
     rows: Sequence[Any] = connection.execute(
         "SELECT attempt, request_digest, request, first_nano, delta_atto, by, at FROM begun ORDER BY attempt"
     ).fetchall()
     return [
-        Attempt(number=row[0], request_digest=row[1], request=row[2], price=Price(first=row[3], delta=row[4]),
-                by=row[5], at=row[6])
+        Attempt(number=row[0], request_digest=row[1], request=row[2],
+                price=Price(first=row[3], delta=row[4], measure=measure), by=row[5], at=row[6])
         for row in rows
     ]  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.core import Neighbours
-from dpcore.ledger.units import Price
+from dpcore.ledger.units import Price, Tally
 
 OVER = "Needs {need}; {left} is left. Nothing was drawn."
 RAISED = "The draw failed. As that may depend on the rows, the charge stays. Nothing was shown."
@@ -62,6 +62,7 @@ class Registration:
         public_n: the number of rows where rows are replaced, else a nominal one.
         person_column: where a person has several rows, the column that tells whose a row is; empty for single rows.
         rows_a_person: rows of one person that count; the others are left out, in the order of the file.
+        measure: what its budget adds up; told by the budget it is registered with.
         salt: random, so that digests of all this cannot be guessed.
         by: who said so.
         at: the day.
@@ -72,6 +73,7 @@ class Registration:
     public_n: int
     person_column: str = ""
     rows_a_person: int = 1
+    measure: Tally = Tally.SUMS
     dataset_id: str = ""
     salt: str = ""
     by: str = ""
@@ -139,7 +141,7 @@ class Spent:
         if price.within(left):
             return ""
         if price.first > left.first or not price.delta:
-            price, left = Price(first=price.first), Price(first=left.first)
+            price, left = replace(price, delta=0), replace(left, delta=0)
         return OVER.format(need=price, left=left)
 
 

@@ -126,8 +126,8 @@ CREATE TRIGGER link_continues_the_journal BEFORE INSERT ON journal
       OR NEW.link > 1 AND NEW.previous_digest IS NOT (SELECT link_digest FROM journal ORDER BY link DESC LIMIT 1)
     BEGIN SELECT raise(ABORT, 'a link names the one before it'); END;
 CREATE TRIGGER one_measure BEFORE INSERT ON budgets
-    WHEN EXISTS (SELECT 1 FROM budgets WHERE measure <> NEW.measure)
-    BEGIN SELECT raise(ABORT, 'a budget keeps its measure'); END;
+    WHEN EXISTS (SELECT 1 FROM budgets WHERE measure <> NEW.measure OR measure = 'rho')
+    BEGIN SELECT raise(ABORT, 'a budget keeps its measure, and in rho its size'); END;
 CREATE TRIGGER publish_once BEFORE INSERT ON publications
     WHEN EXISTS (SELECT 1 FROM publications WHERE entry = NEW.entry)
       OR NOT EXISTS (SELECT 1 FROM charges WHERE entry = NEW.entry AND outcome = 'stored')

@@ -26,7 +26,7 @@ from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerpri
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
 from dpcore.ledger.records import DIED, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
 from dpcore.ledger.schema import SCRIPT
-from dpcore.ledger.units import Price
+from dpcore.ledger.units import Price, Tally
 from dpcore.ledger.writing import book, insert, set_budget, today, written
 
 MOST_WORDS = 200
@@ -84,6 +84,8 @@ class Ledger:
             raise LedgerError("A registration names a public n, and rows a person only beside a person column.")
         if not 1 <= registration.rows_a_person <= MOST_PERSON_ROWS:
             raise LedgerError(f"A person may have between 1 and {MOST_PERSON_ROWS:,} rows.")
+        if budget.measure is Tally.RHO and not (budget.first > 0 and budget.delta > 0):
+            raise LedgerError("A budget in ρ has a ρ and a δ above 0.")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))
         with self._registering(print_of_rows):
             return self._registered(registration, print_of_rows, budget, by)
@@ -105,6 +107,7 @@ class Ledger:
             public_n=registration.public_n,
             person_column=registration.person_column,
             rows_a_person=registration.rows_a_person,
+            measure=budget.measure,
             dataset_id=secrets.token_hex(16),
             salt=fresh_salt(),
             by=_words(by.name, "name of the steward"),
@@ -140,6 +143,8 @@ class Ledger:
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
         """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""
         by.must_be_steward("set a budget")
+        if Tally.RHO in (budget.measure, self.account(dataset_id).budget.measure):
+            raise LedgerError("A budget in ρ is fixed when it is opened: that it may be chosen later is not proved.")
         if not budget.first > 0 or not self.account(dataset_id).spent.within(budget):
             raise LedgerError("A budget is above 0 and covers what is spent.")
         with self._writing(dataset_id) as connection:

@@ -1,18 +1,24 @@
-"""What a release costs, in whole units: epsilon in 10^-9, delta in 10^-18. Sums of whole numbers never drift."""
+"""What a release costs, in whole units: epsilon or rho in 10^-9, delta in 10^-18. Sums of whole numbers never drift."""
 
 from __future__ import annotations
 
+import enum
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
 from typing import Self
 
 from dpcore.core import Guarantee, ParameterError
+from dpcore.privacy.concentrated import epsilon_of, largest_rho, rho_of_gaussians
 
 NANO_DIGITS = 9
 ATTO_DIGITS = 18
 MOST_EPSILON = 10**6
 """Far above what anybody may spend, and far within 64 bits."""
+ROOM = Fraction(100_001, 100_000)
+"""By so much more Gaussian draws are charged in rho: another computer may find a smaller sigma."""
 ROUNDING = 1 + 1e-9
 """Room for the rounding of exponentials."""
 
@@ -50,17 +56,38 @@ def amount_of(text: str, digits: int) -> int:
     raise ParameterError("A decimal is not written as a ledger writes it.")
 
 
+class Tally(enum.StrEnum):
+    """What is added up; fixed when a budget is opened."""
+
+    SUMS = "sums"
+    """epsilon and delta: valid whatever is chosen after seeing what, and also if a budget is raised later."""
+    RHO = "rho"
+    """rho and delta (``privacy.concentrated``): far less for many Gaussian releases; the budget is never changed."""
+
+    @property
+    def first(self) -> str:
+        """What is added up beside delta."""
+        return "epsilon" if self is Tally.SUMS else "rho"
+
+    @property
+    def letter(self) -> str:
+        """Its letter."""
+        return "ε" if self is Tally.SUMS else "ρ"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Price:
     """What is charged, spent or allowed.
 
     Attributes:
-        first: epsilon, in units of 10^-9.
+        first: epsilon or rho, in units of 10^-9.
         delta: in units of 10^-18.
+        measure: which of the two.
     """
 
     first: int
     delta: int = 0
+    measure: Tally = Tally.SUMS
 
     @classmethod
     def of(cls, guarantee: Guarantee, *, rows_a_person: int = 1) -> Self:
@@ -96,31 +123,95 @@ class Price:
             raise ParameterError("A budget has an epsilon of at least 10^-9.")
         return cls(first=first, delta=atto)
 
+    @classmethod
+    def concentrated(
+        cls,
+        guarantee: Guarantee,
+        *,
+        gaussians: Sequence[tuple[float, int]] = (),
+        rows_a_person: int = 1,
+        room: Fraction = ROOM,
+    ) -> Self:
+        """What it costs in rho: that of its Gaussian draws if it is made of nothing else, or epsilon^2/2 and delta.
+
+        Whoever has c rows: c^2 rho (Bun and Steinke 2016, Proposition 1.9). Rounded up, in whole numbers.
+
+        Raises:
+            ParameterError: as ``of``.
+        """
+        one = cls.of(guarantee, rows_a_person=rows_a_person)
+        rho, delta = Fraction(one.first**2, 2 * 10**NANO_DIGITS), one.delta
+        if gaussians:
+            rho, delta = rho_of_gaussians(gaussians) * rows_a_person**2 * room * 10**NANO_DIGITS, 0
+        return cls(first=math.ceil(rho), delta=delta, measure=Tally.RHO)
+
+    @classmethod
+    def allowed_in_rho(cls, *, epsilon: float, delta: float) -> Self:
+        """The budget in rho that is together within (epsilon, delta): half of delta is for rho, half for deltas.
+
+        Raises:
+            ParameterError: it is no budget, or delta is too small.
+        """
+        whole = cls.allowed(epsilon=epsilon, delta=delta)
+        half = whole.delta // 2
+        if not half:
+            raise ParameterError("A budget in rho needs a delta of at least 2·10^-18.")
+        rho = largest_rho(epsilon=whole.first / 10**NANO_DIGITS, delta=half / 10**ATTO_DIGITS)
+        first = units(rho, NANO_DIGITS, rounding=ROUND_FLOOR)
+        if not first:
+            raise ParameterError("A budget in rho of less than 10^-9 allows nothing: take a larger epsilon or delta.")
+        return cls(first=first, delta=half, measure=Tally.RHO)
+
+    @property
+    def private(self) -> Price:
+        """The epsilon and delta that spending all of this is: itself, or of rho at a delta as large as its own."""
+        if self.measure is Tally.SUMS:
+            return self
+        epsilon = epsilon_of(rho=self.first / 10**NANO_DIGITS, delta=self.delta / 10**ATTO_DIGITS)
+        return Price(first=units(epsilon, NANO_DIGITS), delta=2 * self.delta)
+
     def __add__(self, other: Price) -> Price:
-        """Sequential composition: both add up."""
-        return Price(first=self.first + other.first, delta=self.delta + other.delta)
+        """Sequential composition: both add up. Nothing at all is of either measure."""
+        return Price(first=self.first + other.first, delta=self.delta + other.delta, measure=self._shared(other))
 
     def __sub__(self, other: Price) -> Price:
         """What is left."""
-        return Price(first=self.first - other.first, delta=self.delta - other.delta)
+        return Price(first=self.first - other.first, delta=self.delta - other.delta, measure=self._shared(other))
 
     def within(self, other: Price) -> bool:
         """Whether both parts are at most the other's."""
+        self._shared(other)
         return self.first <= other.first and self.delta <= other.delta
+
+    def _shared(self, other: Price) -> Tally:
+        if self.measure is not other.measure and self and other:
+            raise ParameterError("Amounts in epsilon and in rho do not add up.")
+        return self.measure if self else other.measure
+
+    def __bool__(self) -> bool:
+        """Whether it is more than nothing."""
+        return bool(self.first or self.delta)
 
     @property
     def document(self) -> dict[str, str]:
         """As decimals."""
-        return {"epsilon": written(self.first, NANO_DIGITS), "delta": written(self.delta, ATTO_DIGITS)}
+        return {self.measure.first: self.amount, "delta": written(self.delta, ATTO_DIGITS)}
+
+    @property
+    def amount(self) -> str:
+        """The first part, as a decimal."""
+        return written(self.first, NANO_DIGITS)
 
     @classmethod
     def read(cls, document: dict[str, str]) -> Self:
         """From decimals; raises ParameterError where they are spelled otherwise."""
-        if set(document) != {"epsilon", "delta"} or not all(isinstance(each, str) for each in document.values()):
-            raise ParameterError("An amount has an epsilon and a delta, written as decimals.")
-        return cls(first=amount_of(document["epsilon"], NANO_DIGITS), delta=amount_of(document["delta"], ATTO_DIGITS))
+        found = next((each for each in Tally if set(document) == {each.first, "delta"}), None)
+        if found is None or not all(isinstance(each, str) for each in document.values()):
+            raise ParameterError("An amount has an epsilon or a rho, and a delta, written as decimals.")
+        first, delta = amount_of(document[found.first], NANO_DIGITS), amount_of(document["delta"], ATTO_DIGITS)
+        return cls(first=first, delta=delta, measure=found)
 
     def __str__(self) -> str:
         """ε 0.5, or ε 0.5 and δ 0.000001."""
         told = self.document
-        return f"ε {told['epsilon']}" + (f" and δ {told['delta']}" if self.delta else "")
+        return f"{self.measure.letter} {self.amount}" + (f" and δ {told['delta']}" if self.delta else "")

@@ -43,7 +43,7 @@ def linked(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> 
 
 def set_budget(connection: sqlite3.Connection, budget: Price, reason: str, by: str) -> None:
     """Another budget from now on."""
-    insert(connection, "budgets", "sums", budget.first, budget.delta, reason, by, today())
+    insert(connection, "budgets", budget.measure.value, budget.first, budget.delta, reason, by, today())
 
 
 def book(
@@ -54,9 +54,9 @@ def book(
     files: Mapping[str, bytes] | None = None,
 ) -> int:
     """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry."""
-    price = Price(first=0) if outcome == MACHINE_FAILED else attempt.price
     account, lines = account_in(connection), lines_in(connection)
     previous = digest(lines[-1]) if lines else first_digest(registration_in(connection).document)
+    price = Price(first=0, measure=account.budget.measure) if outcome == MACHINE_FAILED else attempt.price
     entry, salt = len(lines) + 1, fresh_salt()
     _, record = last_link(connection)
     line = line_of(

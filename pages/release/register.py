@@ -149,7 +149,7 @@ def _same_people(ledger: Ledger, about: str) -> str | None:
     if not held:
         return ""
     titles = {
-        key: f"The same as in “{escaped(each.registration.name)}” (ε {spent_words(each.spent)} is spent)"
+        key: f"The same as in “{escaped(each.registration.name)}” ({spent_words(each.spent)} is spent)"
         for key, each in held.items()
     }
     options = ["", *held]

@@ -86,7 +86,7 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         st.error(account.wrong)
         return
     dataset_id = account.dataset_id
-    st.header(f"Spent ε {spent_words(account.spent)}, left {_epsilon(account.spent.left)}")
+    st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
     st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
         first = request_of(source, account.registration, page)
@@ -157,7 +157,7 @@ def _known(found: Ledger, account: Account, now: Found, first: Asked) -> None:
 
 def together(budget: Price) -> str:
     """What the whole ledger promises of these data."""
-    told = budget.document
+    told = budget.private.document
     amount = f"({told['epsilon']}, {_power(told['delta'])})-private" if budget.delta else f"{told['epsilon']}-private"
     return f"Everything this ledger lets out of them is together {amount}."
 
@@ -168,10 +168,6 @@ def _power(text: str) -> str:
     if zeros.strip("0") == "1" and zeros.endswith("1"):
         return f"10{str(-len(zeros)).translate(SUPERSCRIPTS)}"
     return text
-
-
-def _epsilon(price: Price) -> str:
-    return price.document["epsilon"]
 
 
 def _unit(account: Account) -> str:

@@ -185,6 +185,10 @@ class EqualisedRoot(Mechanism):
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int], ...]:
+        """One draw."""
+        return ((self.sigma(problem), self.shift(problem)[0] ** 2),)
+
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are, at most: (Q,)."""
         shares = self.solver(problem).shares(query_rows(problem, indices))

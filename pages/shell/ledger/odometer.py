@@ -52,12 +52,12 @@ def odometer(page: str) -> str:
 
 def spent_sentence(spent: Spent) -> str:
     """Spent **ε 0.6 of 2**."""
-    return f"Spent **ε {spent_words(spent)}**. "
+    return f"Spent **{spent_words(spent)}**. "
 
 
 def spent_words(spent: Spent) -> str:
-    """0.6 of 2."""
-    return f"{spent.spent.document['epsilon']} of {spent.budget.document['epsilon']}"
+    """ε 0.6 of 2."""
+    return f"{spent.budget.measure.letter} {spent.spent.amount} of {spent.budget.amount}"
 
 
 def tell_what_was_seen(found: Account, data: Data) -> None:

@@ -18,11 +18,13 @@ from dpcore.experiments.recipe import Recipe
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import RAISED, TAKEN, UNWRITABLE, LedgerError
 from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
 from dpcore.release import release
 from pages.data.upload import HeldFile
 from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, VARIABLE, WRONG
+from tests.kit.ledgers import of_schema_1
 from tests.pages.opening import opened, sound, texts, visitor
 from tests.pages.uploads import uploaded
 
@@ -301,3 +303,22 @@ def test_a_private_file_names_its_n_and_leaves_nothing_of_its_rows(no_ledger: Pa
     app = press(app, "Rehearse, free") if any(each.label == "Rehearse, free" for each in app.button) else app
     app = press(app, "Charge ε")
     assert the(no_ledger)[0].stored(the(no_ledger)[1])[-1].body["guarantee"]["steward_saw_true_values"]
+
+
+BUDGET = Price.allowed_in_rho(epsilon=2.0, delta=1e-6)
+
+
+def test_a_budget_in_rho_is_shown_as_what_it_is(monkeypatch: pytest.MonkeyPatch, no_ledger: Path) -> None:
+    monkeypatch.setattr(Price, "allowed", lambda **_: BUDGET)
+    app = registered()
+    ledger, dataset_id = the(no_ledger)
+    budget = ledger.account(dataset_id).budget
+    assert budget == BUDGET
+    assert f"Spent ρ 0 of {budget.amount}, left {budget.amount}" in said(app)
+    assert f"together ({budget.private.amount}, 10⁻⁶)-private" in said(app)
+    assert f"Needs ρ 0.5; ρ {budget.amount} is left" in said(app)
+
+
+def test_a_ledger_of_an_older_program_says_how_to_go_on(no_ledger: Path) -> None:
+    of_schema_1(no_ledger)
+    assert "`run.py ledger migrate` makes it schema" in (told := said(came())), told

@@ -1,0 +1,55 @@
+"""Zero-concentrated privacy: what draws cost in rho, exactly, and what rho comes to in epsilon and delta.
+
+- k discrete Gaussian draws of parameters sigma_i, moved by a neighbour by vectors of whole numbers of length s_i, are
+  rho-zCDP with rho = sum of s_i^2/(2 sigma_i^2) (Canonne, Kamath and Steinke 2020, Theorem 4; composition: Bun and
+  Steinke 2016, Lemma 1.7).
+- (epsilon, delta) is delta-approximately epsilon^2/2-zCDP (Bun and Steinke 2016, Proposition 3.3 and Lemma 8.8).
+- Releases chosen one after the other, each after seeing those before, may go on until the rhos or the deltas add up
+  to a budget that was fixed in advance (Whitehouse, Ramdas, Rogers and Wu 2023, Theorem 1).
+- delta-approximate rho-zCDP is (epsilon, delta + zcdp_delta(epsilon, rho)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpcore.core import ParameterError
+from dpcore.privacy.composition import zcdp_delta
+
+SLACK = 1 + 1e-9
+"""Room for the rounding of exponentials."""
+
+
+def rho_of_gaussians(draws: Sequence[tuple[float, int]]) -> Fraction:
+    """Of discrete Gaussian draws: sigma, and the squared length by which a neighbour moves what is drawn; exact."""
+    return sum((Fraction(square, 2) / Fraction(sigma) ** 2 for sigma, square in draws), Fraction(0))
+
+
+def largest_rho(*, epsilon: float, delta: float) -> float:
+    """A rho that keeps (epsilon, delta), and nearly the largest.
+
+    Raises:
+        ParameterError: delta is 0, where no rho above 0 does.
+    """
+    if not (0 < epsilon < math.inf and 0 < delta < 1):
+        raise ParameterError("Concentrated privacy needs epsilon above 0, and delta above 0 and below 1.")
+    low, high = 0.0, epsilon  # at rho = epsilon the loss is epsilon in the mean
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if zcdp_delta(epsilon, rho=middle) * SLACK <= delta else (low, middle)
+    return low
+
+
+def epsilon_of(*, rho: float, delta: float) -> float:
+    """An epsilon that rho keeps with this delta, and nearly the least."""
+    if not (0 <= rho < math.inf and 0 < delta < 1):
+        raise ParameterError("Concentrated privacy needs rho of at least 0, and delta above 0 and below 1.")
+    low, high = 0.0, rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-9  # Bun and Steinke 2016, Proposition 1.3
+    while zcdp_delta(high, rho=rho) * SLACK > delta:
+        high *= 1.01
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if zcdp_delta(middle, rho=rho) * SLACK <= delta else (middle, high)
+    return high
