@@ -14,6 +14,7 @@ ALL = (
     "ranges",
     "random_dp_figures",
     "upload",
+    "engines",
     "repaint",
     "sessions",
 )
