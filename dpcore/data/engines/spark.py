@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dpcore.data.engines.dialects import Column, Dialect, Values
-from dpcore.data.engines.engine import MOST_COLUMNS, Engine
+from dpcore.data.engines.engine import MOST_COLUMNS, Engine, driver
 from dpcore.data.engines.portable import (
     DATE,
     DECIMAL,
@@ -106,7 +105,7 @@ class Spark(Engine):
     def _session(self) -> Any:
         """One a process, as Spark has it. It logs nothing: its messages quote records."""
         if not self._held:
-            sql = importlib.import_module("pyspark.sql")
+            sql = driver("pyspark.sql", extra="spark")
             builder = sql.SparkSession.builder.appName("dpscope")
             told = {
                 "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
