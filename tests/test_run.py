@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 import sys
@@ -227,7 +226,7 @@ def test_engines_that_cannot_be_installed_get_a_sentence(
     monkeypatch: pytest.MonkeyPatch, java: str | None, server: str | None
 ) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(shutil, "which", lambda program, path=None: java)
+    monkeypatch.setattr("shutil.which", lambda program, path=None: java)
     monkeypatch.setattr(run, "find_server_programs", lambda: server)
     monkeypatch.setattr(run, "install", lambda *packages: asked.append(packages))
     with pytest.raises(SystemExit, match="apt-get install postgresql default-jre-headless"):

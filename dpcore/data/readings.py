@@ -177,7 +177,7 @@ def _numbers(table: Table, name: str, line: Line) -> Floats:
 def _codes(table: Table, name: str, kind: Categories) -> Integers:
     """Position of each cell among the k labels, or k for anything else; a yes or no has many spellings."""
     if isinstance(kind, Binned):
-        return kind.line.encode(_numbers(table, name, kind.line))
+        return kind.codes(_numbers(table, name, kind.line))
     return table.truths(name) if isinstance(kind, Truth) else table.labels(name, kind.labels)
 
 

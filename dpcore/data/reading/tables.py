@@ -90,6 +90,7 @@ class Table:
     _connection: Connection
     _limits: Limits
     _held: ExitStack
+    _folder: Path
     _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -98,6 +99,11 @@ class Table:
     def forget(self) -> None:
         """Delete the records now, whoever still holds the table; without it they go when nobody does."""
         self._held.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the records are gone: the table was forgotten, or the process is about to end."""
+        return not self._folder.exists()
 
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
         """Lines of Python after which ``df`` holds these columns of the reader's own copy, for ``read_frame``.
@@ -322,6 +328,7 @@ def _read(source: Path | bytes, name: str, shown: str, limits: Limits, header: b
             _connection=connection,
             _limits=limits,
             _held=undo.pop_all(),
+            _folder=folder,
         )
         weakref.finalize(table, table._held.close)
     return table
