@@ -15,6 +15,7 @@ ALL = (
     "whole_table",
     "random_dp_figures",
     "upload",
+    "engines",
     "repaint",
     "sessions",
 )

@@ -12,6 +12,7 @@ from dpcore.data.declared import MOST_PERSON_ROWS, DeclaredTable, coarser
 from dpcore.data.domains import Line
 from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
+from pages.data.engines import counted, is_kept, named
 from pages.data.fill import offer_to_fill_in
 from pages.data.grid import Typed, declared, edit_grid, typed
 from pages.data.picker import OWN_FILE
@@ -31,16 +32,18 @@ UNITS = {ROW: "A row", PERSON: "A person, who may have several rows"}
 def declare(held: HeldFile) -> None:
     """Ask for the columns' domains and the unit of privacy, and put columns to use."""
     edit_grid(held)
-    offer_to_fill_in(held)
+    if not is_kept(held):
+        offer_to_fill_in(held)
     rows = typed(held)
     person, person_rows = _unit(held)
     table, wrong = declared(rows, person=person, person_rows=person_rows)
     for name in list(wrong)[:MOST_NAMED]:
         st.error(f"{verbatim(name)}: {wrong[name]}")
     _say_lacking(rows)
-    source = _chosen(held, table)
-    if source is None:
+    chosen = _chosen(held, table)
+    if chosen is None:
         return
+    source, table = chosen
     own = upload()
     if own is not None and (own.key, own.bounds_from_data) == (source.key, source.bounds_from_data):
         st.caption("Ready to use, as declared here.")
@@ -53,6 +56,7 @@ def declare(held: HeldFile) -> None:
     if not (use or ask):
         return
     with st.spinner("Reading the column.", show_time=True):
+        source = dataclasses.replace(source, origin=counted(held.origin, table))
         dataset = source.dataset()
     remember_upload(source)
     remembered(f"dataset|{source.key}", lambda: dataset)
@@ -105,8 +109,8 @@ def _unit(held: HeldFile) -> tuple[str, int]:
     return str(person), int(rows)
 
 
-def _chosen(held: HeldFile, table: DeclaredTable) -> Source | None:
-    """The column, or the pair of numbers, that pages are to draw; None where nothing is declared."""
+def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
+    """The column, or the pair of numbers, that pages are to draw, and the table with its cells; None without any."""
     names = [column.name for column in table.used]
     if not names:
         return None
@@ -127,7 +131,8 @@ def _chosen(held: HeldFile, table: DeclaredTable) -> Source | None:
     except ParameterError as problem:
         st.error(str(problem))
         return None
-    return Source(origin=held.origin, reading=reading, bounds_from_data=_is_filled(held, chosen))
+    filled = _is_filled(held, chosen)
+    return Source(origin=named(held.origin, table), reading=reading, bounds_from_data=filled), table
 
 
 def _one_of(place: st.delta_generator.DeltaGenerator, label: str, options: list[str], *, key: str) -> str | None:

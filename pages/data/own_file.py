@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.data.declare import declare
+from pages.data.engines import choose_engine, is_kept
 from pages.data.picker import OWN_FILE
 from pages.data.summary import explore_button, summary
-from pages.data.upload import bring_file
+from pages.data.upload import HeldFile, bring_file, card, held_file
 from pages.shell.doors import NO_FILES, is_public_demo
 from pages.shell.session import upload
 
@@ -18,8 +19,22 @@ def own_file() -> None:
         st.info(NO_FILES)
         return
     held = bring_file()
-    if held is None:
-        return
+    if held is not None:
+        declare_and_show(held)
+
+
+def kept_table() -> None:
+    """The same steps for a table that an engine keeps."""
+    held = held_file()
+    if held is not None and is_kept(held):
+        card(held)
+        declare_and_show(held)
+    else:
+        choose_engine()
+
+
+def declare_and_show(held: HeldFile) -> None:
+    """The steps after the rows are there."""
     st.header("What can a record be?")
     st.markdown("Privacy needs bounds that hang on nobody's row, so you declare them.")
     declare(held)

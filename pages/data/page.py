@@ -6,7 +6,8 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from pages.data.bundled import sample_cards
-from pages.data.own_file import own_file
+from pages.data.engines import WAY, offered
+from pages.data.own_file import kept_table, own_file
 from pages.data.shapes import shape_gallery
 from pages.shell.controls import check_choice
 from pages.shell.session import in_link, require_gate
@@ -16,12 +17,13 @@ FIRST = next(iter(WAYS))
 
 require_gate()
 st.title("Data")
-check_choice("way", list(WAYS), label="kind of data")
+ways = {**WAYS, WAY: kept_table} if offered() else WAYS
+check_choice("way", list(ways), label="kind of data")
 way = st.segmented_control(
-    "Where the rows come from", list(WAYS), default=FIRST, required=True, key=in_link("way"), bind="query-params"
+    "Where the rows come from", list(ways), default=FIRST, required=True, key=in_link("way"), bind="query-params"
 )
 try:
-    WAYS.get(str(way), WAYS[FIRST])()
+    ways.get(str(way), WAYS[FIRST])()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
 st.popover("Who is protected?", type="tertiary").markdown(

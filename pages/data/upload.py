@@ -133,7 +133,7 @@ def bring_file() -> HeldFile | None:
     if waiting:
         _ask_first_row(waiting)
     elif held:
-        _card(held)
+        card(held)
     # A new key empties the uploader: its bytes were read, or were not fit to be. It takes files of any name, so that
     # all that is wrong with a file is said in one place, on the server.
     turn = int(st.session_state.get("file_turn", 0))
@@ -164,7 +164,7 @@ def _ask_whose() -> bool:
     return answer != STAND_IN
 
 
-def _card(held: HeldFile) -> None:
+def card(held: HeldFile) -> None:
     """What is held, in public facts, and the button that forgets it."""
     table = held.table
     with st.container(border=True):
@@ -177,7 +177,7 @@ def _card(held: HeldFile) -> None:
             )  # fmt: skip
         rows = f"{table.row_count:,} rows, " if held.counted else ""
         facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{len(table.columns):,} columns")
-        button.button("Forget this file", on_click=_forget, width="stretch")
+        button.button("Forget this file", on_click=forget_file, width="stretch")
         for note in table.notes:
             st.caption(note)
         st.caption(
@@ -221,7 +221,7 @@ def _withdraw_steward() -> None:
     st.session_state["steward_choice"] = False
 
 
-def _forget() -> None:
+def forget_file() -> None:
     """Drop the file, all that was declared and computed with it, and the steward's word."""
     _withdraw_steward()
     _let_go()
@@ -259,16 +259,29 @@ def _read(name: str, content: bytes, *, private: bool, header: bool | None) -> N
             problem = str(error)
     # In this order: a run that is interrupted between two lines reads the file again.
     if held:
-        _let_go()
-        end_steward()
-        st.session_state["file"] = held
-        has_file(held.table)
+        _keep(held)
     elif waiting:
         _stop_waiting()
         st.session_state["file_waiting"] = waiting
         has_file(waiting)
     st.session_state["file_problem"] = problem
     st.session_state["file_turn"] = turn + 1
+
+
+def hold(table: Table, *, private: bool, digest: str) -> None:
+    """Have the session hold a table that was not uploaded, in place of what it held."""
+    turn = int(st.session_state.get("file_turn", 0))
+    _withdraw_steward()
+    _keep(HeldFile(origin=Uploaded(table=table, private=private, digest=f"{digest}-{turn}"), turn=turn))
+    st.session_state["file_problem"] = ""
+    st.session_state["file_turn"] = turn + 1
+
+
+def _keep(held: HeldFile) -> None:
+    _let_go()
+    end_steward()
+    st.session_state["file"] = held
+    has_file(held.table)
 
 
 def _discard(received: UploadedFile) -> None:

@@ -13,6 +13,7 @@ from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.data.declare import declared_columns
+from pages.data.engines import counted
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
@@ -89,7 +90,7 @@ def use_table(declared: Declared) -> None:
     first = declared.table.used[0].name
     held = held_file()
     if declared.key == OWN_FILE and held is not None and upload() is None:
-        remember_upload(Source(origin=held.origin, reading=declared.table.reading(first)))
+        remember_upload(Source(origin=counted(held.origin, declared.table), reading=declared.table.reading(first)))
     if declared.key != OPENED:
         st.session_state["data"] = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
         carried()["data"] = st.session_state["data"]

@@ -56,6 +56,8 @@ def engine_of(told: Mapping[str, Any]) -> Engine:
     """The engine that a section is about; raises DataError with one sentence."""
     try:
         return _engine_of(dict(told))
+    except DataError:
+        raise
     except (KeyError, TypeError, ValueError):
         pass
     raise DataError(WRONG)

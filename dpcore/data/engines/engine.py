@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -127,6 +128,15 @@ class Engine(ABC):
     @abstractmethod
     def interrupt(self) -> None:
         """End a question that is under way in another thread, whatever the engine says to that."""
+
+
+def driver(module: str, *, extra: str) -> Any:
+    """An engine's library, imported when it is first needed; raises DataError where the server has none."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        pass
+    raise DataError(f"This server has no driver for this engine: whoever runs it can install the extra “{extra}”.")
 
 
 def _checked(found: Any, sizes: Sequence[int]) -> tuple[Integers, Integers]:

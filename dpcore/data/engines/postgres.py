@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import socket
 import weakref
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 
 from dpcore.core import DataError
 from dpcore.data.engines.dialects import Column, Dialect, Values
-from dpcore.data.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine
+from dpcore.data.engines.engine import MOST_COLUMNS, NOT_COUNTS, Engine, driver
 from dpcore.data.engines.portable import (
     DATE,
     DECIMAL,
@@ -136,7 +135,7 @@ class Postgres(Engine):
         for held in [each for each in self._held if each.closed]:
             self._held.remove(held)
         if not self._held:
-            psycopg = importlib.import_module("psycopg")
+            psycopg = driver("psycopg", extra="engines")
             made = psycopg.connect(
                 self.address, autocommit=True, connect_timeout=SECONDS_TO_CONNECT, application_name="dpscope"
             )

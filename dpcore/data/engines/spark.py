@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
-import os
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 from dpcore.data.engines.dialects import Column, Dialect, Values
-from dpcore.data.engines.engine import MOST_COLUMNS, Engine
+from dpcore.data.engines.engine import MOST_COLUMNS, Engine, driver
 from dpcore.data.engines.portable import (
     DATE,
     DECIMAL,
@@ -29,7 +25,6 @@ KINDS = {
     "tinyint": WHOLE, "smallint": WHOLE, "int": WHOLE, "bigint": WHOLE, "float": SINGLE, "double": DOUBLE,
     "boolean": TRUTH, "date": DATE, "timestamp_ntz": TIME, "timestamp": INSTANT, "string": TEXT,
 }  # fmt: skip
-QUIET = "rootLogger.level = off\n"
 GROUP = "dpscope"
 TALKERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers of pyspark that write an engine's whole message, records and all, where the server writes."""
@@ -110,12 +105,10 @@ class Spark(Engine):
     def _session(self) -> Any:
         """One a process, as Spark has it. It logs nothing: its messages quote records."""
         if not self._held:
-            sql = importlib.import_module("pyspark.sql")
-            quiet = Path(tempfile.gettempdir()) / f"dpscope-spark-{os.getuid()}.properties"
-            quiet.write_text(QUIET, encoding="utf-8")
+            sql = driver("pyspark.sql", extra="spark")
             builder = sql.SparkSession.builder.appName("dpscope")
             told = {
-                "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet} -Duser.timezone=UTC",
+                "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
                 "spark.ui.enabled": "false",
                 "spark.ui.showConsoleProgress": "false",
                 "spark.driver.host": "127.0.0.1",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,11 @@ OTHER_CELLS = "The snapshot was counted on other columns or other cells: declare
 class CountedTable(Table):
     """A table without rows: what a file's table tells of rows, it refuses."""
 
+    @property
+    def closed(self) -> bool:
+        """Never: counts do not go with a folder."""
+        return False
+
     def reserve(self, more: int) -> None:
         """Nothing is held of a row."""
 
@@ -49,11 +55,11 @@ class CountedTable(Table):
 
 def _bare(name: str, columns: tuple[str, ...], rows: int, notes: tuple[str, ...]) -> dict[str, Any]:
     """The fields that every table has, of one without rows."""
-    held = ExitStack()
     return {
         "name": name, "columns": columns, "row_count": rows, "notes": notes, "header": None,
         "_texts": ("",) * len(columns),
-        "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_held": held,
+        "_places": (), "_reading": (), "_connection": None, "_limits": LIMITS, "_held": ExitStack(),
+        "_folder": Path(),
     }  # fmt: skip
 
 

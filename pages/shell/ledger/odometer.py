@@ -15,7 +15,7 @@ from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import Account, Data, account_of, ledger
-from pages.shell.session import carried, saw_true_values
+from pages.shell.session import carried, saw_true_values, upload
 
 TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
 """Pages with a choice of data of their own: its name in the link, and the sample they open with."""
@@ -80,7 +80,9 @@ def _data(page: str) -> Data | None:
         return None
     chosen = _left(TABLES[page]) if page in TABLES else _left("data")
     if chosen == OWN_FILE:
-        held = held_file()
+        held, own = held_file(), upload()
+        if own is not None and isinstance(own.origin, Uploaded):
+            return own.origin  # of a table that an engine keeps, the counts in use
         return held.origin if held else None
     if page in TABLES:
         key = chosen or FIRST.get(page, "")

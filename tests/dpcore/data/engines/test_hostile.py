@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from dpcore.data.engines.configured import WRONG, engine_of, offers
 from dpcore.data.engines.counts import Encoding
 from dpcore.data.engines.dialects import Column, Dialect, Duck, Values
 from dpcore.data.engines.engine import NOT_COUNTS, Allowance, Engine
+from dpcore.data.engines.postgres import Postgres
+from dpcore.data.engines.spark import Spark
 from dpcore.data.engines.tables import from_engine, open_table
 from tests.dpcore.data.engines.values import NASTY, SECRET
 
@@ -143,3 +146,18 @@ def test_an_engine_is_private_unless_its_section_says_otherwise() -> None:
     assert [each.private for each in found.values()] == [True, False, True]
     assert SECRET not in repr(found)
     assert found["b"].name == "i"
+
+
+@pytest.mark.parametrize(
+    ("engine", "module", "extra"),
+    [
+        (Postgres(address="", name="people"), "psycopg", "engines"),
+        (Spark(name="people"), "pyspark.sql", "spark"),
+    ],
+)
+def test_without_its_driver_an_engine_says_so(
+    monkeypatch: pytest.MonkeyPatch, engine: Engine, module: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DataError, match=f"has no driver.*“{extra}”"):
+        open_table(engine, name="people")
