@@ -21,6 +21,7 @@ from dpcore.ledger.records import Registration, Spent, Stored
 from dpcore.ledger.units import Price
 from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
+from dpcore.requests.vector import total
 
 FORMAT = "dpscope-certificate/1"
 BETA = 0.05
@@ -47,9 +48,22 @@ def unreleasable(asked: Asked) -> str:
 
 
 def prices(asked: Asked, *, rows_a_person: int) -> list[Price]:
-    """What each question costs; together they cost the sum. Raises ParameterError where there is no guarantee."""
+    """What each question costs alone. Raises ParameterError where there is no guarantee."""
     each = ((part.mechanism, part.problem) for part in asked.parts)
     return [Price.of(mechanism.guarantee(problem), rows_a_person=rows_a_person) for mechanism, problem in each]
+
+
+def price_of(asked: Asked, *, rows_a_person: int) -> Price:
+    """What all questions cost together: one vector where all noise is Gaussian, else the sum; never more than that."""
+    sums = sum(prices(asked, rows_a_person=rows_a_person), Price(first=0))
+    added = asked.neighbours is Neighbours.ADD_REMOVE_ONE
+    if len(asked.parts) < 2 or not (added or rows_a_person == 1):
+        return sums
+    parts = [(part.mechanism, part.problem) for part in asked.parts]
+    if any(mechanism.gaussian_noise(problem) is None for mechanism, problem in parts):
+        return sums
+    together = Price.of(total(parts, person_rows=rows_a_person if added else 0))
+    return together if together.within(sums) else sums
 
 
 def file_prefix(asked: Asked, place: int) -> str:
@@ -280,7 +294,7 @@ def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
         yield sentence
     if type(body["version"]) is not int or body["version"] < 1:
         yield "The version of the rows is none."
-    proved, claimed = sum(prices(request, rows_a_person=rows), Price(first=0)), _claimed(body)
+    proved, claimed = price_of(request, rows_a_person=rows), _claimed(body)
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
     if sentence := unreleasable(request):

@@ -6,7 +6,7 @@ import csv
 import time
 from dataclasses import dataclass, replace
 
-from dpcore.certificate import BETA, body_of, file_prefix, prices, unreleasable
+from dpcore.certificate import BETA, body_of, file_prefix, price_of, unreleasable
 from dpcore.core import (
     Bound,
     DataError,
@@ -54,7 +54,7 @@ STRANGE = "These rows are not registered. If they are the same people, register 
 
 def cost(request: Asked, registration: Registration) -> Price:
     """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
-    return sum(prices(request, rows_a_person=registration.rows_a_person), Price(first=0))
+    return price_of(request, rows_a_person=registration.rows_a_person)
 
 
 def refusal(request: Asked, registration: Registration, account: Spent) -> str:

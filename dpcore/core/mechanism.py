@@ -94,6 +94,13 @@ class Mechanism(ABC):
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The promised worst error over problem.queries, failing with probability at most beta over the coins."""
 
+    def gaussian_noise(self, problem: Problem) -> tuple[float, int, float] | None:
+        """Where all coins are one draw of discrete Gaussian noise: sigma, numbers, and the squared length of a shift.
+
+        The shift is the furthest that a neighbour moves the numbers. None where other coins are drawn.
+        """
+        return None
+
     @_on_its_problem
     def prepare(self, dataset: Dataset, problem: Problem) -> Any:
         """A State: whatever can be computed once from the private data without knowing epsilon. Here the counts."""

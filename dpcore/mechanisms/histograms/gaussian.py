@@ -56,6 +56,10 @@ class GaussianHistogram(Mechanism):
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
+    def gaussian_noise(self, problem: Problem) -> tuple[float, int, float]:
+        """A number for each cell."""
+        return self.sigma(problem), problem.domain.size, float(len(problem.neighbours.histogram_shift))
+
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Exact tails for cells; Doob's maximal inequality with the sub-Gaussian moment for sums of cells."""
         sigma = self.sigma(problem)

@@ -185,6 +185,11 @@ class EqualisedRoot(Mechanism):
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
+    def gaussian_noise(self, problem: Problem) -> tuple[float, int, float]:
+        """A number for each cell, in steps."""
+        (shift,) = self.shift(problem)
+        return self.sigma(problem), problem.domain.size, float(shift) ** 2
+
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are, at most: (Q,)."""
         shares = self.solver(problem).shares(query_rows(problem, indices))
