@@ -26,6 +26,8 @@ from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
+from dpcore.ledger.looks import looked_at
+from dpcore.ledger.reading import account_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -39,8 +41,9 @@ from dpcore.ledger.records import (
     Spent,
     Stored,
 )
-from dpcore.ledger.store import Ledger, account_in, book, told_in, unpublished_in
+from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.ledger.writing import book
 from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY, RowsRelease
 from dpcore.randomness import Account, Secure
 from dpcore.requests.joint import Asked, other_unit
@@ -152,6 +155,7 @@ def release(
             if sentence := refusal(request, registration, account):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
+            seen = looked_at(ledger.folder, ledger.fingerprints(dataset_id))
             attempt = ledger.begin(dataset_id, request.document, price, by)
             attempted = True
             with ledger.drawing(dataset_id) as connection:
@@ -165,11 +169,13 @@ def release(
                         price=price,
                         files=files,
                         unpublished=unpublished_in(connection),
-                        steward_saw=told_in(connection, SAW_TRUE_VALUES),
+                        steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
                         by=attempt.by,
                         at=attempt.at,
                     )
                 except Exception:  # whatever it is, it may depend on the rows, and so may its words
+                    if table.closed:  # by somebody else: an attempt without an outcome, as when the process ends
+                        raise LedgerError(DIED) from None
                     files, outcome = {}, "failed"
                     body = {"request": request.document, "by": attempt.by, "at": attempt.at, "reason": RAISED}
                 else:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages.shell.controls import with_complaints
 from pages.shell.ledger.door import admit
-from pages.shell.ledger.odometer import odometer
+from pages.shell.ledger.looks import tell_of_looks
+from pages.shell.ledger.odometer import RELEASABLE, odometer
 from pages.shell.present import curtain
 from pages.shell.reconnect import come_back
 from pages.shell.session import carry_link, keep_link, open_gate, take_back
@@ -18,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 
 open_gate()
 admit()
+tell_of_looks()
 take_back()
 page = st.navigation(
     {
@@ -32,8 +34,8 @@ page = st.navigation(
         "Release": [st.Page(HERE / "release/page.py", title="Release", url_path="release")],
         "Learn": [
             st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
-            st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),
-            st.Page(HERE / "sparse/page.py", title="Random privacy", url_path="random-privacy"),
+            st.Page(HERE / "learn/directions/page.py", title="Directions", url_path="directions-workbench"),
+            st.Page(HERE / "learn/sparse/page.py", title="Random privacy", url_path="random-privacy-workbench"),
         ],
     },
     position="top",
@@ -45,7 +47,7 @@ st.set_page_config(
 come_back()
 frame_style()
 with curtain(page.title):
-    status_line(odometer(page.url_path))
+    status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)
 keep_link()

@@ -59,11 +59,8 @@ class Reading(ABC):
         """The table's rows on the domain; raises DataError where it has no such column."""
 
     def dataset(self, table: Table, provenance: Provenance) -> Dataset:
-        """The table's rows, which count towards what may be held of it; raises DataError as ``records`` does."""
-        table.reserve(self.room)
-        dataset = Dataset(self.domain, self.records(table), provenance)
-        table.hold(dataset.records)
-        return dataset
+        """The table's rows; of a table that an engine keeps, their counts. Raises DataError as ``records`` does."""
+        return table.dataset(self, provenance)
 
     def from_frame(self, frame: pd.DataFrame, *, private: bool = True) -> Dataset:
         """The rows of a DataFrame; see the function ``from_frame``."""
