@@ -23,6 +23,7 @@ from dpcore.ledger.units import ATTO_DIGITS, NANO_DIGITS, ROOM, Price, Tally
 from dpcore.privacy.composition import zcdp_delta
 from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
+from dpcore.requests.vector import total
 
 FORMAT = "dpscope-certificate/1"
 BETA = 0.05
@@ -53,7 +54,7 @@ def unreleasable(asked: Asked) -> str:
 
 
 def prices(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> list[Price]:
-    """What each question costs; together they cost the sum. Raises ParameterError where there is no guarantee."""
+    """What each question costs alone. Raises ParameterError where there is no guarantee."""
     each = [(part.mechanism.guarantee(part.problem), part) for part in asked.parts]
     if measure is Tally.SUMS:
         return [Price.of(guarantee, rows_a_person=rows_a_person) for guarantee, _ in each]
@@ -65,9 +66,17 @@ def prices(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, roo
     ]
 
 
-def _claim(asked: Asked, rows_a_person: int) -> Price:
-    """What a release promises by itself, in epsilon and delta."""
-    return sum(prices(asked, rows_a_person=rows_a_person), Price(first=0))
+def price_of(asked: Asked, *, rows_a_person: int, measure: Tally = Tally.SUMS, room: Fraction = ROOM) -> Price:
+    """What all questions cost together: the sum; in epsilon less where all noise is Gaussian, which is one vector."""
+    sums = sum(prices(asked, rows_a_person=rows_a_person, measure=measure, room=room), Price(first=0))
+    if measure is Tally.RHO:  # adds up as one vector does
+        return sums
+    added = asked.neighbours is Neighbours.ADD_REMOVE_ONE
+    if len(asked.parts) < 2 or not (added or rows_a_person == 1):
+        return sums
+    parts = [(part.mechanism, part.problem) for part in asked.parts]
+    together = Price.of(total(parts, person_rows=rows_a_person if added else 0))
+    return together if together.within(sums) else sums
 
 
 def file_prefix(asked: Asked, place: int) -> str:
@@ -121,7 +130,7 @@ def body_of(
         by: who asked.
         at: the day.
     """
-    claim = _claim(request, registration.rows_a_person)
+    claim = price_of(request, rows_a_person=registration.rows_a_person)
     return {
         "format": FORMAT,
         "release_id": secrets.token_hex(16),
@@ -272,7 +281,7 @@ def _wrong_in_the_chain(body: Mapping[str, Any], ledger: Mapping[str, Any]) -> I
     due = _claimed(body)
     if budget.measure is Tally.RHO:
         rows, asked = body["data"]["unit"]["rows_a_person"], asked_of(body["request"])
-        due = sum(prices(asked, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1)), Price(first=0))
+        due = price_of(asked, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))
     if not due.within(charged):
         yield "Less was charged than is claimed."
     if whole["spent"] != spent_along(lines).document or whole["budget"] != last["budget"]:
@@ -315,7 +324,7 @@ def _wrong_in_the_guarantee(body: Mapping[str, Any]) -> Iterator[str]:
         yield sentence
     if type(body["version"]) is not int or body["version"] < 1:
         yield "The version of the rows is none."
-    proved, claimed = _claim(request, rows), _claimed(body)
+    proved, claimed = price_of(request, rows_a_person=rows), _claimed(body)
     if not proved.within(claimed):
         yield f"The mechanism's guarantee is {proved}, not {claimed}."
     if sentence := unreleasable(request):

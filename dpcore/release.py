@@ -6,7 +6,7 @@ import csv
 import time
 from dataclasses import dataclass, replace
 
-from dpcore.certificate import BETA, body_of, file_prefix, prices, unreleasable
+from dpcore.certificate import BETA, body_of, file_prefix, price_of, unreleasable
 from dpcore.core import (
     Bound,
     DataError,
@@ -59,8 +59,7 @@ STRANGE = "These rows are not registered. If they are the same people, register 
 
 def cost(request: Asked, registration: Registration) -> Price:
     """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
-    rows, measure = registration.rows_a_person, registration.measure
-    return sum(prices(request, rows_a_person=rows, measure=measure), Price(first=0))
+    return price_of(request, rows_a_person=registration.rows_a_person, measure=registration.measure)
 
 
 def refusal(request: Asked, registration: Registration, account: Spent) -> str:
@@ -236,7 +235,7 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
     guarantee = request.mechanism.guarantee(problem)
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
-    spent = [(charge.sigma, sum(shift**2 for shift in charge.shift)) for charge in sampler.charges]
+    spent = [(charge.sigma, charge.numbers, sum(s * s for s in charge.shift)) for charge in sampler.charges]
     over |= bool(told := request.mechanism.gaussians(problem)) and list(told) != spent
     if over or not sampler.charges or drawn.guarantee != guarantee:
         raise ParameterError("The draw spent something else than its guarantee says.")

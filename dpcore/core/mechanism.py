@@ -90,8 +90,11 @@ class Mechanism(ABC):
     def guarantee(self, problem: Problem) -> Guarantee:
         """The privacy promise of one release."""
 
-    def gaussians(self, problem: Problem) -> tuple[tuple[float, int], ...]:
-        """Of a release made of discrete Gaussian draws alone: of each, sigma and a neighbour's squared shift."""
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """Of a release made of discrete Gaussian draws alone: of each, sigma, how many numbers, and a squared shift.
+
+        The shift is the furthest that a neighbour moves the numbers.
+        """
         return ()
 
     @abstractmethod

@@ -128,7 +128,7 @@ class Price:
         cls,
         guarantee: Guarantee,
         *,
-        gaussians: Sequence[tuple[float, int]] = (),
+        gaussians: Sequence[tuple[float, int, int]] = (),
         rows_a_person: int = 1,
         room: Fraction = ROOM,
     ) -> Self:

@@ -35,11 +35,12 @@ from dpcore.data.declared import Capped, DeclaredTable
 from dpcore.data.readings import Reading
 from dpcore.ledger.canonical import canonical, parsed
 from dpcore.mechanisms import entry as entry_of
-from dpcore.privacy.composition import compose, per_person
+from dpcore.privacy.composition import per_person
 from dpcore.queries.ranges import classes_for
 from dpcore.requests.codec import decoded, encoded, known, number
 from dpcore.requests.joint import MOST_PARTS, JointRequest
 from dpcore.requests.single import Request, parameters_read, parameters_told
+from dpcore.requests.vector import total
 
 FORMAT = "dpscope-plan/1"
 MOST_QUESTIONS = MOST_PARTS
@@ -136,8 +137,9 @@ class Plan:
 
     @cached_property
     def cost(self) -> Guarantee:
-        """Of all questions together: basic composition."""
-        return compose([self.guarantee(question) for question in self.questions])
+        """Of all questions together: one vector where all noise is Gaussian, else the sums."""
+        parts = [(self.mechanism(question), self.problem(question)) for question in self.questions]
+        return total(parts, person_rows=self.table.person_rows if self.table.person else 0)
 
     def request(self, question: PlannedQuestion) -> Request:
         """The question as one that can be released by itself.

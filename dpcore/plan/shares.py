@@ -28,6 +28,10 @@ from dpcore.plan.questions import Plan
 HALVINGS = 60
 LEAST_SHARE = GRID[0]
 DIGITS = 4
+SUMS = 1 - 1e-6
+"""A plan that costs at least so much of the sum of its losses is charged that sum."""
+GROWTHS = 16
+"""Halvings of the factor by which losses grow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +114,8 @@ def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[fl
 def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, None, Plan]:
     """Share a total loss among the questions that are not pinned; yields the fraction done.
 
-    The sum of all losses is at most the total, and less than it by rounding only.
+    What all cost together is at most the total, and less than it by rounding only. Where all noise is Gaussian that is
+    less than the sum of the losses: those that are not pinned grow by a common factor.
 
     Raises:
         ParameterError: pinned questions leave too little for the others.
@@ -140,9 +145,28 @@ def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, No
     losses = np.array(_losses(curves, targets, math.exp(high)))
     # What no question can use any more is shared alike.
     losses = np.minimum(losses + (left - losses.sum()) / len(free), GRID[-1])
+    return _grown(plan.with_losses(dict(zip(free, _rounded(losses), strict=True))), free, total=total)
+
+
+def _rounded(losses: Floats) -> list[float]:
+    """Down, to DIGITS digits."""
     scale = 10**DIGITS
-    rounded = [math.floor(loss * scale + 1e-6) / scale for loss in losses.tolist()]
-    return plan.with_losses(dict(zip(free, rounded, strict=True)))
+    return [math.floor(loss * scale + 1e-6) / scale for loss in losses.tolist()]
+
+
+def _grown(plan: Plan, free: list[int], *, total: float) -> Plan:
+    """The plan with the losses at these places times the largest common factor at which it costs the total at most."""
+    if plan.cost.epsilon >= sum(question.epsilon for question in plan.questions) * SUMS:
+        return plan
+    losses = np.array([plan.questions[place].epsilon for place in free])
+    low, high = 1.0, max(1.0, GRID[-1] / losses.max())
+    best = plan
+    for _ in range(GROWTHS):
+        factor = math.sqrt(low * high)
+        grown = plan.with_losses(dict(zip(free, _rounded(losses * factor), strict=True)))
+        low, high = (factor, high) if grown.cost.epsilon <= total else (low, factor)
+        best = grown if low == factor else best
+    return best
 
 
 def _at(errors: Floats, loss: float) -> float:

@@ -22,9 +22,9 @@ SLACK = 1 + 1e-9
 """Room for the rounding of exponentials."""
 
 
-def rho_of_gaussians(draws: Sequence[tuple[float, int]]) -> Fraction:
-    """Of discrete Gaussian draws: sigma, and the squared length by which a neighbour moves what is drawn; exact."""
-    return sum((Fraction(square, 2) / Fraction(sigma) ** 2 for sigma, square in draws), Fraction(0))
+def rho_of_gaussians(draws: Sequence[tuple[float, int, int]]) -> Fraction:
+    """Of discrete Gaussian draws: sigma, how many numbers, and a neighbour's squared shift of them; exact."""
+    return sum((Fraction(square, 2) / Fraction(sigma) ** 2 for sigma, _, square in draws), Fraction(0))
 
 
 def largest_rho(*, epsilon: float, delta: float) -> float:

@@ -21,6 +21,8 @@ from pages.shell.session import keep_plan, with_progress
 from pages.shell.theorem import all_digits
 
 BADGE = "theory and made-up rows: nothing of your data"
+ONE_SUM = 1 - 1e-6
+"""A plan that costs less than this share of what its questions cost alone is charged as one vector."""
 SNIPPET = """from pathlib import Path
 
 from dpcore.experiments.measure import finish
@@ -64,6 +66,9 @@ def planning() -> None:
             f"{many} of {declared.title} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
             help=all_digits(plan.cost),
         )
+    losses = sum(plan.guarantee(question).epsilon for question in questions)
+    if plan.cost.epsilon < losses * ONE_SUM:
+        st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
     if late:
         st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])

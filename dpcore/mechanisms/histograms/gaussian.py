@@ -56,9 +56,9 @@ class GaussianHistogram(Mechanism):
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
-    def gaussians(self, problem: Problem) -> tuple[tuple[float, int], ...]:
-        """One draw."""
-        return ((self.sigma(problem), sum(s * s for s in problem.neighbours.histogram_shift)),)
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """One draw, a number for each cell."""
+        return ((self.sigma(problem), problem.domain.size, sum(s * s for s in problem.neighbours.histogram_shift)),)
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Exact tails for cells; Doob's maximal inequality with the sub-Gaussian moment for sums of cells."""

@@ -64,6 +64,12 @@ class LinearNetState(State):
     rows: Integers
 
 
+def weighted_resolution(problem: Problem, points: int) -> float:
+    """Share of n by which the best database of m points errs at most in any weighted sum, whatever the data."""
+    hoeffding = math.sqrt(math.log(2 * problem.queries.count) / (2 * points))
+    return min(1.0, hoeffding, problem.domain.size / (4 * points))
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinearNet(PureMechanism):
     """A private choice among all databases of m points, by their worst weighted sum."""
@@ -102,8 +108,7 @@ class LinearNet(PureMechanism):
         m, size, n = self.size(problem), problem.domain.size, problem.n
         chance, count = self.shares(problem)
         each = beta / 2 if count else beta
-        hoeffding = math.sqrt(math.log(2 * problem.queries.count) / (2 * m))
-        resolution = min(1.0, hoeffding, size / (4 * m))
+        resolution = weighted_resolution(problem, m)
         number = candidates(size=size, points=m)
         rows = 2 * self.sensitivity / chance * (math.log(number) - math.log(each))
         if count:

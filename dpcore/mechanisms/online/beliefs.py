@@ -6,7 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
-from dpcore.core import Booleans, Integers, ParameterError, Queries
+from dpcore.core import Booleans, Floats, Integers, ParameterError, Queries
+from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
 
@@ -35,11 +36,38 @@ def members(queries: Queries, asked: Integers) -> Booleans:
     return inside
 
 
+def weights_of(queries: Queries, asked: Integers) -> Booleans | Floats:
+    """What each cell weighs in each question, 0 to 1: (T,) to (T, size). In a count a cell is in or out."""
+    if isinstance(queries, LinearQueries):
+        weights: Floats = padded(queries)[asked] / UNITS
+        return weights
+    return members(queries, asked)
+
+
+def padded(queries: LinearQueries) -> Integers:
+    """Weights in thousandths of all cells, (queries, size): what does not fit weighs nothing."""
+    units: Integers = np.pad(queries.units, ((0, 0), (0, queries.domain.size - queries.domain.ordered)))
+    return units
+
+
+def true_rows(queries: Queries, histogram: Integers, asked: Integers) -> Integers:
+    """True answers in whole rows, (T,): weighted sums rounded, halves up, so that a row moves one by 1 at most.
+
+    Whole numbers throughout: no sum of weights depends on the order in which they are added.
+    """
+    if isinstance(queries, LinearQueries):
+        thousandths = padded(queries)[asked] @ histogram
+        rows: Integers = (thousandths + UNITS // 2) // UNITS
+        return rows
+    counts: Integers = np.rint(queries.answer(histogram[None], asked)[0]).astype(np.int64)
+    return counts
+
+
 class Weights:
     """One weight for each cell, moved by multiplication towards every answer paid for (Hardt and Rothblum 2010).
 
-    The step is 4 (noisy - believed share): the best one if the answer had no noise. A cell's weight in the question is
-    multiplied by e^step.
+    The step is 4 (noisy - believed share): the best one if the answer had no noise. A cell that weighs q in the
+    question has its weight multiplied by e^(q step).
 
     Attributes:
         shares: what is believed of each cell, fractions of n, (T, size).
@@ -49,13 +77,13 @@ class Weights:
         self._queries, self._rows = queries, rows
         self._logs = np.zeros((trials, queries.domain.size))
         self.shares = np.full_like(self._logs, 1 / queries.domain.size)
-        self._inside = np.zeros(self._logs.shape, dtype=np.bool_)
+        self._inside: Booleans | Floats = np.zeros(self._logs.shape, dtype=np.bool_)
         self._believed = np.zeros(trials)
 
     def guess(self, asked: Integers) -> Integers:
         """See Belief."""
-        self._inside = members(self._queries, asked)
-        self._believed = np.where(self._inside, self.shares, 0.0).sum(axis=1)
+        self._inside = weights_of(self._queries, asked)
+        self._believed = (self._inside * self.shares).sum(axis=1)
         return np.rint(self._rows * self._believed).astype(np.int64)
 
     def learn(self, rows: Integers, where: Booleans) -> None:
@@ -63,6 +91,6 @@ class Weights:
         if not where.any():
             return
         steps = 4 * (np.clip(rows, 0, self._rows) / self._rows - self._believed)
-        self._logs += np.where(where[:, None] & self._inside, steps[:, None], 0.0)
+        self._logs += np.where(where[:, None], self._inside * steps[:, None], 0.0)
         weights = np.exp(self._logs - self._logs.max(axis=1, keepdims=True))
         self.shares = weights / weights.sum(axis=1, keepdims=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Booleans, Floats, Guarantee, HistogramState, Integers, ParameterError, Problem, Release
-from dpcore.mechanisms.online.beliefs import Belief
+from dpcore.mechanisms.online.beliefs import Belief, true_rows
 from dpcore.randomness.gates import Gate
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Conversation:
             raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
         refused = self._gate.closed
         guess = self._belief.guess(asked)
-        truth = np.rint(queries.answer(self._state.histogram[None], asked)[0]).astype(np.int64)
+        truth = true_rows(queries, self._state.histogram, asked)
         paid = self._gate.above(np.abs(truth - guess), self._threshold)
         noisy = self._gate.answer(truth)
         self._belief.learn(noisy, paid)

@@ -21,6 +21,7 @@ from dpcore.mechanisms.online.analysts import ANALYSTS, analyst
 from dpcore.mechanisms.online.beliefs import Belief
 from dpcore.mechanisms.online.conversation import Conversation, Transcript
 from dpcore.mechanisms.online.slack import answer_slack, gate_slack
+from dpcore.queries.linear import LinearQueries
 from dpcore.randomness import Sampler, SparseVector
 from dpcore.randomness.gates import GateBudget, gate_budget
 
@@ -28,6 +29,11 @@ ANSWERS = 0.25
 """Share of epsilon for the noise of paid answers; the rest pays for knowing when to pay."""
 AIM = 0.75
 """A guess is paid for if it is off by this share of alpha, before noise; the rest of alpha is for the noise."""
+
+
+def rounding(problem: Problem) -> float:
+    """Rows by which a true answer is off before any noise: a weighted sum is rounded to whole rows."""
+    return 0.5 if isinstance(problem.queries, LinearQueries) else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +72,7 @@ class Interactive(PureMechanism):
         """What is believed before the first question."""
 
     @abstractmethod
-    def paid_most(self, problem: Problem, *, wrong: float, noise: int) -> float:
+    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """The most answers that can be paid for, if every guess paid for was off by at least ``wrong`` rows.
 
         ``noise`` is how far paid answers may be off, in rows; math.inf where nothing is promised.
@@ -84,7 +90,9 @@ class Interactive(PureMechanism):
         """The worst error of every answer given, and what is known about refusals."""
         n, threshold = problem.n, self.threshold(problem)
         slack, noise = self._slack(beta)
-        free, paid = threshold - 1 + slack, self.paid_within(problem, beta)
+        half = rounding(problem)
+        free, paid = threshold - 1 + slack + half, self.paid_within(problem, beta)
+        noise += half
         refusals = (
             # No number of updates that would do is named: more of them have more noise, and then more are paid for.
             f"At this noise up to {paid:,.0f} answers may have to be paid for, except with chance {beta:g}; you allow "
@@ -110,14 +118,15 @@ class Interactive(PureMechanism):
     def paid_within(self, problem: Problem, beta: float) -> float:
         """The most answers that are paid for, except with chance beta; math.inf where nothing is promised."""
         slack, noise = self._slack(beta)
-        # Belief is a share of n and the guess its nearest whole number: half a row is lost.
-        return self.paid_most(problem, wrong=self.threshold(problem) - slack - 0.5, noise=noise)
+        # Belief is a share of n and the guess its nearest whole number: half a row is lost, as it is in a weighted sum.
+        half = rounding(problem)
+        return self.paid_most(problem, wrong=self.threshold(problem) - slack - 0.5 - half, noise=noise + half)
 
     def never_refuses(self, problem: Problem, beta: float) -> bool:
         """Whether the promise rules refusals out, in the same conversations in which it holds for answers."""
         return self.updates > self.paid_within(problem, beta)
 
-    def _slack(self, beta: float) -> tuple[int, int]:
+    def _slack(self, beta: float) -> tuple[float, float]:
         """Rows by which noise moves a comparison and a paid answer at most, in all of them, except with chance beta."""
         budget = self.budget()
         return gate_slack(budget, questions=self.questions, beta=beta / 2), answer_slack(budget, beta=beta / 2)

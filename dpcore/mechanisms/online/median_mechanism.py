@@ -8,8 +8,9 @@ guesses can be that wrong before few candidates are left, all of them good: an a
 times. When the updates have run out, it refuses.
 
 On a line, candidates of threshold questions are nondecreasing paths; those that fit are counted in closed form between
-the places that were paid for, for any number of cells (dpcore/mechanisms/online/paths.py). For intervals and cells they
-are listed, and m is the most, up to the number that would be needed, whose list is short enough.
+the places that were paid for, for any number of cells (dpcore/mechanisms/online/paths.py). For intervals, cells and
+weighted sums they are listed, and m is the most, up to the number that would be needed, whose list is short enough. The
+truth of a weighted sum is rounded to whole rows, so that a row moves it by at most 1; half a row is added to errors.
 
 Why it is private: whether a guess is far off is itself private, so a sparse vector decides it: one noise on the
 threshold for the whole conversation, one on each comparison, a bounded number of positive answers. Guesses and drops
@@ -18,11 +19,11 @@ of questions, under either relation (dpcore/randomness/gates.py has the proof in
 
 Accuracy: with G, A the rows by which comparisons and paid answers stray (exact laws,
 dpcore/mechanisms/online/slack.py), a free answer errs by at most threshold - 1 + G, a paid one by A. Some candidate
-errs nowhere by more than the resolution r: 1/(2m) for thresholds, 1/m for intervals and cells. Paid guesses are off by
-e >= threshold - G - 1/2 rows. If e > A the answer lies on the truth's side of the guess; if e > rn that candidate does
-too; if rn + A <= radius = alpha n/2 it is not too far from the answer. So it is never dropped, each update halves the
-others, and after log2|N| nothing can be off any more. At G, A <= alpha n/4 and r <= alpha/4, that is m >= 2/alpha
-(4/alpha), all three hold.
+errs nowhere by more than the resolution r: 1/(2m) for thresholds, 1/m for intervals and cells, that of the net
+mechanism for weighted sums. Paid guesses are off by e >= threshold - G - 1/2 rows. If e > A the answer lies on the
+truth's side of the guess; if e > rn that candidate does too; if rn + A <= radius = alpha n/2 it is not too far from the
+answer. So it is never dropped, each update halves the others, and after log2|N| nothing can be off any more. At G, A <=
+alpha n/4 and r <= alpha/4, that is m >= 2/alpha (4/alpha), all three hold.
 
 Notation (paper): epsilon = ε (α in Roth 2010); alpha = α, the free answers' aim; updates = c; questions = k; points =
 m; |N| = C(U + m - 1, m), the number of candidates.
@@ -40,9 +41,11 @@ from dataclasses import dataclass
 from dpcore.core import Bound, Entry, Problem
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.net.databases import candidates
+from dpcore.mechanisms.net.linear import weighted_resolution
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.paths import Paths
 from dpcore.mechanisms.online.small_databases import Listed, SmallDatabases
+from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
 MOST_LISTED = 200_000
@@ -57,6 +60,9 @@ class MedianMechanism(Interactive):
 
     def points_needed(self, problem: Problem) -> int:
         """m at which some candidate is within alpha/4 everywhere."""
+        if isinstance(problem.queries, LinearQueries):
+            finite = 8 * math.log(2 * problem.queries.count) / self.alpha**2
+            return math.ceil(min(finite, problem.domain.size / self.alpha))
         return math.ceil((2 if isinstance(problem.queries, Thresholds) else 4) / self.alpha)
 
     def points(self, problem: Problem) -> int:
@@ -68,6 +74,12 @@ class MedianMechanism(Interactive):
             m -= 1
         return m
 
+    def resolution(self, problem: Problem, points: int) -> float:
+        """Share of n by which the best database of m points errs at most, whatever the data."""
+        if isinstance(problem.queries, LinearQueries):
+            return weighted_resolution(problem, points)
+        return 1 / (2 * points if isinstance(problem.queries, Thresholds) else points)
+
     def belief(self, problem: Problem, trials: int) -> SmallDatabases:
         """All candidates."""
         told = {"points": self.points(problem), "rows": problem.n, "trials": trials}
@@ -76,10 +88,10 @@ class MedianMechanism(Interactive):
             return Paths(problem.queries, radius=radius, updates=self.updates, **told)
         return Listed(problem.queries, radius=radius, **told)
 
-    def paid_most(self, problem: Problem, *, wrong: float, noise: int) -> float:
+    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """log2|N|, rounded down, if the best candidate is never dropped."""
         m = self.points(problem)
-        resolution = problem.n / (2 * m if isinstance(problem.queries, Thresholds) else m)
+        resolution = problem.n * self.resolution(problem, m)
         if wrong <= max(noise, resolution) or resolution + noise > RADIUS * self.alpha * problem.n:
             return math.inf
         return candidates(size=problem.domain.size, points=m).bit_length() - 1
@@ -109,7 +121,7 @@ ENTRIES = (
         story="Answers questions one at a time by the median of all small databases that still fit, and looks at the "
         "data only when that is far off. Each such look drops at least half of them.",
         domains=(Line, Categories),
-        queries=(Thresholds, Intervals, Cells),
+        queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Roth and Roughgarden (2010)", "Roth (2010), Theorem 6", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},
         tiny_size=3,

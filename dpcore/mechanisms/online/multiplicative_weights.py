@@ -19,6 +19,9 @@ difference; with |h - e| <= A/n that is at least 2(e^2 - (A/n)^2). Paid guesses 
 so there are at most ln U / (2(e^2 - (A/n)^2)) of them: at G, A <= alpha n/4 at most (8/3) ln U/alpha^2, against 4 ln
 U/alpha^2 in the paper.
 
+Weighted sums (weights from 0 to 1) are answered alike: a cell moves by its weight's share of a step, and the truth is
+rounded to whole rows first, so that one row still moves it by at most 1; half a row is added to every error.
+
 Notation (paper): epsilon = ε; alpha = α, the free answers' aim; updates = c (B in the paper); questions = k.
 
 References:
@@ -34,6 +37,7 @@ from dpcore.core import Entry, Problem
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms.online.beliefs import Weights
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 
 
@@ -45,7 +49,7 @@ class MultiplicativeWeights(Interactive):
         """Even weights."""
         return Weights(problem.queries, rows=problem.n, trials=trials)
 
-    def paid_most(self, problem: Problem, *, wrong: float, noise: int) -> float:
+    def paid_most(self, problem: Problem, *, wrong: float, noise: float) -> float:
         """ln U/(2(e^2 - (A/n)^2)), rounded down."""
         if wrong <= noise:
             return math.inf
@@ -64,7 +68,7 @@ ENTRIES = (
         story="Answers questions one at a time from a belief about every cell, and looks at the data only when the "
         "belief is far off. Free answers cost nothing, however many there are.",
         domains=(Line, Categories),
-        queries=(Thresholds, Intervals, Cells),
+        queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt and Rothblum (2010)", "Lyu, Su and Li (2017), Algorithm 1"),
         tiny={"epsilon": 1.0, "alpha": 0.5, "updates": 1, "questions": 3},
         tiny_size=3,

@@ -8,7 +8,8 @@ import numpy as np
 
 from dpcore.core import Booleans, Floats, Integers, Queries
 from dpcore.mechanisms.net.databases import multisets
-from dpcore.mechanisms.online.beliefs import ends
+from dpcore.mechanisms.online.beliefs import ends, padded
+from dpcore.queries.linear import UNITS, LinearQueries
 
 
 class SmallDatabases(ABC):
@@ -27,16 +28,20 @@ class SmallDatabases(ABC):
 
     def __init__(self, queries: Queries, *, points: int, rows: int, radius: float, trials: int) -> None:
         self._queries, self._points, self._rows, self._radius = queries, points, rows, radius
+        self._levels = points * (UNITS if isinstance(queries, LinearQueries) else 1)
         self._asked = np.zeros(trials, dtype=np.int64)
         self._median = np.zeros(trials, dtype=np.int64)
 
     @abstractmethod
     def _spread(self, asked: Integers) -> Floats:
-        """How many candidates, up to a factor, have 0, 1, … m points in each trial's question: (T, m + 1)."""
+        """How many candidates, up to a factor, are at each level 0 .. L in each trial's question: (T, L + 1).
+
+        Of counts the levels are points, L = m; of weighted sums they are thousandths of points.
+        """
 
     @abstractmethod
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:
-        """Keep those with low..high points in the question just asked, in the trials ``where``; all if none has."""
+        """Keep those at levels low..high of the question just asked, in the trials ``where``; all if none has."""
 
     def guess(self, asked: Integers) -> Integers:
         """See Belief. The lower median."""
@@ -44,19 +49,19 @@ class SmallDatabases(ABC):
         sums = np.cumsum(self._spread(asked), axis=1)
         # A billionth of slack: counts of paths are rounded, and ties must fall the same way every time.
         self._median = np.argmax(sums >= sums[:, -1:] * (0.5 - 1e-9), axis=1)
-        return np.rint(self._rows * self._median / self._points).astype(np.int64)
+        return np.rint(self._rows * self._median / self._levels).astype(np.int64)
 
     def learn(self, rows: Integers, where: Booleans) -> None:
         """See Belief."""
         if not where.any():
             return
-        unit = self._points / self._rows
+        unit = self._levels / self._rows
         low = np.ceil((rows - self._radius) * unit).astype(np.int64)
         high = np.floor((rows + self._radius) * unit).astype(np.int64)
-        above = rows * self._points > self._median * self._rows
+        above = rows * self._levels > self._median * self._rows
         low = np.where(above, np.maximum(low, self._median + 1), low)
         high = np.where(above, high, np.minimum(high, self._median - 1))
-        self._keep(np.clip(low, 0, None), np.clip(high, None, self._points), where)
+        self._keep(np.clip(low, 0, None), np.clip(high, None, self._levels), where)
 
 
 class Listed(SmallDatabases):
@@ -73,17 +78,20 @@ class Listed(SmallDatabases):
         self.alive = np.ones((trials, len(self.points)), dtype=np.bool_)
 
     def _inside(self, question: int) -> Integers:
-        """Points of each candidate in a question, (K,)."""
+        """Level of each candidate in a question, (K,)."""
+        if isinstance(self._queries, LinearQueries):
+            sums: Integers = padded(self._queries)[question][self.points].sum(axis=1)
+            return sums
         first, last = ends(self._queries, np.array([question], dtype=np.int64))
         inside: Integers = ((self.points >= first[0]) & (self.points <= last[0])).sum(axis=1)
         return inside
 
     def _spread(self, asked: Integers) -> Floats:
-        spread = np.zeros((len(asked), self._points + 1))
+        spread = np.zeros((len(asked), self._levels + 1))
         for question in np.unique(asked).tolist():
             inside, trials = self._inside(question), np.flatnonzero(asked == question)
-            for points in range(self._points + 1):
-                spread[trials, points] = self.alive[np.ix_(trials, np.flatnonzero(inside == points))].sum(axis=1)
+            for trial in trials.tolist():
+                spread[trial] = np.bincount(inside, weights=self.alive[trial], minlength=self._levels + 1)
         return spread
 
     def _keep(self, low: Integers, high: Integers, where: Booleans) -> None:

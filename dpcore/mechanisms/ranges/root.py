@@ -185,9 +185,9 @@ class EqualisedRoot(Mechanism):
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
-    def gaussians(self, problem: Problem) -> tuple[tuple[float, int], ...]:
-        """One draw."""
-        return ((self.sigma(problem), self.shift(problem)[0] ** 2),)
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
+        """One draw, a number for each cell, in steps."""
+        return ((self.sigma(problem), problem.domain.size, self.shift(problem)[0] ** 2),)
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are, at most: (Q,)."""

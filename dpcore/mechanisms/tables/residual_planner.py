@@ -85,11 +85,13 @@ class ResidualPlanner(Mechanism):
         """(epsilon, delta)-DP, either relation."""
         return Guarantee(epsilon=self.epsilon, delta=self.delta, neighbours=problem.neighbours)
 
-    def gaussians(self, problem: Problem) -> tuple[tuple[float, int], ...]:
+    def gaussians(self, problem: Problem) -> tuple[tuple[float, int, int], ...]:
         """One draw for each kind of set."""
         plan = self.plan(problem)
         squares = (sum(s * s for s in shift) for shift in worst_shift(plan))
-        return tuple((part.sigma, square) for part, square in zip(plan.parts, squares, strict=True))
+        return tuple(
+            (part.sigma, len(part.sets) * part.rows, square) for part, square in zip(plan.parts, squares, strict=True)
+        )
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Every cell of every unbiased table: see ``worst_cell``."""

@@ -112,9 +112,9 @@ def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_t
     assert price(0.1).first == 5_000_000 and price(0.00001).first == 1 and price(0.1, rows=3).first == 45_000_000
     assert price(0.1, 1e-6).delta == 10**12 < price(0.1, 1e-6, rows=2).delta
     part = asked()
-    [(sigma, square)] = part.mechanism.gaussians(part.problem)
+    draws = part.mechanism.gaussians(part.problem)
     one, three = (prices(part, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))[0] for rows in (1, 3))
-    exact = rho_of_gaussians([(sigma, square)]) * 10**9
+    exact = rho_of_gaussians(draws) * 10**9
     assert exact <= one.first < exact + 1 and 9 * exact <= three.first < 9 * exact + 1 and one.delta == three.delta == 0
 
 

@@ -35,22 +35,22 @@ def delta(epsilon: float, laws: list[tuple[Floats, Floats]]) -> float:
 @pytest.mark.parametrize("shift", [1, 2])
 def test_rho_is_the_slope_of_every_divergence_and_no_less(sigma: float, shift: int) -> None:
     p, q = log_law(sigma, shift), log_law(sigma, 0)
-    rho = float(rho_of_gaussians([(sigma, shift**2)]))
+    rho = float(rho_of_gaussians([(sigma, 1, shift**2)]))
     for order in (1.1, 2.0, 3.0):
         divergence = math.log(float(np.exp(order * p + (1 - order) * q).sum())) / (order - 1)
         assert divergence == pytest.approx(order * rho, rel=1e-6)
 
 
 def test_rho_is_exact_and_adds_up() -> None:
-    assert rho_of_gaussians([(2.0, 1)]) == Fraction(1, 8)
-    assert rho_of_gaussians([(2.0, 1), (2.0, 1), (1.0, 4)]) == Fraction(9, 4)
-    assert rho_of_gaussians([(0.1, 1)]) == 1 / (2 * Fraction(0.1) ** 2) != 50
+    assert rho_of_gaussians([(2.0, 1, 1)]) == Fraction(1, 8)
+    assert rho_of_gaussians([(2.0, 1, 1), (2.0, 1, 1), (1.0, 1, 4)]) == Fraction(9, 4)
+    assert rho_of_gaussians([(0.1, 1, 1)]) == 1 / (2 * Fraction(0.1) ** 2) != 50
 
 
 @pytest.mark.parametrize("small", [1e-2, 1e-4])
 def test_three_draws_keep_the_epsilon_that_their_rho_comes_to(small: float) -> None:
     laws = [(law(2.0, 1), law(2.0, 0))] * 3
-    rho = float(rho_of_gaussians([(2.0, 1)] * 3))
+    rho = float(rho_of_gaussians([(2.0, 1, 1)] * 3))
     assert delta(epsilon_of(rho=rho, delta=small), laws) <= small
     assert delta(epsilon_of(rho=rho / 3, delta=small), laws) > small, "the rho of one of them would not do"
 

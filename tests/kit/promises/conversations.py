@@ -16,6 +16,7 @@ from dpcore.core import Booleans, Bound, Entry, Floats, Integers, Queries
 from dpcore.mechanisms.online.analysts import ANALYSTS, Analyst, Sweeping, analyst
 from dpcore.mechanisms.online.conversation import Answer, Conversation, Transcript
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.linear import generated
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from tests.kit.promises.cases import BETAS, NOMINAL, Case, Grid, made
 
@@ -129,6 +130,7 @@ def conversations(entry: Entry, grid: Grid) -> Iterator[Case]:
     What is proved does not differ between the relations: where rows are added, only the one who knows the data asks.
     """
     classes: tuple[Queries, ...] = (
+        generated("bumps", queries=6, domain=Categories(labels=tuple("abc")), seed=4),
         Cells(domain=Categories(labels=tuple("abc"))),
         Intervals(domain=Line(bits=2)),
         Thresholds(domain=Line(bits=3)),

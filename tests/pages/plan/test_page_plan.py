@@ -122,6 +122,17 @@ def test_a_file_that_is_no_plan_gets_one_sentence(content: bytes) -> None:
     assert "2 questions of Adult" in app.header[0].value, "what was there stays"
 
 
+def test_gaussian_questions_are_charged_as_one_vector() -> None:
+    app = opened(PAGE)
+    assert not any("one vector" in each.value for each in app.caption)
+    gaussian = tuple(replace(each, entry_key="gaussian", target=None) for each in questions(app))
+    app.session_state["plan_questions"] = {"adult": gaussian}
+    app.session_state["plan_version"] = 7
+    sound(app.run())
+    (told,) = [each.value for each in app.caption if "one vector" in each.value]
+    assert "ε = 0.75" in told and "ε = 0.75" not in app.header[0].value
+
+
 def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     app = opened(PAGE, table="penguins")
     app.session_state["plan_preview"] = True

@@ -21,6 +21,7 @@ from dpcore.mechanisms.online.conversation import Conversation, Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.median_mechanism import MedianMechanism
 from dpcore.mechanisms.online.multiplicative_weights import MultiplicativeWeights
+from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from tests.kit import contract, problems
@@ -72,7 +73,9 @@ def test_whole_conversations_are_private_exactly(entry: Entry, neighbours: Neigh
 def test_whole_conversations_of_other_settings_are_private_exactly(
     entry: Entry, neighbours: Neighbours, told: dict[str, Any]
 ) -> None:
-    small = [problem for problem in tiny_problems(entry, neighbours) if problem.domain.size <= 3]
+    # Weighted sums, which are rounded before anything else happens to them, have a test of their own.
+    every = (problem for problem in tiny_problems(entry, neighbours) if not isinstance(problem.queries, LinearQueries))
+    small = [problem for problem in every if problem.domain.size <= 3]
     assert small
     for problem in small:
         contract.check_privacy(tiny_mechanism(entry, **told), problem)
