@@ -17,7 +17,7 @@ from pages.shell.session import carried, saw_true_values
 
 TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
 """Pages with a choice of data of their own: its name in the link, and the sample they open with."""
-OTHERS = {"learn", "directions", "random-privacy"}
+OTHERS = {"learn", "directions-workbench", "random-privacy-workbench"}
 """Pages about other data."""
 QUICK_ROWS = 200_000
 """A private table with more is looked up when somebody opens Release."""
