@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages.shell.controls import with_complaints
 from pages.shell.ledger.door import admit
-from pages.shell.ledger.odometer import odometer
+from pages.shell.ledger.looks import tell_of_looks
+from pages.shell.ledger.odometer import RELEASABLE, odometer
 from pages.shell.present import curtain
 from pages.shell.reconnect import come_back
 from pages.shell.session import carry_link, keep_link, open_gate, take_back
@@ -18,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 
 open_gate()
 admit()
+tell_of_looks()
 take_back()
 page = st.navigation(
     {
@@ -45,7 +47,7 @@ st.set_page_config(
 come_back()
 frame_style()
 with curtain(page.title):
-    status_line(odometer(page.url_path))
+    status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)
 keep_link()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -19,7 +20,7 @@ from dpcore.data.domains import Categories, Line, Truth
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile
-from pages.shell.session import remembered
+from pages.shell.session import remembered, still_filled, typed_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,12 +50,16 @@ TITLES = {
     "outside": "Out of bounds",
     "unit": "Unit",
 }
+OF_A_KIND = ("from", "to", "labels")
 TOLD = "told"
 """Beside a column's cells: whether somebody said what kind it is."""
 NAME = "Column"
 BETWEEN = "; "
 """Between labels in a cell of the grid, where none of them holds it."""
 TALLEST = 420
+_every_key = st.components.v2.component(
+    "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,12 +209,16 @@ def edit_grid(held: HeldFile) -> None:
         frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(), alt=ALT,
         height=min(TALLEST, 36 * (len(rows) + 1) + 2), placeholder="–",
     )  # fmt: skip
+    _every_key(key=f"{held.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
     for place, edits in st.session_state[key]["edited_rows"].items():
         for title, value in edits.items():
             st.session_state[cell_key(held, int(place), names[title])] = _kept(names[title], value)
             if names[title] == "kind":
                 st.session_state[cell_key(held, int(place), TOLD)] = True
+            by_hand = names[title] in OF_A_KIND and not still_filled(cell_key(held, int(place), names[title]))
+            if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
+                typed_in(cell_key(held, int(place), "kind"))
 
 
 def _kept(name: str, value: Any) -> Any:

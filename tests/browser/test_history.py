@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.kit.browser import OWN_FILE, Server, bring, csv_file, go_to, settled, visit, watched_page
@@ -50,6 +51,7 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
         assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy-workbench"
 
 
+@pytest.mark.full
 def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     expect(visit(page, server, OWN_FILE).get_by_text(LOST)).to_be_hidden()
     expect(bring(page, PEOPLE).get_by_text(LOST)).to_be_hidden()

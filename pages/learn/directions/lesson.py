@@ -112,10 +112,10 @@ def _fewer(drawn: int) -> None:
     paper = printed(margin=0.5, alpha=0.1, dimensions=seen.before, beta=BETA, epsilon=1.0)
     needed = math.ceil(20 / 0.5**2 * math.log(1 / CHANCE))
     kept = seen.dimensions.index(16)
+    moved = significant(float(seen.products[kept].max()))
     told(
-        f"16 random dimensions of {seen.before} move some inner product by **{significant(seen.products[kept].max())}** "
-        f"or more in one matrix of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. "
-        f"{SIMULATED}"
+        f"16 random dimensions of {seen.before} move some inner product by **{moved}** or more in one matrix "
+        f"of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. {SIMULATED}"
     )
     why(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",

@@ -52,6 +52,7 @@ def visits(*, public: bool = False) -> AppTest:
     return type_in(give(app, VISITS, name="visits.csv"), who={"use": False})
 
 
+@pytest.mark.full
 def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     app = use(type_in(visits(public=True), seen=MONTHS), "seen")
     source = upload_of(app)
