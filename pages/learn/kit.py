@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Neighbours, Parameter, exactly
 from dpcore.mechanisms import entry
 from pages.charts.component import draw, draw_with_table
-from pages.charts.picture import Picture
+from pages.charts.picture import Mark, Picture, Rule
 from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
 from pages.shell.present import on_stage, presenting
@@ -67,7 +67,7 @@ class Lesson:
 
 @dataclass(kw_only=True)
 class Screen:
-    """Where the parts of a lesson go; whether the reader has asked to see, and whether the picture has a title."""
+    """Where the parts of a lesson go; whether the reader has asked to see, has guessed, and the picture has a title."""
 
     intro: DeltaGenerator
     guess: DeltaGenerator
@@ -79,6 +79,7 @@ class Screen:
     below: DeltaGenerator
     shown: bool = False
     titled: bool = False
+    guessed: bool = True
 
 
 _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
@@ -150,10 +151,18 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
     return Neighbours(choice("Neighbours", titles, key=key, default=str(default), help_text=help_text))
 
 
-def _reveal(lesson: str, question: str, place: DeltaGenerator) -> None:
-    """Ask, and note whether the reader wants to see."""
+def _as_guessed(text: str) -> str:
+    """Who left the slider where it stood has guessed nothing, and is not told so."""
+    if _screen.get().guessed:
+        return text
+    return text.replace("you guessed", "the slider stood at").replace("You guessed", "The slider stood at")
+
+
+def _reveal(lesson: str, question: str, place: DeltaGenerator, *, moved: bool) -> None:
+    """Ask, and note whether the reader wants to see, and has moved the control."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
     _screen.get().shown = shown
+    _screen.get().guessed = moved
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
@@ -169,7 +178,7 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
         guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
-        _reveal(lesson, question, place)
+        _reveal(lesson, question, place, moved=guess != default)
     return int(guess)
 
 
@@ -178,7 +187,7 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
     with _screen.get().guess.container(border=True):
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
-        _reveal(lesson, question, place)
+        _reveal(lesson, question, place, moved=guess != default)
     return guess
 
 
@@ -191,7 +200,7 @@ def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str
         guess = st.radio(
             label, list(answers), key=in_link(key), format_func=lambda answer: answers[answer], bind="query-params"
         )
-        _reveal(lesson, question, place)
+        _reveal(lesson, question, place, moved=True)
     return str(guess)
 
 
@@ -219,6 +228,12 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
 
     What happens is not in it before the reader has asked to see.
     """
+    shown = dataclasses.replace(
+        shown,
+        sentence=_as_guessed(shown.sentence),
+        caption=_as_guessed(shown.caption),
+        marks=[_as_marked(mark) for mark in shown.marks],
+    )
     with _screen.get().picture:
         if not _screen.get().titled:
             st.markdown(f"**{shown.title}**")
@@ -228,10 +243,17 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
             draw(veiled(shown), key=f"{key}_chart", badge="not measured: your guess")
 
 
+def _as_marked(mark: Mark) -> Mark:
+    """The same of the words at a line, once the reader has seen what happens."""
+    if _screen.get().guessed or not revealed() or not (isinstance(mark, Rule) and mark.role == "guess"):
+        return mark
+    return dataclasses.replace(mark, label=mark.label.replace("your guess", "the slider"))
+
+
 def told(text: str) -> None:
     """What happens, in a sentence with its number; nothing before the reader has asked to see."""
     if revealed():
-        _screen.get().told.markdown(text)
+        _screen.get().told.markdown(_as_guessed(text))
 
 
 def warned(text: str) -> None:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.experiments.printed.lines import PrintedLine, PrintedTable
-from dpcore.experiments.printed.others import random_table, stability_table, weights_table
 from dpcore.experiments.printed.polynomials import polynomial_table
+from dpcore.experiments.printed.random import random_table
 from dpcore.experiments.printed.simulated import halfspaces as run_halfspaces
 from dpcore.experiments.printed.simulated import intervals as run_intervals
 from dpcore.experiments.printed.simulated import sanitizer as run_sanitizer
+from dpcore.experiments.printed.stability import stability_table
 from dpcore.experiments.printed.synthetic import halfspace_table, interval_table, net_table
+from dpcore.experiments.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
@@ -97,7 +99,7 @@ def _halfspaces(loss: float) -> Shown:
 def _weights(loss: float) -> Shown:
     points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="printed-points"))
     scale = stops("Scale γ", (0.01, 0.1, 0.2, 0.5), 0.1, key="printed-scale")
-    return Shown(table=weights_table(points=points, scale=scale, epsilon=loss))
+    return Shown(table=weights_table(points=points, scale=scale, alpha=_alpha(), n=_rows(), epsilon=loss, beta=BETA))
 
 
 def _stability(loss: float) -> Shown:

@@ -7,6 +7,7 @@ two groups is larger, and shows where empty cells are treated differently.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,12 +34,15 @@ from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.experiments.audit.exact import exact_epsilon
 from dpcore.experiments.audit.orders import Outcomes
 from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
+from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Preview
 
 ROWS = 40
+QUESTIONS = 6
+"""Of a conversation: its first ones. How many follow changes nothing of what is said before."""
 REFUSED = -(2.0**40)
 """What stands in every place of an outcome that was refused."""
 QUICK_PATHS = 1 << 12
@@ -114,12 +118,20 @@ class Setting:
         return np.where(release.refused[:, None], REFUSED, release.outcomes())
 
 
+def _begun(mechanism: Mechanism) -> Mechanism:
+    """The mechanism; of a conversation its first questions."""
+    if isinstance(mechanism, Interactive):
+        return dataclasses.replace(mechanism, questions=min(mechanism.questions, QUESTIONS))
+    return mechanism
+
+
 def setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> Setting:
     """The mechanism on its small data.
 
     Raises:
         ParameterError: it has no proof for the relation, or no place for its settings on so small a universe.
     """
+    mechanism = _begun(mechanism)
     domain, kinds = _small(entry.domains[0])
     problem = Problem(domain=domain, queries=_asked(entry, domain), n=ROWS, neighbours=neighbours)
     many = [0] * (ROWS // 2) + [1] * (ROWS // 2 - 1)
@@ -132,14 +144,14 @@ def setting(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> Setti
 def exactly_on_two_rows(entry: Entry, mechanism: Mechanism, neighbours: Neighbours) -> float | None:
     """The least epsilon that holds at the claimed delta for every pair of neighbours of two rows on two cells.
 
-    None where its data are not of cells, its coins take too many paths to be walked while somebody waits, or its
-    promise is about data drawn at random, which so few rows cannot show.
+    None where its data are not of cells, its coins take too many paths to be walked while somebody waits (those of a
+    conversation do), or its promise is about data drawn at random, which so few rows cannot show.
 
     Raises:
         ParameterError: it has no proof for the relation.
     """
     domain = {Line: Line(bits=1), Categories: Categories(labels=("a", "b"), missing=False)}.get(entry.domains[0])
-    if domain is None or "gamma" in entry.controls():
+    if domain is None or "gamma" in entry.controls() or isinstance(mechanism, Interactive):
         return None
     problem = Problem(domain=domain, queries=_asked(entry, domain), n=2, neighbours=neighbours)
     mechanism.guarantee(problem)

@@ -128,6 +128,20 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 power=True,
             ),
             PrintedLine(
+                what="numbers held by what lists all rows there may be, 2^d (Table 1)",
+                printed=d * math.log10(2),
+                holds=math.log10(released),
+                why="such methods make synthetic rows and need few of them; the polynomial holds counts of small sets",
+                power=True,
+            ),
+            PrintedLine(
+                what="time for synthetic rows right on all two-way marginals",
+                printed=None,
+                holds=None,
+                why="not polynomial in d on the worst data, if one-way functions exist; under stronger assumptions not "
+                "much less than 2^d for some number of attributes a question (Ullman and Vadhan 2011)",
+            ),
+            PrintedLine(
                 what=f"errors added up for {half} of {width} (Remark 4.7)",
                 printed=inclusion_exclusion(width=width, least=half),
                 holds=1,

@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Guarantee, exactly
 from dpcore.experiments.audit.sampled import LOOKS, Audit, Draw, audit
-from dpcore.experiments.audit.settings import exactly_on_two_rows, setting
+from dpcore.experiments.audit.settings import QUESTIONS, exactly_on_two_rows, setting
 from dpcore.experiments.audit.suspects import EPSILON, SUSPECTS
 from dpcore.mechanisms import catalogue
 from pages.charts.words import significant
@@ -42,18 +42,13 @@ ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
 
 def lesson() -> None:
     """Which program, the guess, its runs, and what they show."""
-    audited = _mechanisms()
+    audited = {entry.key: entry for entry in catalogue()}
     names = {CHEAT: "one of fourteen programs"} | {key: entry.title for key, entry in audited.items()}
     chosen = choice("Audited", names, key="audit-of", default=CHEAT)
     if chosen == CHEAT:
         _line_up()
     else:
         _own(audited[chosen])
-
-
-def _mechanisms() -> dict[str, Entry]:
-    """Those of the catalogue that are not a conversation, by key."""
-    return {entry.key: entry for entry in catalogue() if entry.mechanism.releases != "conversation"}
 
 
 def _line_up() -> None:
@@ -70,8 +65,8 @@ def _line_up() -> None:
     if found is not None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
-        judged = "which is so" if guess == truth else "which is not so"
-        told(f"**{found.sentence}** {SIMULATED}\n\n{verdict} You guessed: {ANSWERS[guess].lower()}, {judged}.")
+        judged = "so it is" if guess == truth else "not so"
+        told(f"**{found.sentence}** {SIMULATED}\n\n{verdict} “{ANSWERS[guess]}”: {judged}.")
     _pictures(found, epsilon=EPSILON)
     _theorem()
     break_it(
@@ -84,8 +79,9 @@ def _line_up() -> None:
 def _own(entry: Entry) -> None:
     """A mechanism of the catalogue at the reader's settings, on small data that everybody may see."""
     intro(
-        f"**{entry.title}** at your settings, on forty made-up rows and their neighbour. An audit can refute its "
-        "claim; only a proof can keep it."
+        f"**{entry.title}** at your settings, on forty made-up rows and their neighbour"
+        + (f", the first {QUESTIONS} questions of a conversation" if entry.mechanism.releases == "conversation" else "")
+        + ". An audit can refute its claim; only a proof can keep it."
     )
     place = more()
     with place:
@@ -94,12 +90,12 @@ def _own(entry: Entry) -> None:
     mechanism = entry.make(**values)
     tried = setting(entry, mechanism, relation)
     claim = tried.guarantee
-    guess = _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
+    _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
     about = f"{entry.key}|{values}|{relation}"
     found = _audited(tried.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
     if found is not None:
         besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
-        told(f"**{found.sentence}** {SIMULATED}\n\n{besides} You guessed: {ANSWERS[guess].lower()}.")
+        told(f"**{found.sentence}** {SIMULATED}\n\n{besides}")
     _pictures(found, epsilon=claim.epsilon)
     _theorem()
     break_it("Twelve programs that lie.", "Catch the cheat", {"audit-of": CHEAT})

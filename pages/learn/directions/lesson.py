@@ -6,6 +6,7 @@ import math
 
 from dpcore.core import exactly
 from dpcore.experiments.limits.directions import BETA, TRIALS, distortions, every_direction
+from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, significant
 from pages.learn.directions import figure
 from pages.learn.kit import (
@@ -89,6 +90,8 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         f"only rows within {significant(seen.margin)} of its plane can lie between the two. So a direction y with "
         f"margin γ = {significant(seen.margin)} errs by its noise alone: α = {percent(seen.bound)}, but for a chance "
         f"of {BETA:g}. {THEORY}",
+        "In two dimensions a halfspace is a half-circle, an interval of angles: a release of the angles puts its "
+        "points where the rows are and answers every direction, with or without a margin. The workbench draws both.",
         "The paper first projects rows to T dimensions, so that the number of directions measured depends on γ and α "
         "and not on d: see the other picture for what T that takes.",
         proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
@@ -106,20 +109,21 @@ def _fewer(drawn: int) -> None:
         key="directions_moved",
         badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
     )
+    paper = printed(margin=0.5, alpha=0.1, dimensions=seen.before, beta=BETA, epsilon=1.0)
     needed = math.ceil(20 / 0.5**2 * math.log(1 / CHANCE))
     kept = seen.dimensions.index(16)
+    moved = significant(float(seen.products[kept].max()))
     told(
-        f"16 random dimensions of {seen.before} move some inner product by **{significant(seen.products[kept].max())}**"
-        f" in one matrix of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. "
-        f"{SIMULATED}"
+        f"16 random dimensions of {seen.before} move some inner product by **{moved}** or more in one matrix "
+        f"of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. {SIMULATED}"
     )
     why(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
         "Two vectors at a time: Theorem 6.3 says it of one vector's length, and an inner product is a difference of two"
         f" lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. {THEORY}",
-        "The halfspace release needs ς = γ/4: at γ = 0.5 and τ = α/8 = 0.0125 that is T = "
-        f"{math.ceil(20 * 8**2 * math.log(80)):,}. It is a bound for all dimensions d, and worth its price only where "
-        "d is far larger.",
+        f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {seen.before} that is T = "
+        f"{paper.dimensions:,}, and the net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
+        "directions. T does not grow with d: it is worth its price only where d is far larger still.",
         proved="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
         says="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
     )

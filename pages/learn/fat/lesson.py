@@ -88,10 +88,11 @@ def lesson() -> None:
     )
     why(
         r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
-        "s is how far the levels lie apart. What shrinks with γ is only the error that gives protection.",
+        "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",
-        says="An attacker who reads answers within α finds a half T′ that misses few of the true half T.",
+        says="An attacker who reads answers within α finds a half T′ that misses few of the true half T. γ: the scale; "
+        "s: how far the levels lie apart.",
     )
     break_it("Levels far apart hide a little.", "Levels differ by γ", {"fat-uneven": 100, "fat-scale": stop(0.5)})
     chosen = pictures("fat", *VIEWS)

@@ -75,7 +75,7 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
             Rule(role="ink", x=error / root, label=f"±{error}"),
             guessed(y=guess),
         ],
-        caption=f"{percent(found)} of the bits are found (you guessed {percent(guess)}).",
+        caption=f"{percent(found)} of the bits are found on average (you guessed {percent(guess)}).",
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds {percent(found)} of "
         f"the bits (you guessed {percent(guess)}). A private curator cannot promise errors below "
         f"{significant(forced)} people (at the ε and failure chance told below). Bars hold 90% of "

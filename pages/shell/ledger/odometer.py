@@ -21,7 +21,7 @@ TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
 """Pages with a choice of data of their own: its name in the link, and the sample they open with."""
 RELEASABLE = {"", "start", "tables", "one-number", "conversation"}
 """Pages that show what may be drawn once and charged; Plan has a button of its own for that."""
-OTHERS = {"learn", "directions", "random-privacy"}
+OTHERS = {"learn", "directions-workbench", "random-privacy-workbench"}
 """Pages about other data."""
 UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000

@@ -10,7 +10,6 @@ import pytest
 
 from dpcore.core import ParameterError
 from dpcore.experiments.printed.lines import PrintedTable, log10_choose
-from dpcore.experiments.printed.others import random_table, stability_table, weights_table
 from dpcore.experiments.printed.polynomials import (
     inclusion_exclusion,
     least_degree,
@@ -18,7 +17,11 @@ from dpcore.experiments.printed.polynomials import (
     moved,
     polynomial_table,
 )
+from dpcore.experiments.printed.random import printed_gamma, quantile_spreads, random_table, risk_everywhere
+from dpcore.experiments.printed.stability import stability_table
 from dpcore.experiments.printed.synthetic import halfspace_table, interval_table, net_table
+from dpcore.experiments.printed.weights import fitted_error, weights_table
+from dpcore.limits.bounds.minimax import geometric_risk
 from dpcore.mechanisms.marginals.polynomials import Polynomial
 
 
@@ -100,10 +103,63 @@ def test_what_is_corrected_is_on_the_right_side() -> None:
     proved, counted = numbers(stable, "δ of k")
     assert proved is not None and counted is not None and counted <= proved
     assert numbers(stability_table(n=1000, rows=100, epsilon=0.5, delta=1e-6), "δ of k") == (None, None)
-    printed, held = numbers(weights_table(points=64, scale=0.1, epsilon=1.0), "error")
+    printed, held = numbers(weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0), "error in rows")
     assert printed is not None and held is not None and held < printed
     marginals = polynomial_table(attributes=16, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
     printed, held = numbers(marginals, "ε that")
     assert printed == 1 and held is not None and held > 100
     with pytest.raises(ParameterError):
         polynomial_table(attributes=3, width=4, alpha=0.2, n=10_000, epsilon=1.0, beta=0.05)
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.1])
+def test_rows_fitted_to_answers_are_within_twice_their_error(alpha: float) -> None:
+    assert alpha / 4 < fitted_error(alpha=alpha) <= 2 * alpha + 1e-9
+    with pytest.raises(ParameterError):
+        fitted_error(alpha=1.0)
+
+
+def test_roth_s_numbers() -> None:
+    table = weights_table(points=64, scale=0.1, alpha=0.1, n=10_000, epsilon=1.0)
+    printed, held = numbers(table, "points that")
+    assert printed == pytest.approx(6.4) and held == 8
+    printed, held = numbers(table, "rows needed")
+    assert printed == pytest.approx(math.log10(64 * math.log(64) / 0.1**3))
+    m = math.ceil(math.log(2**65) / (2 * 0.05**2))
+    net = math.log(math.comb(64 + m - 1, m))
+    assert held == pytest.approx(math.log10(2 / 0.05 * (net + math.log(20))))
+    printed, held = numbers(table, "queries from")
+    assert held is not None and printed == pytest.approx(4 / 3 * 4)
+    k = 10**held  # there both orders are the same number of rows
+    assert math.sqrt(k) == pytest.approx((10**8 * math.log(k) * math.log(64)) ** (1 / 3), rel=1e-6)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_the_risk_on_every_data_set_is_below_that_of_noise_and_of_every_release_tried(delta: float) -> None:
+    """With two bars: what holds everywhere is above 0, falls with δ, and no constant release of a true count is below.
+
+    The release that always says θ₀ has no risk there; it is far off elsewhere, and so is no such mechanism.
+    """
+    n, epsilon = 1000, 0.5
+    everywhere = risk_everywhere(n=n, epsilon=epsilon, delta=delta)
+    assert (everywhere > 0) is (delta == 0) or everywhere < risk_everywhere(n=n, epsilon=epsilon)
+    assert everywhere < geometric_risk(cells=2, rows=n, epsilon=epsilon)
+    # By brute force over whole τ, with the risk of noise worked out from its law.
+    law = np.exp(-epsilon / 2 * np.abs(np.arange(-400, 401)))
+    risk = 2 * float((law * np.abs(np.arange(-400, 401))).sum() / law.sum())
+    best = 0.0
+    for tau in range(1, n // 2 + 1):
+        lost = delta * sum(math.exp(epsilon * (step - tau)) for step in range(tau))
+        best = max(best, tau * ((1 - risk / tau) * math.exp(-epsilon * tau) - lost))
+    assert everywhere == pytest.approx(best / n, rel=1e-9)
+
+
+def test_section_6_s_numbers() -> None:
+    assert printed_gamma(n=10**7, share=0.05) == pytest.approx(0.05, abs=2e-3)
+    assert printed_gamma(n=1, share=0.05) == 1
+    pairs, every = quantile_spreads(n=200)
+    # |x - x'| is √2 times a half-normal: the spread of a sample quantile of 100 of them is √(p(1 - p)/100)/density.
+    place = 1.6448536 * math.sqrt(2)
+    density = 2 * math.exp(-(place**2) / 4) / math.sqrt(4 * math.pi)
+    assert pairs == pytest.approx(math.sqrt(0.9 * 0.1 / 100) / density, rel=0.15)
+    assert every < 0.75 * pairs

@@ -10,8 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, catalogue, entry
 from dpcore.experiments.audit.sampled import LOOKS, Audit, audit
+from dpcore.experiments.audit.settings import QUESTIONS, setting
 from dpcore.experiments.audit.suspects import SUSPECTS
 from dpcore.experiments.measure import finish
+from dpcore.randomness import Preview
 from pages.charts.picture import Bars, Dots, Region, Rule, numbers
 from pages.learn.audit import figure
 from pages.learn.audit.lesson import ANSWERS, CHEAT, LINE_UP, VIEWS
@@ -70,9 +72,9 @@ def test_a_program_is_judged_and_so_is_the_guess(number: int) -> None:
     suspect = SUSPECTS[LINE_UP[number - 1]]
     told = texts(app)
     if suspect.fault:
-        assert suspect.fault in told and "Refuted: at least" in told and "broken, which is so." in told
+        assert suspect.fault in told and "Refuted: at least" in told and "“It is broken”: so it is." in told
     else:
-        assert "Not refuted in 14,000 runs. That is no proof." in told and "broken, which is not so." in told
+        assert "Not refuted in 14,000 runs. That is no proof." in told and "“It is broken”: not so." in told
     assert not app.warning and not app.error
 
 
@@ -92,11 +94,13 @@ def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     assert "Sparse histogram" in texts(app) and "Refuted: at least" in texts(app)
 
 
-@pytest.mark.parametrize("key", ["identity", "gaussian", "exponential_median", "halfspaces", "residual-planner"])
+@pytest.mark.parametrize(
+    "key", ["identity", "gaussian", "exponential_median", "halfspaces", "residual-planner", "weights"]
+)
 def test_a_mechanism_of_the_catalogue_stands(key: str) -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of=key, audit_runs="10000", audit_picture=VIEWS[1])
     told = texts(app)
-    assert "Not refuted in 14,000 runs. That is no proof." in told and "You guessed" in told
+    assert "Not refuted in 14,000 runs. That is no proof." in told
     assert set(drawn(app)) == {"audit_scores_chart"} and not app.error and not app.warning
     assert ("Exactly, on all neighbours of two rows: it needs ε = 1." in told) is (key == "identity")
 
@@ -145,3 +149,10 @@ def test_it_can_be_presented() -> None:
     app = opened(lesson="audit", audit_shown="true", present="1")
     assert set(drawn(app)) == {"audit_loss_chart"} and not app.error
     assert app.slider(key="audit-number").value == 1
+
+
+@pytest.mark.parametrize("key", ["weights", "median"])
+def test_a_conversation_is_audited_by_its_first_questions(key: str) -> None:
+    tried = setting(entry(key), entry(key).make(questions=50), Neighbours.REPLACE_ONE)
+    assert tried.draw(0, Preview(1), 3).shape == (3, 5 * QUESTIONS)
+    assert "the first 6 questions of a conversation" in texts(opened(lesson="audit", audit_of=key))

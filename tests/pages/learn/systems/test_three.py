@@ -13,6 +13,7 @@ from pages.learn.directions import figure as directions
 from pages.learn.polynomials import figure as polynomials
 from pages.learn.sparse import figure as sparse
 from pages.learn.sparse.histograms import PRIVATE, RANDOM
+from pages.learn.sparse.lesson import WIDE, widened
 from tests.pages.lessons import checked, sound
 
 
@@ -106,3 +107,8 @@ def test_noise_in_every_answer_is_the_dashed_line_that_wins_with_many_rows() -> 
     checked(picture)
     by, direct = (numbers(picture.one(Curve, role=role).y) for role in (polynomials.MECHANISM, polynomials.DIRECT))
     assert by[1] < direct[1] == 0.5 and direct[-1] < by[-1] and "1,000,000 to 100,000,000" in picture.sentence
+
+
+def test_after_the_projection_the_loss_on_few_full_cells_grows_like_a_logarithm() -> None:
+    few, many = widened(epsilon=1.0, n=10_000)
+    assert WIDE[1] // WIDE[0] == 256 and 2 < many / few < 8
