@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
 
+from dpcore.core import ParameterError
+from pages.data.picker import in_use
 from pages.shell.controls import with_complaints
 from pages.shell.ledger.door import admit
 from pages.shell.ledger.looks import tell_of_looks
 from pages.shell.ledger.odometer import RELEASABLE, odometer
 from pages.shell.present import curtain
+from pages.shell.private.chip import chip
 from pages.shell.reconnect import come_back
 from pages.shell.session import carry_link, keep_link, open_gate, take_back
 from pages.shell.status import frame_style, status_line
 
 HERE = Path(__file__).resolve().parent
+CHOOSES_NONE = ("data", "learn")
+"""Pages that leave the data in use as they are, and show them."""
 
 open_gate()
 admit()
@@ -50,4 +56,7 @@ with curtain(page.title):
     status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)
+    if page.url_path in CHOOSES_NONE:
+        with suppress(ParameterError):  # their file is gone, and the page says so
+            chip(in_use())
 keep_link()

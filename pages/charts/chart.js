@@ -101,8 +101,11 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
     orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / layout.height, yref: "container",
     yanchor: "top", font: { size: 10.5 }, maxheight: layout.height - 24, tracegroupgap: 0,
   };
+  // The badge is drawn as wide as the picture at most.
+  const { title } = layout, letters = Math.max(1, ...(title?.text ?? "").split("<br>").map((line) => line.length));
+  const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (2 * width) / letters) } } };
   return {
-    ...structuredClone(layout), ...(scene && { scene }), width, height: layout.height + legend,
+    ...structuredClone(layout), ...(scene && { scene }), ...badge, width, height: layout.height + legend,
     margin: { ...layout.margin, b: layout.margin.b + legend, r: layout.margin.r + (beside ? ASIDE : 0) },
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };

@@ -123,7 +123,7 @@ def _placed(errors: Floats, bottom: float) -> Floats:
 
 
 def _promise(sweep: Sweep, row: int, *, bottom: float) -> list[Mark]:
-    """What the chosen mechanism promises, and its name where it is first seen; what nobody promises has no point."""
+    """What the chosen mechanism promises, and its name at its end; what nobody promises has no point."""
     promise = np.maximum(sweep.promised[row], bottom)
     known = np.isfinite(promise)
     at, promise = sweep.epsilons[known], promise[known]
@@ -133,17 +133,17 @@ def _promise(sweep: Sweep, row: int, *, bottom: float) -> list[Mark]:
     seen = np.flatnonzero(promise <= 1)
     if not len(seen):
         return [curve]
-    x, y = float(at[seen[0]]), float(promise[seen[0]])
-    return [curve, Words(role="theory", text="promised", x=x, y=y, align="left", shift=(10, 0), bold=True)]
+    x, y = float(at[seen[-1]]), float(promise[seen[-1]])
+    return [curve, Words(role="theory", text="promised", x=x, y=y, align="right", shift=(0, 12), bold=True)]
 
 
 def _reach(sweep: Sweep, drawn: list[bool]) -> tuple[float, float]:
     """Ends of the error axis: all that was observed of what is drawn, and 100%, or the strip above it.
 
-    A logarithmic axis has no zero: an error below half a row is drawn as half a row.
+    Below the least there is room for a word. A logarithmic axis has no zero: an error below half a row is drawn as half.
     """
     seen, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
-    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / 1.5
+    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / 3
     return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (seen > 1).any() else 1.0
 
 

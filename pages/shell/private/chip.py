@@ -60,4 +60,4 @@ def plain(provenance: Provenance) -> str:
 
 def escaped(text: str) -> str:
     """Somebody's words in a label, where nothing of them is obeyed."""
-    return re.sub(r"([^\w\s,])", r"\\\1", "".join(each for each in text if each.isprintable()))
+    return re.sub(r"([!-+\--/:-@\[-`{-~])", r"\\\1", "".join(each for each in text if each.isprintable()))
