@@ -6,6 +6,7 @@ python3 run.py test                linters, types and tests; installs Chromium w
 python3 run.py test quick          the same without the browser, the pages and what is slow
 python3 run.py test full           the other draws, themes and window sizes, which `test` leaves out
 python3 run.py test harness        hostile files by real upload, killed servers and releases
+python3 run.py test engines        the same counts of Postgres and of Spark as of a file; installs both, and Java
 python3 run.py test mutants        plants faults in a copy of the code; a test must catch each
 python3 run.py test -k median      anything else goes to pytest
 python3 run.py bench               the benchmarks
@@ -15,7 +16,7 @@ python3 run.py verify certificate.json counts.csv
                                    whether a certificate and its files hold together
 python3 run.py ledger register     begin a ledger for a table; also show, version, budget, publish, machine-failed
 python3 run.py ledger check        whether the ledger adds up, also --against certificate.json
-python3 run.py ledger backup       a checked copy in another folder
+python3 run.py ledger backup       a checked copy in another folder; also restore, and migrate from an older schema
 python3 run.py pictures            take the pictures in assets/pictures again
 
 The first start makes a virtual environment beside this file, with the versions in constraints.txt.
@@ -62,13 +63,18 @@ NO_CHROMIUM = (
     "The browser tests need Chromium and none was found: install it (on Debian: apt-get install chromium), "
     "give its path in the variable CHROMIUM, or run `python3 run.py test quick`."
 )
+NO_ENGINES = (
+    "The tests of engines need the server of Postgres, and Java for Spark: install both "
+    "(on Debian: apt-get install postgresql default-jre-headless)."
+)
 WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 """Two processes share the tests by files, in the order that tests/conftest.py gives them."""
 SUITES = {
-    "": "not full and not harness",
-    "quick": "not browser and not page and not slow and not full and not harness",
+    "": "not full and not harness and not engines",
+    "quick": "not browser and not page and not slow and not full and not harness and not engines",
     "full": "full",
     "harness": "harness",
+    "engines": "engines",
 }
 """Which tests a named command runs, as pytest's -m has it; pyproject.toml says what the marks mean."""
 
@@ -190,6 +196,16 @@ def find_chromium(variables: Mapping[str, str] = os.environ) -> str | None:
     return next(filter(None, (shutil.which(name, path=variables.get("PATH")) for name in CHROMIUM_NAMES)), None)
 
 
+def install(*packages: str) -> None:
+    """Install Debian's packages, where this is Debian and this user may without being asked for a password."""
+    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if shutil.which("apt-get") and (not as_root or (shutil.which("sudo") and run([*as_root, "true"]) == 0)):
+        say(f"Installing Debian's {' and '.join(packages)} for the tests …")
+        apt_get = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+        run([*apt_get, "update"])
+        run([*apt_get, "install", "-y", *packages])
+
+
 def ensure_chromium() -> str:
     """Find Chromium, or install Debian's where this user may without being asked for a password.
 
@@ -197,18 +213,37 @@ def ensure_chromium() -> str:
         SystemExit: with one sentence, if there is none and it cannot be installed.
     """
     found = find_chromium()
-    if found is None and shutil.which("apt-get"):
-        as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-        if not as_root or (shutil.which("sudo") and run([*as_root, "true"]) == 0):
-            say("Installing Debian's chromium for the browser tests …")
-            apt_get = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
-            run([*apt_get, "update"])
-            run([*apt_get, "install", "-y", "chromium"])
-            found = find_chromium()
+    if found is None:
+        install("chromium")
+        found = find_chromium()
     if found is None:
         sys.exit(NO_CHROMIUM)
     say(f"Browser: {found}")
     return found
+
+
+# --- engines
+
+
+def find_server_programs() -> str | None:
+    """The folder of Postgres' server, which Debian keeps off the path; the newest."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"), key=lambda path: int(path.parts[4]))
+    found = folders[-1] if folders else shutil.which("pg_ctl")
+    return str(Path(found).parent) if found else None
+
+
+def ensure_engines() -> dict[str, str]:
+    """Find Postgres and Java, or install Debian's; returns variables that say where they are.
+
+    Raises:
+        SystemExit: with one sentence, if one is missing and cannot be installed.
+    """
+    if not (find_server_programs() and shutil.which("java")):
+        install("postgresql", "default-jre-headless")
+    programs = find_server_programs()
+    if programs is None or not shutil.which("java"):
+        sys.exit(NO_ENGINES)
+    return {"POSTGRES_PROGRAMS": programs}
 
 
 # --- the app
@@ -349,17 +384,20 @@ def test(arguments: list[str]) -> int:
     """Run every check of a suite, even after one fails; types are checked beside the tests."""
     suite = arguments[0] if arguments and arguments[0] in (*SUITES, "mutants") else ""
     asked = arguments[1:] if suite else arguments
-    python = ensure_environment(HERE / ".venv", groups={"test"})
+    groups = {"test", "engines", "spark"} if suite == "engines" else {"test"}
+    python = ensure_environment(HERE / ".venv", groups=groups)
     # As the app has it: two processes share the cores, and threads that wait for a busy core spin.
     variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
     # What is compiled is kept: without, every worker and every server they start compiles all of it anew.
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    if suite != "quick":
+    if suite == "engines":
+        variables |= ensure_engines()
+    elif suite != "quick":
         variables["CHROMIUM"] = ensure_chromium()
     if suite == "mutants":
         return run([python, "-m", "tests.mutants", *asked], variables)
     pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *WORKERS, *asked]
-    if suite in {"full", "harness"}:
+    if suite in {"full", "harness", "engines"}:
         return run_tests(pytest, variables)
     failed = lint(python)
     with ThreadPoolExecutor(1) as beside:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dpcore.experiments.sparse import LossFigure, grid_example, line_example, simulate
 from pages.charts.plotly import render
-from pages.sparse.histograms import PRIVATE, RANDOM, losses, panel
+from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
 
 
 def pictures(found: LossFigure, *, number: int, badge: str, folder: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.core import BoundKind, Neighbours, ParameterError, exactly
 from dpcore.data.declared import MOST_PERSON_ROWS, Capped
 from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
-from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, spent_along
+from dpcore.ledger.chain import MACHINE_FAILED, RECORD, details_of, faults, first_digest, spent_along
 from dpcore.ledger.records import Registration, Spent, Stored
 from dpcore.ledger.units import Price
 from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
@@ -124,6 +124,7 @@ def body_of(
                 "rule": RULE,
                 "scope": SCOPE,
                 "machine_failures_declared": before.machine_failures,
+                "copies_put_back": before.copies_put_back,
             },
         },
         **_each(request, registration.rows_a_person, files),
@@ -246,7 +247,8 @@ def _wrong_in_the_chain(body: Mapping[str, Any], ledger: Mapping[str, Any]) -> I
     lines, last = ledger["chain"], ledger["chain"][-1]
     for place, why in faults(lines, start=first_digest(body["data"])):
         yield f"The chain breaks at entry {place}: {why}."
-    if last["details"] != digest({"salt": ledger["salt"], "body": body}) or last["outcome"] != "stored":
+    details = details_of(body, salt=ledger["salt"], record=last.get(RECORD, ""))
+    if last["details"] != details or last["outcome"] != "stored":
         yield "The ledger's entry is about another release."
     whole, claimed = body["guarantee"]["whole_data_set"], _claimed(body)
     if not claimed.within(Price.read(last["charge"])):

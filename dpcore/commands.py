@@ -6,6 +6,8 @@ ledger register DATA …   begin a ledger for a table
 ledger show              what is spent and left
 ledger check             whether the ledger adds up, also against a certificate
 ledger backup FOLDER     a checked copy
+ledger restore COPY      put a copy in the place of a file that is damaged or lost
+ledger migrate           bring the ledger of an older program to the schema of this one
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from dpcore.core import DataError, Neighbours, ParameterError
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.downloads import MADE, downloads_of, zipped
 from dpcore.ledger.canonical import parsed
-from dpcore.ledger.checks import backup, check
+from dpcore.ledger.checks import check
+from dpcore.ledger.copies import backup, migrate, restore
 from dpcore.ledger.records import Actor, LedgerError, Registration, Role, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
@@ -88,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--against", type=Path, help="a certificate of these data")
     each = parts.add_parser("backup", parents=[shared])
     each.add_argument("folder", type=Path)
+    each = parts.add_parser("restore", parents=[shared], help="put a copy in the place of a damaged or lost file")
+    each.add_argument("copy", type=Path)
+    parts.add_parser("migrate", parents=[shared], help="bring the ledger of an older program to this one's schema")
     each = parts.add_parser("publish", parents=[shared])
     each.add_argument("entry", type=int)
     each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that the machine ended")
@@ -176,7 +182,10 @@ def _ledger(options: argparse.Namespace, by: Actor) -> Iterator[str]:
         for dataset_id in ledger.dataset_ids():
             yield from _shown(ledger, dataset_id)
         return
-    if options.part == "check" and not options.dataset and not options.against:
+    if options.part == "restore":
+        yield _put_back(restore(ledger, options.copy, by))
+        return
+    if options.part in ("check", "migrate") and not options.dataset and not vars(options).get("against"):
         chosen = ledger.dataset_ids()
     else:
         chosen = [_chosen(ledger, options.dataset)]
@@ -216,6 +225,11 @@ def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
         yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} is held."
 
 
+def _put_back(kept: Path | None) -> str:
+    beside = f" The old file is {kept}." if kept else ""
+    return f"The copy was put back.{beside} What was charged after it was made is not in it: certificates say so."
+
+
 def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Actor) -> Iterator[str]:
     if options.part == "check":
         wrong = check(ledger, dataset_id)
@@ -226,6 +240,9 @@ def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Acto
         yield f"{dataset_id}: the ledger adds up."
     elif options.part == "backup":
         yield f"Copied to {backup(ledger, dataset_id, options.folder)}; keep a copy of the key beside the ledger too."
+    elif options.part == "migrate":
+        kept = migrate(ledger, dataset_id, by)
+        yield f"{dataset_id}: " + (f"migrated; the old file is {kept}." if kept else "nothing to do.")
     elif options.part == "version":
         ledger.add_version(dataset_id, _table(options), by)
         yield "Registered as another version of the same people, under the same budget."

@@ -26,6 +26,8 @@ from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
+from dpcore.ledger.looks import looked_at
+from dpcore.ledger.reading import account_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -39,8 +41,10 @@ from dpcore.ledger.records import (
     Spent,
     Stored,
 )
-from dpcore.ledger.store import Ledger, account_in, book, told_in, unpublished_in
+from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.ledger.writing import book
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY, RowsRelease
 from dpcore.randomness import Account, Secure
 from dpcore.requests.joint import Asked, other_unit
 from dpcore.requests.single import Request
@@ -151,6 +155,7 @@ def release(
             if sentence := refusal(request, registration, account):
                 return Refused(sentence=sentence)
             price = cost(request, registration)
+            seen = looked_at(ledger.folder, ledger.fingerprints(dataset_id))
             attempt = ledger.begin(dataset_id, request.document, price, by)
             attempted = True
             with ledger.drawing(dataset_id) as connection:
@@ -164,11 +169,13 @@ def release(
                         price=price,
                         files=files,
                         unpublished=unpublished_in(connection),
-                        steward_saw=told_in(connection, SAW_TRUE_VALUES),
+                        steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
                         by=attempt.by,
                         at=attempt.at,
                     )
                 except Exception:  # whatever it is, it may depend on the rows, and so may its words
+                    if table.closed:  # by somebody else: an attempt without an outcome, as when the process ends
+                        raise LedgerError(DIED) from None
                     files, outcome = {}, "failed"
                     body = {"request": request.document, "by": attempt.by, "at": attempt.at, "reason": RAISED}
                 else:
@@ -228,8 +235,8 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
 
 def _files(drawn: Drawn) -> dict[str, bytes]:
     """What is given to others: one table."""
-    frame = drawn.frame().drop(columns="trial")
-    kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic"}
+    frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a table may have a column of that name
+    kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic", RowsRelease: ROWS_OF_NOBODY}
     name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
     # A label with a lone carriage return would be read as two lines unless it is quoted.
     returns = any(isinstance(each, str) and "\r" in each for name in frame for each in frame[name])

@@ -11,7 +11,8 @@ from dpcore.core import ParameterError
 from pages.data.picker import in_use
 from pages.shell.controls import with_complaints
 from pages.shell.ledger.door import admit
-from pages.shell.ledger.odometer import odometer
+from pages.shell.ledger.looks import tell_of_looks
+from pages.shell.ledger.odometer import RELEASABLE, odometer
 from pages.shell.present import curtain
 from pages.shell.private.chip import chip
 from pages.shell.reconnect import come_back
@@ -24,6 +25,7 @@ CHOOSES_NONE = ("data", "learn")
 
 open_gate()
 admit()
+tell_of_looks()
 take_back()
 page = st.navigation(
     {
@@ -38,8 +40,8 @@ page = st.navigation(
         "Release": [st.Page(HERE / "release/page.py", title="Release", url_path="release")],
         "Learn": [
             st.Page(HERE / "learn/page.py", title="Limits and attacks", url_path="learn"),
-            st.Page(HERE / "halfspaces/page.py", title="Directions", url_path="directions"),
-            st.Page(HERE / "sparse/page.py", title="Random privacy", url_path="random-privacy"),
+            st.Page(HERE / "learn/directions/page.py", title="Directions", url_path="directions-workbench"),
+            st.Page(HERE / "learn/sparse/page.py", title="Random privacy", url_path="random-privacy-workbench"),
         ],
     },
     position="top",
@@ -51,7 +53,7 @@ st.set_page_config(
 come_back()
 frame_style()
 with curtain(page.title):
-    status_line(odometer(page.url_path))
+    status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)
     if page.url_path in CHOOSES_NONE:

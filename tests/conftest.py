@@ -38,7 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     places: dict[Path, int] = {}
     for item in items:
-        if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())):
+        parameters = getattr(getattr(item, "callspec", None), "params", {})  # one may be called page
+        if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())) - set(parameters):
             item.add_marker(pytest.mark.browser)
         elif item.path.name.startswith("test_page"):
             item.add_marker(pytest.mark.page)

@@ -87,7 +87,7 @@ CACHES = {
     "pages.charts.script:_library": "the chart library, compressed",
     "pages.charts.script:_module": "our own script, compressed",
     "pages.data.sparkline:shape_picture": "pictures of generated shapes",
-    "pages.sparse.warning:pet_names": SAMPLE,
+    "pages.learn.sparse.warning:pet_names": SAMPLE,
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {

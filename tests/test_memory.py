@@ -147,6 +147,7 @@ for what, ask in asked.items():
 """
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak is told by Linux alone")
 def test_reading_takes_no_more_than_is_counted(tmp_path: Path) -> None:

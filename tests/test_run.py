@@ -221,6 +221,19 @@ def test_stop_insists() -> None:
     assert process.poll() is not None
 
 
+@pytest.mark.parametrize(("java", "server"), [(None, "/usr/lib/postgresql/15/bin"), ("java", None)])
+def test_engines_that_cannot_be_installed_get_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, java: str | None, server: str | None
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr("shutil.which", lambda program, path=None: java)
+    monkeypatch.setattr(run, "find_server_programs", lambda: server)
+    monkeypatch.setattr(run, "install", lambda *packages: asked.append(packages))
+    with pytest.raises(SystemExit, match="apt-get install postgresql default-jre-headless"):
+        run.ensure_engines()
+    assert asked == [("postgresql", "default-jre-headless")]
+
+
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What is run, in a run.py that runs nothing."""
@@ -232,6 +245,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(run, "ensure_environment", lambda environment, groups: Path("python"))
     monkeypatch.setattr(run, "ensure_chromium", lambda: "chromium")
+    monkeypatch.setattr(run, "ensure_engines", lambda: {})
     monkeypatch.setattr(run, "run", record)
     monkeypatch.setattr(run, "run_silently", lambda command: (record(command), ""))
     return commands
@@ -253,11 +267,11 @@ def test_every_check_runs_and_any_failure_counts(
 def test_every_test_is_in_the_readmes_command_or_in_a_long_one(
     commands: list[list[str]], request: pytest.FixtureRequest
 ) -> None:
-    for suite in ("", "full", "harness"):
+    for suite in ("", "full", "harness", "engines"):
         run.main(["test", *filter(None, [suite])])
     chosen = [command[command.index("-m") + 1] for command in commands if command[0] == "pytest"]
-    assert chosen == ["not full and not harness", "full", "harness"]
-    assert {"full", "harness"} <= {line.split(":")[0] for line in request.config.getini("markers")}
+    assert chosen == ["not full and not harness and not engines", "full", "harness", "engines"]
+    assert {"full", "harness", "engines"} <= {line.split(":")[0] for line in request.config.getini("markers")}
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,11 @@ class Calendar(Line):
         """The unit: 2024-02."""
         return "missing or out of bounds" if cell >= self.ordered else written(int(self.low) + cell, self.step)
 
+    def between(self, low: float, high: float) -> str:
+        """The units from one on and before another: 2024-02 to 2024-04, both included."""
+        first, last = written(int(low), self.step), written(int(high) - 1, self.step)
+        return first if first == last else f"{first} to {last}"
+
     def cells_of(self, text: str) -> tuple[int, int]:
         """First and last cell of a written range, both included and within the bounds; its ends are units, or days.
 

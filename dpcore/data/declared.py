@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,14 @@ KINDS: dict[str, type[Domain]] = {"number": Line, "category": Categories, "date"
 """What a column can be."""
 MAP_SIDE = 64
 """Cells a side of a map of two numbers whose own cells are too many together."""
+MOST_BINS = 24
+"""Ranges of a number or a date among the columns of a whole table."""
+SKEWED = 1_000
+"""A number that starts at 0 or above and may reach so many times its start, or 1, is cut logarithmically."""
+DECADES = 3
+"""Below that of the upper bound that are told apart, and 0 to 1."""
+SERIES = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
+"""Where each decade is cut, from fine to coarse."""
 MOST_PERSON_ROWS = 1000
 """Rows of one person; with more, epsilon means nothing for the person."""
 
@@ -157,7 +166,16 @@ class DeclaredTable:
         have at most MAP_SIDE cells a side.
         """
         kinds = [self.on(name) for name in names]
-        reading = Columns(names=names, on=_together(names, kinds))
+        return self._capped(Columns(names=names, on=_together(names, kinds)))
+
+    def whole(self, *names: str, bins: int = MOST_BINS) -> Reading:
+        """Rows of these columns, of all that may be read where none is named, as attributes; see ``ranged``."""
+        names = names or tuple(column.name for column in self.used)
+        kinds = [self.on(name) for name in names]
+        columns = tuple(ranged(kind, bins=bins) if isinstance(kind, Line) else kind for kind in kinds)
+        return self._capped(Columns(names=names, on=Attributes(names=names, columns=columns)))
+
+    def _capped(self, reading: Reading) -> Reading:
         return Capped(reading=reading, person=self.person, rows=self.person_rows) if self.person else reading
 
     def from_frame(self, frame: pd.DataFrame, *names: str, private: bool = True) -> Dataset:
@@ -170,6 +188,36 @@ def coarser(line: Line, cells: int = MAP_SIDE) -> Line:
     if isinstance(line, Calendar) or line.ordered <= cells:
         return line
     return dataclasses.replace(line, bins=cells)
+
+
+def ranged(line: Line, *, bins: int = MOST_BINS) -> Binned:
+    """A line's numbers in so many ranges at most, by a public rule: its bounds alone say which.
+
+    Numbers that may be 0 and may reach thousands are cut logarithmically, and have one range of all below the first
+    cut. Others, and dates, get ranges of as many of the line's own cells each.
+
+    >>> ranged(Line(high=100_000, bits=10)).labels[:4], ranged(Line(high=120, bins=120), bins=30).labels[1]
+    (('0 to 1', '1 to 100', '100 to 150', '150 to 200'), '4 to 8')
+    """
+    start = max(line.low, 1.0)
+    if not isinstance(line, Calendar) and line.low >= 0 and line.high >= SKEWED * start:
+        found: list[float] = []
+        for series in SERIES:
+            found = _logarithmic(line, series=series)
+            if len(found) < bins:
+                break
+        return Binned(line=line, missing=line.missing, cuts=tuple(found))
+    cells = -(-line.ordered // bins)
+    cuts = line.edges[cells:-1:cells].tolist() if cells > 1 else []
+    return Binned(line=line, missing=line.missing, cuts=tuple(cuts))
+
+
+def _logarithmic(line: Line, *, series: tuple[float, ...]) -> list[float]:
+    """Cuts at these places of each decade, above 10 whole numbers, inside the line's bounds."""
+    last = math.floor(math.log10(line.high))
+    first = max(last - DECADES, math.floor(math.log10(max(line.low, 1.0))))
+    places = {1.0, *(step * 10.0**decade for decade in range(first, last + 1) for step in series)}
+    return [place for place in sorted(places) if line.low < place < line.high and (place >= 10 or place % 1 == 0)]
 
 
 def _together(names: tuple[str, ...], kinds: list[Line | Categories]) -> Domain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise, starmap
 from typing import ClassVar
 
 import numpy as np
@@ -81,6 +82,10 @@ class Line(Domain):
         # As many digits as it takes to tell one edge from the next.
         digits = max(6, math.ceil(math.log10(max(abs(self.low), abs(self.high)) / self.width)) + 2)
         return f"{self.low + cell * self.width:.{digits}g} to {self.low + (cell + 1) * self.width:.{digits}g}"
+
+    def between(self, low: float, high: float) -> str:
+        """What the numbers from one on and below another are called."""
+        return f"{low:.10g} to {high:.10g}"
 
     def encode(self, numbers: Floats) -> Integers:
         """Cell of each number, shape (n,).
@@ -209,15 +214,40 @@ class Truth(Categories):
 
 @dataclass(frozen=True, kw_only=True)
 class Binned(Categories):
-    """The cells of a line as categories, in order: a number or a date among other attributes."""
+    """Ranges of a line's numbers as categories, in order: a number or a date among other attributes.
+
+    Attributes:
+        line: the numbers, their bounds, and what happens to those out of bounds.
+        cuts: where one range ends and the next begins, ascending, inside the bounds; none for the line's own cells.
+    """
 
     title: ClassVar[str] = "a range of numbers"
     labels: tuple[str, ...] = field(init=False, repr=False)
     line: Line = field(default_factory=Line)
+    cuts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", tuple(map(self.line.describe, range(self.line.ordered))))
+        inside = (self.line.low, *self.cuts, self.line.high)
+        if any(not first < second for first, second in pairwise(inside)):
+            raise ParameterError("Cuts must ascend and lie inside the bounds.")
+        named = starmap(self.line.between, pairwise(inside))
+        told = named if self.cuts else map(self.line.describe, range(self.line.ordered))
+        object.__setattr__(self, "labels", tuple(told))
         super().__post_init__()
+
+    @property
+    def edges(self) -> Floats:
+        """Where ranges start, and the end of the last, (labels + 1,)."""
+        return np.array([self.line.low, *self.cuts, self.line.high]) if self.cuts else self.line.edges
+
+    def codes(self, numbers: Floats) -> Integers:
+        """Position of each number's range, (n,); one more than the last for what is missing."""
+        cells = self.line.encode(numbers)
+        if not self.cuts:
+            return cells
+        fits = np.where(np.isfinite(numbers), numbers, self.line.low)
+        ranges: Integers = np.searchsorted(self.cuts, fits, side="right")
+        return np.where(cells < self.line.ordered, ranges, len(self.labels))
 
 
 @dataclass(frozen=True, kw_only=True)

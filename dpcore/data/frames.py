@@ -1,4 +1,4 @@
-"""A pandas DataFrame becomes a Table by the same path as a file, so that both give the same records.
+"""A pandas DataFrame becomes a Table by the same path as a file, so that both give the same records; rows become one.
 
 Columns of text read as in a CSV file, all others as in a Parquet file.
 """
@@ -9,7 +9,13 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpcore.core import DataError
+from dpcore.data.attributes import Attributes
+from dpcore.data.dates import Calendar, written
+from dpcore.data.domains import Binned, Categories
 from dpcore.data.reading.intake import LIMITS, Limits
 from dpcore.data.reading.tables import Table, read_table
 
@@ -42,6 +48,45 @@ def read_frame(frame: pd.DataFrame, *, limits: Limits = LIMITS) -> Table:
     if not contents:
         raise DataError("frame: a column holds what is neither numbers, dates nor text.")
     return read_table(contents, name="frame.parquet", limits=limits)
+
+
+def frame_of(domain: Attributes, rows: NDArray[Any], *, seed: int) -> pd.DataFrame:
+    """Rows of cells (n, d) as a table with the attributes' names, kinds and labels.
+
+    Numbers are drawn evenly within their range, whole ones where all its ends are whole; so are dates, which are
+    written in their unit. A cell for anything else is missing.
+
+    >>> from dpcore.data.domains import Binned, Categories, Line
+    >>> domain = Attributes(names=("job", "pay"), columns=(Categories(labels=("nurse", "cook")),
+    ...                                                    Binned(line=Line(high=1, bits=1))))
+    >>> frame_of(domain, np.array([[1, 0], [2, 2]]), seed=1)["job"].tolist()
+    ['cook', nan]
+    """
+    import pandas as pd
+
+    generator = np.random.Generator(np.random.SFC64(seed))
+    columns = zip(domain.names, domain.columns, rows.T, strict=True)
+    return pd.DataFrame({name: _column(kind, cells.astype(np.intp), generator) for name, kind, cells in columns})
+
+
+def _column(kind: Categories, cells: NDArray[np.intp], generator: np.random.Generator) -> Any:
+    """One column of ``frame_of``."""
+    import pandas as pd
+
+    missing = cells >= len(kind.labels)
+    if not isinstance(kind, Binned):
+        return pd.Categorical.from_codes(np.where(missing, -1, cells), list(kind.labels))
+    edges, place = kind.edges, np.where(missing, 0, cells)
+    low, high = edges[place], edges[place + 1]
+    numbers = np.minimum(low + generator.random(len(cells)) * (high - low), np.nextafter(high, low))
+    if isinstance(kind.line, Calendar):
+        units = range(int(edges[0]), int(edges[-1]))
+        names = np.array([*(written(unit, kind.line.step) for unit in units), None], dtype=object)
+        text = pd.Series(names[np.where(missing, len(units), np.floor(numbers) - edges[0]).astype(np.intp)])
+        return pd.to_datetime(text) if kind.line.step == "day" else text
+    if (edges == np.floor(edges)).all():
+        return pd.Series(np.floor(numbers).astype(np.int64)).astype("Int64").mask(missing)
+    return np.where(missing, np.nan, numbers)
 
 
 def _parquet(frame: pd.DataFrame, names: Sequence[str]) -> bytes:

@@ -59,11 +59,8 @@ class Reading(ABC):
         """The table's rows on the domain; raises DataError where it has no such column."""
 
     def dataset(self, table: Table, provenance: Provenance) -> Dataset:
-        """The table's rows, which count towards what may be held of it; raises DataError as ``records`` does."""
-        table.reserve(self.room)
-        dataset = Dataset(self.domain, self.records(table), provenance)
-        table.hold(dataset.records)
-        return dataset
+        """The table's rows; of a table that an engine keeps, their counts. Raises DataError as ``records`` does."""
+        return table.dataset(self, provenance)
 
     def from_frame(self, frame: pd.DataFrame, *, private: bool = True) -> Dataset:
         """The rows of a DataFrame; see the function ``from_frame``."""
@@ -180,7 +177,7 @@ def _numbers(table: Table, name: str, line: Line) -> Floats:
 def _codes(table: Table, name: str, kind: Categories) -> Integers:
     """Position of each cell among the k labels, or k for anything else; a yes or no has many spellings."""
     if isinstance(kind, Binned):
-        return kind.line.encode(_numbers(table, name, kind.line))
+        return kind.codes(_numbers(table, name, kind.line))
     return table.truths(name) if isinstance(kind, Truth) else table.labels(name, kind.labels)
 
 

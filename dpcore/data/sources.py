@@ -218,7 +218,7 @@ class Source:
         origin: where the rows come from.
         reading: what is read of them.
         name: Python that makes this source again, where that is shorter than its parts.
-        bounds_from_data: whether the domain was read off private rows, which no guarantee covers.
+        bounds_from_data: whether the domain was read off the rows, which no guarantee covers.
     """
 
     origin: Origin

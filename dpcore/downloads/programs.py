@@ -56,7 +56,7 @@ def off_by(part):
 
 def answers(table, kind):
     """Some questions of the kind that the promise is about, as (question, rows)."""
-    if "rows" not in table and "share" not in table or table["refused"].any():
+    if "refused" not in table or table["refused"].any() or not {"rows", "share"} & set(table):
         return []
     rows = table["rows"] if "rows" in table else table["share"] * n
     places = sorted({len(table) * part // 5 for part in range(1, 5)})

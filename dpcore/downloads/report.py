@@ -14,6 +14,7 @@ from typing import Any
 from dpcore.certificate import parts_of
 from dpcore.core import Domain, rounded_up
 from dpcore.ledger.records import Stored
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY
 from dpcore.requests.joint import asked_of
 from dpcore.requests.single import Request
 
@@ -142,6 +143,13 @@ def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
     """A released table as bars."""
     import pandas as pd
 
+    if ROWS_OF_NOBODY in name:
+        many = f"{len(contents.splitlines()) - 1:,}"
+        yield from _paragraphs(
+            f"Released: {many} rows in the file {name}, with the table's own columns. They are nobody's: made of what "
+            "was released, they have nearly its tables."
+        )
+        return
     rows = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False).to_dict("records")
     if any(row.get("refused") == "True" for row in rows):
         yield from _paragraphs("The mechanism declined to answer. That is a result like any other.")

@@ -73,6 +73,7 @@ def parsed(text: str | bytes, *, what: str) -> dict[str, Any]:
         raise ParameterError(f"The {what} is too long.")
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+        json.dumps(found, ensure_ascii=False).encode()  # half a character has no spelling
     except (ValueError, RecursionError):
         raise ParameterError(f"The {what} is not JSON with every key once and finite numbers.") from None
     if not isinstance(found, dict):

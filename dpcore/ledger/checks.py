@@ -1,4 +1,4 @@
-"""Whether a ledger adds up, and copies of it."""
+"""Whether a ledger adds up."""
 
 from __future__ import annotations
 
@@ -8,19 +8,36 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpcore.ledger.canonical import digest, digest_of_bytes
-from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest
-from dpcore.ledger.connection import connected, made_private, sentences
+from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, link_of
+from dpcore.ledger.connection import connected
+from dpcore.ledger.reading import account_in, lines_in, registration_in
 from dpcore.ledger.records import LedgerError
-from dpcore.ledger.schema import SCRIPT
-from dpcore.ledger.store import Ledger, account_in, lines_in, registration_in
+from dpcore.ledger.schema import KEYED, SCRIPT
+from dpcore.ledger.store import Ledger
 
-WRONG = "The ledger does not add up at entry {entry}: {why}. Restore a backup."
+WRONG = "The ledger does not add up at {what} {number}: {why}. Restore a backup."
+WORDS = {
+    "versions": "version",
+    "budgets": "budget",
+    "attempts": "attempt",
+    "charges": "entry",
+    "publications": "the publication of entry",
+    "events": "event",
+}
 
 
 def check(ledger: Ledger, dataset_id: str) -> list[str]:
     """Everything that is wrong with a data set's file, one sentence each; it reads all of it."""
     try:
-        with connected(ledger.path(dataset_id)) as connection:
+        return wrong_in(ledger.path(dataset_id), dataset_id)
+    except LedgerError as error:
+        return [str(error)]
+
+
+def wrong_in(path: Path, dataset_id: str) -> list[str]:
+    """Everything that is wrong with a file that should hold a data set, one sentence each."""
+    try:
+        with connected(path) as connection:
             connection.execute("BEGIN")  # one picture of the file, whoever writes meanwhile
             return list(_wrong(connection, dataset_id))
     except LedgerError as error:
@@ -42,7 +59,7 @@ def _wrong(connection: sqlite3.Connection, dataset_id: str) -> Iterator[str]:
         yield "The ledger's file is another data set's. Restore a backup."
     lines = lines_in(connection)
     for entry, why in faults(lines, start=first_digest(registration.document)):
-        yield WRONG.format(entry=entry, why=why)
+        yield WRONG.format(what="entry", number=entry, why=why)
     begun_or_booked = {
         row[0]: row[1:]
         for row in connection.execute("SELECT attempt, request_digest, first_nano, delta_atto, request FROM attempts")
@@ -53,20 +70,46 @@ def _wrong(connection: sqlite3.Connection, dataset_id: str) -> Iterator[str]:
     ).fetchall()
     for line, (entry, attempt, outcome, request, first, delta, body, entry_digest) in zip(lines, rows, strict=True):
         if digest(line) != entry_digest:
-            yield WRONG.format(entry=entry, why="it is not what was booked")
+            yield WRONG.format(what="entry", number=entry, why="it is not what was booked")
         held = begun_or_booked.get(attempt, ("", 0, 0, ""))
         charged = (0, 0) if outcome == MACHINE_FAILED else held[1:3]
         if request != held[0] or (first, delta) != charged or digest(json.loads(body)["request"]) != request:
-            yield WRONG.format(entry=entry, why="it is not the outcome of its attempt")
+            yield WRONG.format(what="entry", number=entry, why="it is not the outcome of its attempt")
         files = connection.execute("SELECT name, contents FROM draws WHERE entry = ?", (entry,))
         digests = {name: digest_of_bytes(contents) for name, contents in files}
         if digests != (json.loads(body)["files"] if outcome == "stored" else {}):
-            yield WRONG.format(entry=entry, why="its result is not the one that was charged")
+            yield WRONG.format(what="entry", number=entry, why="its result is not the one that was charged")
     if len({row[0] for row in rows}) != len(rows) or [row[0] for row in rows] != list(range(1, len(rows) + 1)):
         yield "The ledger's entries are not numbered in order. Restore a backup."
+    yield from _wrong_journal(connection, start=first_digest(registration.document))
     account = account_in(connection)
     if not account.spent.within(account.budget):
         yield "More is spent than the budget. Restore a backup."
+
+
+def _wrong_journal(connection: sqlite3.Connection, *, start: str) -> Iterator[str]:
+    """Rows that are not those of which the journal has its links, and links that do not follow each other."""
+    rows: dict[tuple[str, int], tuple[object, ...]] = {}
+    for table in KEYED:
+        rows |= {(table, row[0]): row for row in connection.execute(f"SELECT * FROM {table}")}
+    records = dict(connection.execute("SELECT entry, record FROM charges WHERE record <> ''"))
+    previous = start
+    links = connection.execute(
+        "SELECT link, kind, number, salt, previous_digest, link_digest FROM journal ORDER BY link"
+    )
+    for place, (link, kind, number, salt, before, told) in enumerate(links, 1):
+        if link != place or before != previous:
+            yield WRONG.format(what="link", number=link, why="it does not follow the link before it")
+        previous = told
+        row = rows.pop((kind, number), None)
+        if row is None:
+            yield WRONG.format(what=WORDS.get(kind, kind), number=number, why="it was taken out")
+        elif digest(link_of(kind, row, salt=salt, previous=before)) != told:
+            yield WRONG.format(what=WORDS[kind], number=number, why="it is not what was written")
+        elif kind == "charges" and records.get(number, before) != before:
+            yield WRONG.format(what="entry", number=number, why="it names another link")
+    for kind, number in rows:
+        yield WRONG.format(what=WORDS[kind], number=number, why="no ledger wrote it")
 
 
 def _shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
@@ -80,28 +123,3 @@ def _expected() -> list[tuple[str, str]]:
         return _shape(connection)
     finally:
         connection.close()
-
-
-def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
-    """A copy by SQLite's own means, also while somebody writes; checked. The key stays where it is.
-
-    Raises:
-        LedgerError: the copy cannot be written, is there already, or does not add up.
-    """
-    copied = Ledger(folder)
-    path = copied.path(dataset_id)
-    with sentences():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.exists():
-        raise LedgerError("There is a copy in this folder already: name another.")
-    with sentences():
-        made_private(path)
-        target = sqlite3.connect(path)
-        try:
-            with connected(ledger.path(dataset_id)) as source:
-                source.backup(target)
-        finally:
-            target.close()
-    if wrong := check(copied, dataset_id):
-        raise LedgerError(wrong[0])
-    return path

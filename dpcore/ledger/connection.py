@@ -18,6 +18,7 @@ from dpcore.ledger.schema import APPLICATION, VERSION
 PATIENCE = 60.0
 """Seconds that a writer waits for another."""
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+OLDER = "The ledger has schema {schema}: `run.py ledger migrate` makes it schema {known} and keeps the old file."
 PRAGMAS = (
     "PRAGMA journal_mode = DELETE",
     "PRAGMA synchronous = EXTRA",
@@ -64,33 +65,50 @@ def made_private(path: Path) -> None:
 
 
 @contextmanager
-def connected(path: Path, *, patience: float = PATIENCE, fresh: bool = False) -> Iterator[sqlite3.Connection]:
+def connected(
+    path: Path, *, patience: float = PATIENCE, fresh: bool = False, older: bool = False
+) -> Iterator[sqlite3.Connection]:
     """A connection in autocommit mode; transactions are begun by ``transaction``.
+
+    Args:
+        path: of the file.
+        patience: seconds to wait for another writer.
+        fresh: whether the file is empty yet.
+        older: whether its schema may be older than this program's.
 
     Raises:
         LedgerError: the file is not there, not a ledger, or of another version of its schema.
     """
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
+    if path.is_symlink():  # beside another name there is another turn
+        raise LedgerError("The ledger's file is a link to another: put the file itself there.")
     with sentences():
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             if not fresh:
-                _known(connection)
+                _known(connection, older=older)
             yield connection
         finally:
             connection.close()
 
 
-def _known(connection: sqlite3.Connection) -> None:
+def schema_of(connection: sqlite3.Connection) -> int:
+    """The version of an open file's schema."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _known(connection: sqlite3.Connection, *, older: bool) -> None:
     [application] = connection.execute("PRAGMA application_id").fetchone()
-    [version] = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION:
+    schema = schema_of(connection)
+    if application != APPLICATION or schema < 1:
         raise LedgerError(DAMAGED)
-    if version != VERSION:
-        raise LedgerError(f"The ledger has schema {version}; this program knows schema {VERSION}.")
+    if schema > VERSION:
+        raise LedgerError(f"The ledger has schema {schema}; this program knows schema {VERSION}. Use a newer program.")
+    if schema < VERSION and not older:
+        raise LedgerError(OLDER.format(schema=schema, known=VERSION))
 
 
 @contextmanager

@@ -16,6 +16,8 @@ DIED = "The draw did not finish, and nothing was shown. As that may depend on th
 TAKEN = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger could not be written. Nothing was charged or shown."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
+RESTORED = "a copy was put back that ends at entry"
+"""How the event of it begins; certificates count such events."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
 
 
@@ -117,12 +119,14 @@ class Spent:
         spent: what was charged, and what attempts without an outcome hold.
         begun: those attempts.
         machine_failures: attempts that the steward said a machine let down, whose charge was not booked.
+        copies_put_back: in the place of this ledger; what was charged between is forgotten.
     """
 
     budget: Price
     spent: Price
     begun: tuple[Attempt, ...] = ()
     machine_failures: int = 0
+    copies_put_back: int = 0
 
     @property
     def left(self) -> Price:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 """PRAGMA user_version of the file."""
 APPLICATION = 0x64707363
 """PRAGMA application_id: "dpsc"."""
@@ -19,7 +19,7 @@ CREATE TABLE versions (
     version INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, by TEXT NOT NULL, at TEXT NOT NULL
 ) STRICT;
 CREATE TABLE budgets (
-    budget INTEGER PRIMARY KEY, measure TEXT NOT NULL CHECK (measure = 'sums'),
+    budget INTEGER PRIMARY KEY, measure TEXT NOT NULL CHECK (measure IN ('sums', 'rho')),
     first_nano INTEGER NOT NULL CHECK (first_nano > 0),
     delta_atto INTEGER NOT NULL CHECK (delta_atto BETWEEN 0 AND 999999999999999999),
     reason TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL
@@ -34,7 +34,7 @@ CREATE TABLE charges (
     outcome TEXT NOT NULL CHECK (outcome IN ('stored', 'failed', 'machine failed')),
     request_digest TEXT NOT NULL, first_nano INTEGER NOT NULL, delta_atto INTEGER NOT NULL,
     budget INTEGER NOT NULL REFERENCES budgets (budget), body TEXT NOT NULL, salt TEXT NOT NULL,
-    previous_digest TEXT NOT NULL, entry_digest TEXT NOT NULL
+    previous_digest TEXT NOT NULL, record TEXT NOT NULL, entry_digest TEXT NOT NULL
 ) STRICT;
 CREATE TABLE draws (
     entry INTEGER NOT NULL REFERENCES charges (entry), name TEXT NOT NULL, contents BLOB NOT NULL,
@@ -44,6 +44,10 @@ CREATE TABLE publications (
     entry INTEGER PRIMARY KEY REFERENCES charges (entry), by TEXT NOT NULL, at TEXT NOT NULL
 ) STRICT;
 CREATE TABLE events (event INTEGER PRIMARY KEY, what TEXT NOT NULL, by TEXT NOT NULL, at TEXT NOT NULL) STRICT;
+CREATE TABLE journal (
+    link INTEGER PRIMARY KEY, kind TEXT NOT NULL, number INTEGER NOT NULL, salt TEXT NOT NULL,
+    previous_digest TEXT NOT NULL, link_digest TEXT NOT NULL
+) STRICT;
 CREATE UNIQUE INDEX one_outcome ON charges (request_digest) WHERE outcome <> 'machine failed';
 CREATE UNIQUE INDEX one_machine_failure ON charges (request_digest) WHERE outcome = 'machine failed';
 CREATE VIEW begun AS SELECT * FROM attempts WHERE attempt NOT IN (SELECT attempt FROM charges);
@@ -65,7 +69,7 @@ CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table}
 CREATE TRIGGER {table}_never_go BEFORE DELETE ON {table}
     BEGIN SELECT raise(ABORT, 'a ledger is never shortened'); END;
 """
-NAMES = ("datasets", "versions", "budgets", "attempts", "charges", "draws", "publications", "events")
+NAMES = ("datasets", "versions", "budgets", "attempts", "charges", "draws", "publications", "events", "journal")
 
 NUMBERED = """
 CREATE TRIGGER {table}_in_order BEFORE INSERT ON {table}
@@ -79,7 +83,10 @@ NUMBERS = {
     "attempts": "attempt",
     "charges": "entry",
     "events": "event",
+    "journal": "link",
 }
+KEYED = {table: number for table, number in NUMBERS.items() if table != "journal"} | {"publications": "entry"}
+"""What the journal has a link of each row of, by the column that numbers it. Draws are in the bodies of charges."""
 
 CHECKS = """
 CREATE TRIGGER one_dataset BEFORE INSERT ON datasets WHEN EXISTS (SELECT 1 FROM datasets)
@@ -108,20 +115,27 @@ CREATE TRIGGER charge_once BEFORE INSERT ON charges
 CREATE TRIGGER charge_continues_the_chain BEFORE INSERT ON charges
     WHEN NEW.entry > 1 AND NEW.previous_digest IS NOT (SELECT entry_digest FROM charges ORDER BY entry DESC LIMIT 1)
       OR NEW.budget IS NOT (SELECT budget FROM allowed)
+      OR NEW.record IS NOT (SELECT link_digest FROM journal ORDER BY link DESC LIMIT 1)
     BEGIN SELECT raise(ABORT, 'an entry names the one before it'); END;
 CREATE TRIGGER draw_of_a_charge BEFORE INSERT ON draws
     WHEN EXISTS (SELECT 1 FROM draws WHERE entry = NEW.entry AND name = NEW.name)
       OR NEW.entry IS NOT (SELECT max(entry) FROM charges WHERE outcome = 'stored')
     BEGIN SELECT raise(ABORT, 'a draw belongs to its charge'); END;
+CREATE TRIGGER link_continues_the_journal BEFORE INSERT ON journal
+    WHEN EXISTS (SELECT 1 FROM journal WHERE kind = NEW.kind AND number = NEW.number)
+      OR NEW.link > 1 AND NEW.previous_digest IS NOT (SELECT link_digest FROM journal ORDER BY link DESC LIMIT 1)
+    BEGIN SELECT raise(ABORT, 'a link names the one before it'); END;
+CREATE TRIGGER one_measure BEFORE INSERT ON budgets
+    WHEN EXISTS (SELECT 1 FROM budgets WHERE measure <> NEW.measure)
+    BEGIN SELECT raise(ABORT, 'a budget keeps its measure'); END;
 CREATE TRIGGER publish_once BEFORE INSERT ON publications
     WHEN EXISTS (SELECT 1 FROM publications WHERE entry = NEW.entry)
       OR NOT EXISTS (SELECT 1 FROM charges WHERE entry = NEW.entry AND outcome = 'stored')
     BEGIN SELECT raise(ABORT, 'what is stored is published once'); END;
 """
 
-SCRIPT = "\n".join(
+TRIGGERS = "\n".join(
     [
-        TABLES,
         *(NEVER.format(table=table) for table in NAMES),
         *(NUMBERED.format(table=table, number=number) for table, number in NUMBERS.items()),
         CHECKS,
@@ -129,4 +143,5 @@ SCRIPT = "\n".join(
         f"PRAGMA user_version = {VERSION};",
     ]
 )
-"""Makes an empty file a ledger."""
+SCRIPT = f"BEGIN;{TABLES}{TRIGGERS}COMMIT;"
+"""Makes an empty file a ledger, at once: a transaction for each table would wait for the disk forty times."""

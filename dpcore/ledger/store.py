@@ -7,12 +7,11 @@ that nobody draws, and books it as failed.
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,29 +20,16 @@ from dpcore.core import Neighbours
 from dpcore.core.problem import MOST_ROWS
 from dpcore.data.declared import MOST_PERSON_ROWS
 from dpcore.ledger.canonical import canonical, digest, fresh_salt
-from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of
+from dpcore.ledger.chain import MACHINE_FAILED
 from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
 from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of
-from dpcore.ledger.records import (
-    DIED,
-    RAISED,
-    Actor,
-    Attempt,
-    Failed,
-    LedgerError,
-    Registration,
-    Spent,
-    Stored,
-)
+from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
+from dpcore.ledger.records import DIED, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
 from dpcore.ledger.schema import SCRIPT
 from dpcore.ledger.units import Price
+from dpcore.ledger.writing import book, insert, set_budget, today, written
 
 MOST_WORDS = 200
-
-
-def today() -> str:
-    """The day. Finer times before and after a draw would tell how long it took, which may depend on the rows."""
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def _words(text: str, what: str) -> str:
@@ -136,20 +122,20 @@ class Ledger:
                     (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
                      made.rows_a_person, made.salt, made.by, made.at),
                 )  # fmt: skip
-                _insert(connection, "versions", print_of_rows, made.by, made.at)
-                _set_budget(connection, budget, "registered", made.by)
+                insert(connection, "versions", print_of_rows, made.by, made.at)
+                set_budget(connection, budget, "registered", made.by)
         with sentences():
             unfinished.rename(path)
         return made
 
-    def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
+    def add_version(self, dataset_id: str, rows: Rows, by: Actor, *, patience: float = PATIENCE) -> None:
         """Rows of the same people (one edited, a year added) under the same budget."""
         by.must_be_steward("register data")
         print_of_rows = fingerprint(rows, key=key_of(self.folder))
         with self._registering(print_of_rows, under=dataset_id):
             if print_of_rows not in self.fingerprints(dataset_id):
-                with self._writing(dataset_id) as connection:
-                    _insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
+                with self._writing(dataset_id, patience=patience) as connection:
+                    insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
         """Another budget from now on; never below what is spent. Plain sums stay valid when a budget is raised."""
@@ -157,23 +143,22 @@ class Ledger:
         if not budget.first > 0 or not self.account(dataset_id).spent.within(budget):
             raise LedgerError("A budget is above 0 and covers what is spent.")
         with self._writing(dataset_id) as connection:
-            _set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
+            set_budget(connection, budget, _words(reason, "reason"), _words(by.name, "name of the steward"))
 
-    def tell(self, dataset_id: str, what: str, by: Actor) -> None:
+    def tell(self, dataset_id: str, what: str, by: Actor, *, patience: float = PATIENCE) -> None:
         """Write down that something happened, as that the steward saw true values."""
-        with self._writing(dataset_id) as connection:
-            _insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
+        with self._writing(dataset_id, patience=patience) as connection:
+            insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
 
-    def publish(self, dataset_id: str, entry: int, by: Actor) -> None:
+    def publish(self, dataset_id: str, entry: int, by: Actor, *, patience: float = PATIENCE) -> None:
         """A stored release may be given to others; free, and there is no way back."""
         by.must_be_steward("publish")
-        with self._writing(dataset_id) as connection:
+        with self._writing(dataset_id, patience=patience) as connection:
             stored = connection.execute("SELECT outcome FROM charges WHERE entry = ?", (entry,)).fetchone()
             if stored != ("stored",):
                 raise LedgerError("There is no such release to publish.")
             if not connection.execute("SELECT 1 FROM publications WHERE entry = ?", (entry,)).fetchone():
-                values = (entry, _words(by.name, "name of the steward"), today())
-                connection.execute("INSERT INTO publications VALUES (?, ?, ?)", values)
+                written(connection, "publications", entry, _words(by.name, "name of the steward"), today())
 
     def machine_failed(self, dataset_id: str, attempt: int, by: Actor, *, patience: float = PATIENCE) -> None:
         """The steward says that the machine, not the draw, ended an attempt: its charge is not booked.
@@ -182,7 +167,7 @@ class Ledger:
         """
         by.must_be_steward("say that the machine failed")
         with self.turn(dataset_id, patience=patience), self._writing(dataset_id) as connection:
-            begun = [each for each in _begun(connection) if each.number == attempt]
+            begun = [each for each in begun_in(connection) if each.number == attempt]
             if not begun:
                 raise LedgerError("There is no such attempt without an outcome.")
             before = connection.execute(
@@ -231,7 +216,7 @@ class Ledger:
             ).fetchone()
             if row is None:
                 return None
-            return stored_in(connection, row[0]) if row[1] == "stored" else _failed(connection, row[0])
+            return stored_in(connection, row[0]) if row[1] == "stored" else failed_in(connection, row[0])
 
     def stored(self, dataset_id: str) -> list[Stored]:
         """Every stored release, in order."""
@@ -258,7 +243,7 @@ class Ledger:
     def book_dead(self, dataset_id: str) -> None:
         """Charge every attempt without an outcome as failed. Only for whoever holds the turn: nobody else draws."""
         with self._writing(dataset_id) as connection:
-            for attempt in _begun(connection):
+            for attempt in begun_in(connection):
                 body = {"request": json.loads(attempt.request), "by": attempt.by, "at": attempt.at, "reason": DIED}
                 book(connection, attempt, "failed", body)
 
@@ -267,7 +252,7 @@ class Ledger:
         asked, text, at = digest(request), canonical(request).decode(), today()
         name = _words(by.name, "name of who asks")
         with self._writing(dataset_id) as connection:
-            number = _insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
+            number = insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
         return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
 
     @contextmanager
@@ -277,128 +262,6 @@ class Ledger:
             yield connection
 
     @contextmanager
-    def _writing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
-        with connected(self.path(dataset_id)) as connection, transaction(connection):
+    def _writing(self, dataset_id: str, *, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
+        with connected(self.path(dataset_id), patience=patience) as connection, transaction(connection):
             yield connection
-
-
-def book(
-    connection: sqlite3.Connection,
-    attempt: Attempt,
-    outcome: str,
-    body: Mapping[str, Any],
-    files: Mapping[str, bytes] | None = None,
-) -> int:
-    """Write an attempt's charge inside a transaction, with the files of what was drawn; returns the entry."""
-    price = Price(first=0) if outcome == MACHINE_FAILED else attempt.price
-    account, lines = account_in(connection), lines_in(connection)
-    previous = digest(lines[-1]) if lines else first_digest(registration_in(connection).document)
-    entry, salt = len(lines) + 1, fresh_salt()
-    line = line_of(
-        entry=entry, outcome=outcome, charge=price, budget=account.budget, body=body, salt=salt, previous=previous
-    )
-    [budget] = connection.execute("SELECT budget FROM allowed").fetchone()
-    connection.execute(
-        "INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (entry, attempt.number, outcome, attempt.request_digest, price.first, price.delta, budget,
-         canonical(body).decode(), salt, previous, digest(line)),
-    )  # fmt: skip
-    for name, contents in (files or {}).items():
-        connection.execute("INSERT INTO draws VALUES (?, ?, ?)", (entry, name, contents))
-    return entry
-
-
-def registration_in(connection: sqlite3.Connection) -> Registration:
-    """What is fixed for the data set of an open file."""
-    row = connection.execute(
-        "SELECT dataset_id, name, relation, public_n, person_column, rows_a_person, salt, by, at FROM datasets"
-    ).fetchone()
-    if row is None:
-        raise LedgerError("This ledger holds no such data set.")
-    names = ("dataset_id", "name", "neighbours", "public_n", "person_column", "rows_a_person", "salt", "by", "at")
-    return Registration(**dict(zip(names, row, strict=True)) | {"neighbours": Neighbours(row[2])})
-
-
-def account_in(connection: sqlite3.Connection) -> Spent:
-    """The budget of an open file."""
-    spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
-    allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
-    [failures] = connection.execute("SELECT count(*) FROM charges WHERE outcome = ?", (MACHINE_FAILED,)).fetchone()
-    return Spent(
-        budget=Price(first=allowed[0], delta=allowed[1]),
-        spent=Price(first=spent[0], delta=spent[1]),
-        begun=tuple(_begun(connection)),
-        machine_failures=failures,
-    )
-
-
-def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-    """The chain of an open file, worked out again from what stands in it."""
-    rows = connection.execute(
-        "SELECT entry, outcome, charges.first_nano, charges.delta_atto, budgets.first_nano, budgets.delta_atto, body,"
-        " salt, previous_digest FROM charges JOIN budgets USING (budget) ORDER BY entry"
-    )
-    return [
-        line_of(
-            entry=entry,
-            outcome=outcome,
-            charge=Price(first=first, delta=delta),
-            budget=Price(first=most, delta=most_delta),
-            body=json.loads(body),
-            salt=salt,
-            previous=previous,
-        )
-        for entry, outcome, first, delta, most, most_delta, body, salt, previous in rows
-    ]
-
-
-def stored_in(connection: sqlite3.Connection, entry: int) -> Stored:
-    """A stored release of an open file."""
-    body, salt = connection.execute("SELECT body, salt FROM charges WHERE entry = ?", (entry,)).fetchone()
-    return Stored(
-        entry=entry,
-        body=json.loads(body),
-        salt=salt,
-        chain=tuple(lines_in(connection)[:entry]),
-        files=dict(connection.execute("SELECT name, contents FROM draws WHERE entry = ? ORDER BY name", (entry,))),
-        published=bool(connection.execute("SELECT 1 FROM publications WHERE entry = ?", (entry,)).fetchone()),
-    )
-
-
-def unpublished_in(connection: sqlite3.Connection) -> int:
-    """Stored releases of an open file that nobody published: what somebody may have chosen among."""
-    query = "SELECT count(*) FROM charges WHERE outcome = 'stored' AND entry NOT IN (SELECT entry FROM publications)"
-    return int(connection.execute(query).fetchone()[0])
-
-
-def told_in(connection: sqlite3.Connection, what: str) -> bool:
-    """Whether something was written down as having happened."""
-    return bool(connection.execute("SELECT 1 FROM events WHERE what = ?", (what,)).fetchone())
-
-
-def _failed(connection: sqlite3.Connection, entry: int) -> Failed:
-    [body] = connection.execute("SELECT body FROM charges WHERE entry = ?", (entry,)).fetchone()
-    return Failed(sentence=DIED if json.loads(body).get("reason") == DIED else RAISED)
-
-
-def _begun(connection: sqlite3.Connection) -> list[Attempt]:
-    rows: Sequence[Any] = connection.execute(
-        "SELECT attempt, request_digest, request, first_nano, delta_atto, by, at FROM begun ORDER BY attempt"
-    ).fetchall()
-    return [
-        Attempt(number=row[0], request_digest=row[1], request=row[2], price=Price(first=row[3], delta=row[4]),
-                by=row[5], at=row[6])
-        for row in rows
-    ]  # fmt: skip
-
-
-def _set_budget(connection: sqlite3.Connection, budget: Price, reason: str, by: str) -> None:
-    _insert(connection, "budgets", "sums", budget.first, budget.delta, reason, by, today())
-
-
-def _insert(connection: sqlite3.Connection, table: str, *values: Any) -> int:
-    """Write the next numbered row of a table; returns its number."""
-    number = int(connection.execute(f"SELECT count(*) + 1 FROM {table}").fetchone()[0])
-    places = ", ".join("?" * (1 + len(values)))
-    connection.execute(f"INSERT INTO {table} VALUES ({places})", (number, *values))
-    return number

@@ -91,8 +91,10 @@ class Price:
         """
         if not (0 < epsilon <= MOST_EPSILON and 0 <= delta < 1):
             raise ParameterError("A budget needs epsilon above 0 and finite, and delta of at least 0 and below 1.")
-        down = ROUND_FLOOR
-        return cls(first=units(epsilon, NANO_DIGITS, rounding=down), delta=units(delta, ATTO_DIGITS, rounding=down))
+        first, atto = (units(x, d, rounding=ROUND_FLOOR) for x, d in ((epsilon, NANO_DIGITS), (delta, ATTO_DIGITS)))
+        if not first:
+            raise ParameterError("A budget has an epsilon of at least 10^-9.")
+        return cls(first=first, delta=atto)
 
     def __add__(self, other: Price) -> Price:
         """Sequential composition: both add up."""

@@ -19,7 +19,8 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
 from pages.data.picker import OWN_FILE
 from pages.shell.code import show_code
-from pages.shell.session import remembered
+from pages.shell.private.twin import untwinned
+from pages.shell.session import OnPage, keep_on_page, remembered
 from pages.shell.theorem import lead
 
 SPREAD = 60
@@ -35,6 +36,9 @@ def ask() -> None:
         "from the data and is **paid for** with one of a fixed number of updates.",
     )
     chosen = setting()
+    values = chosen.values | {"analyst": chosen.analyst}
+    source = untwinned(chosen.source)
+    keep_on_page(OnPage(place="Conversation", source=source, queries=chosen.queries, entry=chosen.entry, values=values))
     if chosen.source.provenance.is_private:
         known_before(chosen)
         return

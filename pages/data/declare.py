@@ -42,7 +42,7 @@ def declare(held: HeldFile) -> None:
     if source is None:
         return
     own = upload()
-    if own is not None and own.key == source.key:
+    if own is not None and (own.key, own.bounds_from_data) == (source.key, source.bounds_from_data):
         st.caption("Ready to use, as declared here.")
         return
     if own is not None:
@@ -65,11 +65,16 @@ def declare(held: HeldFile) -> None:
 def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
     """All columns that a person declared in full, and how many were filled in from private rows instead."""
     rows = typed(held)
-    by_hand = [row for row in rows if not _is_filled(held, (row.name,))]
+    by_hand = [row for row in rows if not (held.private and _is_filled(held, (row.name,)))]
     person = str(st.session_state.get(f"{held.prefix}person", held.table.columns[0])) if held.by_person else ""
     most = int(st.session_state.get(f"{held.prefix}rows", 1)) if person else 1
     table, _ = declared(by_hand, person=person, person_rows=most)
     return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
+
+
+def filled_columns(held: HeldFile) -> set[str]:
+    """Columns whose domain was read off the rows, as far as nobody typed it since; of public rows too."""
+    return {name for name in held.table.columns if _is_filled(held, (name,))}
 
 
 def _say_lacking(rows: list[Typed]) -> None:
@@ -148,6 +153,6 @@ def _coarser(table: DeclaredTable, names: tuple[str, ...], cells: int) -> Declar
 
 
 def _is_filled(held: HeldFile, names: tuple[str, ...]) -> bool:
-    """Whether a domain of these columns was read off private rows."""
+    """Whether a domain of these columns was read off the rows."""
     places = [held.table.columns.index(name) for name in names]
-    return held.private and any(still_filled(f"{held.prefix}{place}-") for place in places)
+    return any(still_filled(f"{held.prefix}{place}-") for place in places)

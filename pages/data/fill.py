@@ -52,6 +52,8 @@ def _fill(held: HeldFile) -> bool:
         told = st.session_state.get(cell_key(held, place, TOLD))
         found = suggested(held.table, row.name, kind=row.kind if told else None)
         empty |= not found
+        if told:  # somebody said what kind it is: that was not read
+            found = {name: value for name, value in found.items() if name != "kind"}
         fill_in(
             {cell_key(held, place, name): value for name, value in found.items()},
             usual={cell_key(held, place, name): USUAL[name] for name in found},

@@ -20,7 +20,7 @@ from dpcore.data.domains import Categories, Line, Truth
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import BLANKS
 from pages.data.upload import HeldFile
-from pages.shell.session import remembered
+from pages.shell.session import remembered, still_filled, typed_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,7 @@ TITLES = {
     "outside": "Out of bounds",
     "unit": "Unit",
 }
+OF_A_KIND = ("from", "to", "labels")
 TOLD = "told"
 """Beside a column's cells: whether somebody said what kind it is."""
 NAME = "Column"
@@ -215,6 +216,9 @@ def edit_grid(held: HeldFile) -> None:
             st.session_state[cell_key(held, int(place), names[title])] = _kept(names[title], value)
             if names[title] == "kind":
                 st.session_state[cell_key(held, int(place), TOLD)] = True
+            by_hand = names[title] in OF_A_KIND and not still_filled(cell_key(held, int(place), names[title]))
+            if names[title] == "kind" or by_hand:  # whoever types a bound or labels says what kind it is
+                typed_in(cell_key(held, int(place), "kind"))
 
 
 def _kept(name: str, value: Any) -> Any:

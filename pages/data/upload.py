@@ -18,7 +18,7 @@ from dpcore.core import DataError, Provenance
 from dpcore.data.reading.intake import clean_name
 from dpcore.data.reading.tables import FirstRowUnclear, Limits, Table, read_table
 from dpcore.data.sources import Uploaded
-from pages.shell.session import end_steward, forget_all, has_file
+from pages.shell.session import end_steward, forget_all, forget_when_idle, has_file
 
 PRIVATE, STAND_IN = "private", "stand-in"
 QUESTION = {
@@ -233,7 +233,7 @@ def _let_go() -> None:
     held = held_file()
     forget_all()
     if held is not None:
-        held.table.forget()
+        forget_when_idle(held.table)
 
 
 def _take(received: UploadedFile, *, private: bool) -> None:

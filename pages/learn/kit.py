@@ -26,6 +26,8 @@ from pages.shell.session import in_link
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
 """Of the guess with its controls, the picture and the theorem."""
+SYSTEMS = "Systems to play with"
+"""Where lessons hang on the wall that are about one system."""
 Setting = float | str | bool
 
 
@@ -43,6 +45,7 @@ class Lesson:
         show: draws it; None: it is a page of its own.
         page: its file, below pages.
         link: what its address says.
+        workbench: the file of a page with every setting of the lesson's system, for the reader's own rows too.
     """
 
     key: str
@@ -54,6 +57,7 @@ class Lesson:
     show: Callable[[], None] | None = None
     page: str = "learn/page.py"
     link: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    workbench: str = ""
 
     @property
     def address(self) -> dict[str, str]:

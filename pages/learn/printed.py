@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
 from dpcore.experiments.printed.lines import PrintedLine, PrintedTable
 from dpcore.experiments.printed.others import random_table, stability_table, weights_table
 from dpcore.experiments.printed.polynomials import polynomial_table
+from dpcore.experiments.printed.simulated import halfspaces as run_halfspaces
+from dpcore.experiments.printed.simulated import intervals as run_intervals
+from dpcore.experiments.printed.simulated import sanitizer as run_sanitizer
 from dpcore.experiments.printed.synthetic import halfspace_table, interval_table, net_table
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Picture
 from pages.charts.words import significant
-from pages.learn.kit import THEORY, epsilon
+from pages.learn import simulated
+from pages.learn.kit import SIMULATED, THEORY, epsilon
 from pages.shell.controls import choice, stops, whole
+from pages.shell.session import remembered
 
 BETA = 0.05
-ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (100, 1000, 10_000, 100_000, 1_000_000)
+ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
+SEED = 1
+"""Of what is simulated."""
 HEAD = "| number | printed | holds | why |\n|---|---:|---:|---|"
 TOO_LONG = 7
 """Numbers of more digits are written as a power of ten."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A system at the reader's settings.
+
+    Attributes:
+        table: its numbers.
+        run: what is printed, run where it is finite, and its picture; none where there is nothing to run.
+    """
+
+    table: PrintedTable
+    run: Callable[[], Picture] | None = None
 
 
 def _alpha() -> float:
@@ -29,56 +52,75 @@ def _rows(default: int = 10_000) -> int:
     return int(stops("Rows n", ROWS, default, key="printed-rows"))
 
 
-def _polynomials(loss: float) -> PrintedTable:
-    attributes = whole("Attributes d", 2, 64, 64, key="printed-attributes")
+def _polynomials(loss: float) -> Shown:
+    attributes = whole("Attributes d", 4, 64, 64, key="printed-attributes")
     width = whole("Attributes of a query k", 2, 12, 8, key="printed-width")
-    return polynomial_table(
-        attributes=max(attributes, width), width=width, alpha=_alpha(), n=_rows(), epsilon=loss, beta=BETA
-    )
+    alpha, attributes = _alpha(), max(attributes, width)
+    table = polynomial_table(attributes=attributes, width=width, alpha=alpha, n=_rows(), epsilon=loss, beta=BETA)
+
+    def run() -> Picture:
+        found = run_sanitizer(attributes=attributes, width=width, alpha=alpha, epsilon=loss, seed=SEED)
+        return simulated.sanitizer(found, alpha=alpha)
+
+    return Shown(table=table, run=run)
 
 
-def _nets(loss: float) -> PrintedTable:
+def _nets(loss: float) -> Shown:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
-    return net_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA)
+    return Shown(table=net_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA))
 
 
-def _intervals(loss: float) -> PrintedTable:
+def _intervals(loss: float) -> Shown:
     bits = whole("Bits of the line", 2, 12, 10, key="printed-bits")
-    return interval_table(bits=bits, alpha=_alpha(), epsilon=loss, beta=BETA)
+    alpha = _alpha()
+
+    def run() -> Picture:
+        found = run_intervals(bits=bits, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
+        return simulated.intervals(found, alpha=alpha)
+
+    return Shown(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
 
 
-def _halfspaces(loss: float) -> PrintedTable:
+def _halfspaces(loss: float) -> Shown:
     dimensions = whole("Dimensions d", 2, 64, 10, key="printed-dimensions")
     margin = stops("Margin γ", (0.05, 0.1, 0.2, 0.5), 0.5, key="printed-margin")
-    return halfspace_table(dimensions=dimensions, margin=margin, alpha=_alpha(), epsilon=loss, beta=BETA)
+    alpha = _alpha()
+
+    def run() -> Picture:
+        found = run_halfspaces(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA, seed=SEED)
+        return simulated.halfspaces(found, alpha=alpha)
+
+    table = halfspace_table(dimensions=dimensions, margin=margin, alpha=alpha, epsilon=loss, beta=BETA)
+    return Shown(table=table, run=run)
 
 
-def _weights(loss: float) -> PrintedTable:
+def _weights(loss: float) -> Shown:
     points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="printed-points"))
     scale = stops("Scale γ", (0.01, 0.1, 0.2, 0.5), 0.1, key="printed-scale")
-    return weights_table(points=points, scale=scale, epsilon=loss)
+    return Shown(table=weights_table(points=points, scale=scale, epsilon=loss))
 
 
-def _stability(loss: float) -> PrintedTable:
+def _stability(loss: float) -> Shown:
     parts = whole("Subsamples take one row of", 8, 256, 64, step=8, key="printed-parts")
     n = _rows()
     delta = stops("Slack δ", (1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="printed-delta")
-    return stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta)
+    return Shown(table=stability_table(n=n, rows=max(1, n // parts), epsilon=min(loss, 1.0), delta=delta))
 
 
-def _random(loss: float) -> PrintedTable:
-    cells = int(stops("Bars k", (2, 5, 25, 100, 400, 1000), 25, key="printed-cells"))
-    return random_table(cells=cells, n=_rows(1000), epsilon=loss)
+def _random(loss: float) -> Shown:
+    cells = int(stops("Bars k", (2, 8, 25, 64, 256, 1024), 25, key="printed-cells"))
+    n = int(stops("Rows n", (100, 500, 1000, 5000, 20_000, 100_000), 500, key="printed-histogram-rows"))
+    return Shown(table=random_table(cells=cells, n=n, epsilon=loss))
 
 
-SYSTEMS: dict[str, tuple[str, Callable[[float], PrintedTable], str]] = {
+SYSTEMS: dict[str, tuple[str, Callable[[float], Shown], str]] = {
     "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
-    "halfspaces": ("Halfspaces", _halfspaces, "halfspaces/page.py"),
+    "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
     "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
     "stability": ("Stable answers", _stability, "robust/page.py"),
-    "random": ("Random privacy", _random, "sparse/page.py"),
+    "random": ("Random privacy", _random, "learn/page.py"),
 }
 """Of each system: its title, its table with its controls, and the page that runs it."""
 
@@ -90,7 +132,8 @@ def printed() -> None:
         chosen = choice("System", {key: title for key, (title, _, _) in SYSTEMS.items()}, key="printed-system")
         loss = epsilon("printed", default=1.0)
         _, made, page = SYSTEMS[chosen]
-        table = made(loss)
+        shown = made(loss)
+        table = shown.table
     with right:
         st.markdown(f"**{table.title}**: as the paper prints it, and what holds. {THEORY}")
         with st.container(key="printed_table"):
@@ -98,15 +141,20 @@ def printed() -> None:
             # Within what scrolls, so that the keyboard gets there.
             st.page_link(page, label="Use these settings", query_params=table.link)
         st.caption(f"{table.reference}. β = {BETA:g}.")
+        if shown.run:
+            picture = remembered(f"printed|{table!r}", shown.run)
+            st.markdown(f"**{picture.title}** {SIMULATED}")
+            told = f"simulated, preview sampler, seed {SEED}, beside theory"
+            draw_with_table(picture, key="printed_run", badge=told, title=picture.title.lower(), download=True)
 
 
 def line(each: PrintedLine) -> str:
     """A number as a row of the table."""
     words = [text.replace("|", "\\|") for text in (each.what, each.why)]
-    return f"| {words[0]} | {told(each.printed, each)} | {told(each.holds, each)} | {words[1]} |"
+    return f"| {words[0]} | {number_of(each.printed, each)} | {number_of(each.holds, each)} | {words[1]} |"
 
 
-def told(value: float | None, each: PrintedLine) -> str:
+def number_of(value: float | None, each: PrintedLine) -> str:
     """A number, what is too large as a power of ten; where there is none, that only its order is known."""
     if value is None:
         return "order only"

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.learn.attackme import lesson as attackme
 from pages.learn.audit import lesson as audit
 from pages.learn.dimension import lesson as dimension
+from pages.learn.directions import lesson as directions
 from pages.learn.elsewhere import ELSEWHERE
 from pages.learn.fat import lesson as fat
 from pages.learn.histogram import lesson as histogram
@@ -14,8 +15,10 @@ from pages.learn.kit import Lesson, screen
 from pages.learn.lowbits import lesson as lowbits
 from pages.learn.median import lesson as median
 from pages.learn.odds import lesson as odds
+from pages.learn.polynomials import lesson as polynomials
 from pages.learn.population import lesson as population
 from pages.learn.printed import printed
+from pages.learn.sparse import lesson as sparse
 from pages.learn.subset import lesson as subset
 from pages.learn.vc import lesson as vc
 from pages.learn.wall import STYLE, grouped, teachers, wall
@@ -26,7 +29,10 @@ TEACHERS, PRINTED = "teachers", "printed"
 """In the place of a lesson in the link."""
 LESSONS: dict[str, Lesson] = {
     each.LESSON.key: each.LESSON
-    for each in (attackme, subset, vc, fat, lowbits, audit, median, histogram, dimension, odds, population)
+    for each in (
+        *(attackme, subset, vc, fat, lowbits, audit, median, histogram, dimension, odds, sparse, population),
+        *(directions, polynomials),
+    )
 }
 """Each lesson by its key in links, in the order of the wall."""
 WALL = tuple(each for group in grouped((*LESSONS.values(), *ELSEWHERE)).values() for each in group)
@@ -50,6 +56,9 @@ def learn() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
             st.title(lesson.question, anchor=False, width="content")
             _back()
+            if lesson.workbench:
+                with st.container(key="lesson_workbench", width="content"):
+                    st.page_link(lesson.workbench, label="Workbench →", help="All settings; your rows")
         headline(lesson.question)
         assert lesson.show is not None
         with screen():

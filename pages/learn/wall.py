@@ -16,9 +16,7 @@ DRAWINGS = HERE.parents[1] / "assets" / "learn"
 STYLE = (HERE / "learn.css").read_text(encoding="utf-8")
 ACROSS = 5
 """Cards side by side where there is room."""
-ADDRESSES = {"learn/page.py": "learn", "halfspaces/page.py": "directions", "sparse/page.py": "random-privacy"} | {
-    "marginals/page.py": "tables"
-}
+ADDRESSES = {"learn/page.py": "learn"}
 """Of pages that cards lead to, for links that are no button."""
 
 

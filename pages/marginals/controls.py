@@ -32,8 +32,9 @@ ANY, ALL, SOME = "any", "all", "some"
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Everything that is asked."""
+    """Everything that is asked; ``rows`` are those of the file, where its twin is drawn."""
 
+    rows: Source
     source: Source
     entry: Entry
     values: dict[str, Value]
@@ -79,10 +80,10 @@ def ask() -> Asked | None:
     """Everything that is asked, from the link and the controls; None as long as an own file's attributes are open."""
     data, question, machine = st.columns(3)
     with data:
-        source = _pick()
-        if source is None:
+        rows = _pick()
+        if rows is None:
             return None
-        source = drawn(source)
+        source = drawn(rows)
         chip(source)
     with question:
         width, least, signed = _question(len(source.columns))
@@ -105,6 +106,7 @@ def ask() -> Asked | None:
     values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     st.caption("← more private · more accurate →")
     return Asked(
+        rows=rows,
         source=source,
         entry=chosen,
         values=values,

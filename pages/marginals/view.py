@@ -21,6 +21,7 @@ from pages.marginals.previews import Shown, computed
 from pages.marginals.promise import Promised, beside
 from pages.marginals.query import one_query
 from pages.shell.code import show_code
+from pages.shell.session import OnPage, keep_on_page
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
 
@@ -45,6 +46,11 @@ def marginals() -> None:
     asked = ask()
     if asked is None:
         return
+    keep_on_page(
+        OnPage(
+            place="Tables", source=asked.rows, queries=asked.problem(1).queries, entry=asked.entry, values=asked.values
+        )
+    )
     if not may_show(asked.source):
         known_before(asked)
         return

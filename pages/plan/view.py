@@ -15,6 +15,7 @@ from pages.plan.frontier import frontier
 from pages.plan.preview import preview
 from pages.plan.rows import add_question, edited, keep, questions_of, title
 from pages.plan.table import Declared, open_file, pick_table, use_table
+from pages.plan.whole import whole_table
 from pages.shell.code import show_code
 from pages.shell.session import keep_plan, with_progress
 from pages.shell.theorem import all_digits
@@ -69,6 +70,7 @@ def planning() -> None:
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(declared, plan)
     preview(plan)
+    whole_table(declared)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",

@@ -10,19 +10,21 @@ import streamlit as st
 from dpcore.core import Entry, Queries
 from dpcore.data.declared import Capped
 from dpcore.data.samples import SAMPLES
-from dpcore.data.sources import Bundled, Generated, Source
+from dpcore.data.sources import Bundled, Generated, Source, Uploaded
 from dpcore.experiments.recipe import OPENING
-from dpcore.ledger.records import DIED, Failed, Registration, Spent, Stored
+from dpcore.ledger.records import DIED, Failed, Registration, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.mechanisms import serving
 from dpcore.plan.questions import Plan
 from dpcore.queries.ranges import classes_for
 from dpcore.requests.joint import Asked
 from dpcore.requests.single import Request
+from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
+from pages.data.upload import held_file
 from pages.shell.controls import number
 from pages.shell.ledger.held import rows_of
-from pages.shell.session import planned, shown
+from pages.shell.session import OnPage, on_page, planned, shown
 
 AGAIN = "release_again"
 """In the session: a request that is to be drawn once more, with the number of the draw."""
@@ -46,8 +48,27 @@ class Found:
         return replace(self.request, draw=self.request.draw + 1)
 
 
-def request_of(source: Source, registration: Registration) -> Asked:
-    """The request, with controls: what Play shows with its ε, or the plan of these data if there is one."""
+def elsewhere() -> OnPage | None:
+    """What Tables, One number or Conversation shows, if that is what is to be released; None for what Play shows."""
+    found = on_page()
+    if found is None:
+        return None
+    last, there = str(st.session_state.get("shown_last")), f"What {found.place} shows"
+    options = [there, "What Play or Plan shows"]
+    chosen = st.radio("Release", options, int(last != "elsewhere"), key=f"release_place-{found.place}-{last}")
+    return found if chosen == there else None
+
+
+def request_of(source: Source, registration: Registration, found: OnPage | None = None) -> Asked:
+    """The request, with its ε as a control: of a page, or the plan of these data, or what Play shows.
+
+    Args:
+        source: the rows.
+        registration: what is fixed for them.
+        found: what another page shows of them.
+    """
+    if found is not None:
+        return _request(source, registration, found.queries, found.entry, dict(found.values))
     plan = _plan(source)
     if plan is not None:
         many = f"The plan: {len(plan.questions)} question{'s' * (len(plan.questions) > 1)}"
@@ -55,8 +76,17 @@ def request_of(source: Source, registration: Registration) -> Asked:
         what = st.radio("What", [many, "What Play shows"], int(last == "play"), key=f"release_what-{last}")
         if what == many:
             # A row's unit, relation and n are those of the registration, whatever is planned for.
-            return replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
-    queries, entry, values = _shown(source)
+            joint = replace(plan, n=registration.public_n, neighbours=registration.neighbours).joint_request()
+            filled = filled_in(source)
+            read = [replace(part, bounds_from_data=not filled.isdisjoint(part.reading.columns)) for part in joint.parts]
+            return replace(joint, parts=tuple(read))
+    return _request(source, registration, *_shown(source))
+
+
+def _request(
+    source: Source, registration: Registration, queries: Queries, entry: Entry, values: dict[str, Any]
+) -> Request:
+    """One question; its relation and n are those of the registration."""
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
     return Request(
@@ -69,6 +99,12 @@ def request_of(source: Source, registration: Registration) -> Asked:
         values=values,
         bounds_from_data=source.bounds_from_data,
     )
+
+
+def filled_in(source: Source) -> set[str]:
+    """Columns of a file whose bounds, labels or kind were read off its rows, whatever the file is called."""
+    held = held_file()
+    return filled_columns(held) if held and isinstance(source.origin, Uploaded) else set()
 
 
 def other_cap(source: Source, registration: Registration) -> str:
@@ -103,14 +139,20 @@ def _shown(source: Source) -> tuple[Queries, Entry, dict[str, Any]]:
     return queries, entry, dict(OPENING.values) if "epsilon" in entry.controls() else {}
 
 
-def asked(ledger: Ledger, dataset_id: str, first: Asked, account: Spent) -> Found:
-    """The draw of a request that is in question: the last that was made, or the next if somebody wants another."""
-    begun = {each.request_digest for each in account.begun}
+def asked(ledger: Ledger, dataset_id: str, first: Asked, dead: set[str]) -> Found:
+    """The draw of a request that is in question: the last that was made, or the next if somebody wants another.
+
+    Args:
+        ledger: that holds the data set.
+        dataset_id: of the data.
+        first: the request, at its first draw.
+        dead: digests of requests whose draw died and is not booked yet.
+    """
     wanted: tuple[str, int] | None = st.session_state.get(AGAIN)
     found = Found(request=first, outcome=None)
     while True:
         outcome = ledger.find(dataset_id, found.request.digest)
-        if outcome is None and found.request.digest in begun:
+        if outcome is None and found.request.digest in dead:
             outcome = Failed(sentence=DIED)
         found = replace(found, outcome=outcome)
         more = wanted == (first.digest, found.request.draw + 1) or ledger.find(dataset_id, found.next.digest)

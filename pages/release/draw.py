@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import BoundKind, rounded_up
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import TAKEN, Attempt, LedgerBusy, LedgerError, Stored
+from dpcore.ledger.records import TAKEN, Attempt, LedgerBusy, LedgerError, Spent, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import Rehearsal, rehearse
@@ -18,10 +18,12 @@ from dpcore.requests.joint import Asked
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
 from pages.release.worker import Outcome, submit
-from pages.shell.ledger.door import actor
+from pages.shell.ledger.door import actor, admitted, why_closed
+from pages.shell.ledger.held import PATIENT
 from pages.shell.session import remembered, wait_for
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
+PREVIEW = "Until you publish it, what is drawn is a private preview: charged all the same, and seen again free."
 LOOK_EVERY = 0.5
 """Seconds."""
 HELD, LAST, REHEARSED = "release_drawing", "release_last", "release_rehearsed"
@@ -72,7 +74,7 @@ def _rehearse(digest: str) -> None:
 
 def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, price: Price, left: Price) -> None:
     """State 5: the one button that charges. It draws what it was drawn with, whatever moved since."""
-    st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.")
+    st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.", help=PREVIEW)
     st.button(
         f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
         args=(ledger, dataset_id, request, table),
@@ -81,6 +83,9 @@ def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, pr
 
 def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table) -> None:
     """A callback: have it drawn. Pressed twice, it is one draw."""
+    if not admitted():
+        st.session_state[PROBLEM] = why_closed()
+        return
     future = submit(ledger, dataset_id, request, table, actor())
     wait_for(future)
     st.session_state[HELD] = Drawing(dataset_id=dataset_id, request=request, future=future)
@@ -121,17 +126,17 @@ def waiting(future: Future[Outcome]) -> None:
 def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
     """Another process draws: look now and then whether it still does."""
     st.info(TAKEN)
-    if not drawn_elsewhere(ledger, dataset_id):
+    if settled(ledger, dataset_id) is not None:
         st.rerun()
 
 
-def drawn_elsewhere(ledger: Ledger, dataset_id: str) -> bool:
-    """Whether somebody holds the data set's turn."""
+def settled(ledger: Ledger, dataset_id: str) -> Spent | None:
+    """The account, read while nobody draws, so that what has no outcome died; None while somebody does."""
     try:
         with ledger.turn(dataset_id, patience=0):
-            return False
+            return ledger.account(dataset_id)
     except LedgerBusy:
-        return True
+        return None
 
 
 def unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
@@ -148,6 +153,6 @@ def unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
 
 def _machine_failed(ledger: Ledger, dataset_id: str, attempt: int) -> None:
     try:
-        ledger.machine_failed(dataset_id, attempt, actor(), patience=1)
+        ledger.machine_failed(dataset_id, attempt, actor(), patience=PATIENT)
     except LedgerError as problem:
         st.session_state[PROBLEM] = str(problem)

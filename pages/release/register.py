@@ -13,7 +13,7 @@ from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor
-from pages.shell.ledger.held import account_in, rows_of
+from pages.shell.ledger.held import PATIENT, account_in, rows_of
 from pages.shell.ledger.odometer import spent_words
 from pages.shell.private.chip import escaped
 from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
@@ -42,6 +42,7 @@ def start_a_ledger() -> None:
 
 def _start() -> None:
     try:
+        actor().must_be_steward("start a ledger")
         Ledger.open(default_folder())
     except LedgerError as problem:
         st.session_state[PROBLEM] = str(problem)
@@ -76,7 +77,7 @@ def register(ledger: Ledger, source: Source) -> None:
     ):
         try:
             if same:
-                ledger.add_version(same, rows_of(source), actor())
+                ledger.add_version(same, rows_of(source), actor(), patience=PATIENT)
             elif n is not None:
                 ledger.register(
                     Registration(

@@ -17,6 +17,7 @@ from pages.charts.component import draw_with_table
 from pages.release.figure import released_counts
 from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor
+from pages.shell.ledger.held import PATIENT
 
 REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
 MOST_ROWS = 500
@@ -79,7 +80,7 @@ def _asked_for(stored: Stored) -> list[str]:
 def publish(ledger: Ledger, dataset_id: str, entry: int) -> None:
     """A callback."""
     try:
-        ledger.publish(dataset_id, entry, actor())
+        ledger.publish(dataset_id, entry, actor(), patience=PATIENT)
     except LedgerError as problem:
         st.session_state[PROBLEM] = str(problem)
 

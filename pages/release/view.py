@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpcore.commands import default_folder
@@ -12,29 +14,30 @@ from dpcore.ledger.units import Price
 from dpcore.release import cost, refusal
 from dpcore.requests.joint import Asked
 from pages.data.picker import pick_source
-from pages.release.asked import Found, asked, once_more, other_cap, request_of
+from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
     ask_rehearsal,
     confirm,
     drawing,
-    drawn_elsewhere,
     rehearsal_sentence,
     rehearsed,
     said_last,
+    settled,
     unfinished,
     waiting,
     waiting_for_another,
 )
+from pages.release.guests import guests, logged_in
 from pages.release.register import PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.door import admitted, why_closed
+from pages.shell.ledger.door import admitted, has_login, why_closed
 from pages.shell.ledger.held import Account, account_of, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
-from pages.shell.private.chip import escaped
-from pages.shell.private.twin import is_twin
-from pages.shell.session import upload
+from pages.shell.private.chip import chip, escaped
+from pages.shell.private.twin import untwinned
+from pages.shell.session import OnPage
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
 MOST_LINES = 6
@@ -47,8 +50,13 @@ def releasing() -> None:
     st.title("Release")
     if not admitted():
         st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
-        st.info(why_closed())
+        if has_login():
+            guests()
+        else:
+            st.info(why_closed())
         return
+    if has_login():
+        logged_in()
     held = drawing()
     if problem := st.session_state.pop(PROBLEM, ""):
         st.error(problem)
@@ -58,20 +66,21 @@ def releasing() -> None:
         st.caption(f"Its place: `{_place()}`")
         return
     with st.sidebar:
-        source = pick_source(pairs=True, persons=True)
-    own = upload()
-    if is_twin(source) and own is not None:
-        source = own
+        page = elsewhere()
+        source = page.source if page else pick_source(pairs=True, persons=True)
+    if page:
+        chip(source)
+    source = untwinned(source)
     account = account_of(source)
     if account is None:
         register(found, source)
     else:
         tell_what_was_seen(account, source)
-        _registered(found, account, source, held)
+        _registered(found, account, source, held, page)
     st.caption(f"The ledger is in `{_place()}`.")
 
 
-def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None) -> None:
+def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None, page: OnPage | None) -> None:
     """States 3 to 8."""
     if account.wrong:
         st.error(account.wrong)
@@ -80,20 +89,27 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
     st.header(f"Spent ε {spent_words(account.spent)}, left {_epsilon(account.spent.left)}")
     st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
-        first = request_of(source, account.registration)
+        first = request_of(source, account.registration, page)
     if held:
         waiting(held.future)
         return
-    if account.spent.begun and not busy(dataset_id):
-        if drawn_elsewhere(found, dataset_id):
+    here = busy(dataset_id)
+    if account.spent.begun and not here:
+        spent = settled(found, dataset_id)
+        if spent is None:
             waiting_for_another(found, dataset_id)
             return
-        for attempt in account.spent.begun:
+        account = replace(account, spent=spent)
+        for attempt in spent.begun:
             unfinished(found, dataset_id, attempt)
-    now = asked(found, dataset_id, first, account.spent)
+    dead = {each.request_digest for each in account.spent.begun}
+    now = asked(found, dataset_id, first, set() if here else dead)
     st.markdown(_words(now.request))
     if draw := under_way(dataset_id, now.request):
         waiting(draw)
+        return
+    if here and now.outcome is None and now.request.digest in dead:  # it ended while this page was made
+        waiting_for_another(found, dataset_id)
         return
     if now.outcome is None:
         _choose(found, account, source, first, now.request)

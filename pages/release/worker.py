@@ -45,9 +45,10 @@ def busy(dataset_id: str) -> bool:
         return any(held == dataset_id for held, _ in _under_way)
 
 
-def _done(key: tuple[str, str], _: Future[Outcome]) -> None:
+def _done(key: tuple[str, str], over: Future[Outcome]) -> None:
     with _lock:
-        _under_way.pop(key, None)
+        if _under_way.get(key) is over:  # and not a newer draw of the same, which a failed one may have had
+            del _under_way[key]
 
 
 def _drawn(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Outcome:

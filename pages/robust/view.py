@@ -23,7 +23,8 @@ from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
 from pages.shell.code import show_code
 from pages.shell.present import on_stage, presenting
-from pages.shell.session import remembered
+from pages.shell.private.twin import untwinned
+from pages.shell.session import OnPage, keep_on_page, remembered
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
 
@@ -39,6 +40,12 @@ def robust() -> None:
         "it gives away is bounded too.",
     )
     asked = ask()
+    source = untwinned(asked.source)
+    keep_on_page(
+        OnPage(
+            place="One number", source=source, queries=asked.problem(1).queries, entry=asked.entry, values=asked.values
+        )
+    )
     if not may_show(asked.source):
         known_before(asked)
         return

@@ -3,7 +3,7 @@
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
 const TOKEN = "token", KEPT = "dpscope-token"; // in the address that run.py prints; and here, so that a reload keeps it
-let reloaded = true;
+let reloaded = true, brought = ""; // and the token of the address, until the server says whether it is right
 
 export default function ({ parentElement, data, setTriggerValue }) {
   keepHistory();
@@ -11,7 +11,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   takeToken(data, setTriggerValue);
   const copied = find("copied");
   find("copy").onclick = async () => {
-    copied.textContent = (await copy(location.href)) ? "Copied." : location.href;
+    copied.textContent = (await copy(withoutToken(location.href))) ? "Copied." : withoutToken(location.href);
     setTimeout(() => { copied.textContent = ""; }, 4000);
   };
   // A new server, or a reload: the file is nowhere, and whoever gave it is told so.
@@ -27,17 +27,28 @@ export default function ({ parentElement, data, setTriggerValue }) {
 }
 
 // The token leaves the address before anybody can copy it, and no entry of the history keeps it. This tab's own storage,
-// which no other site and no other port can read, gives it to the session that a reload begins.
+// which no other site and no other port can read, gives it to the session that a reload begins. Only a token that the
+// server accepted is stored: another, in a link that somebody sent, does not take the place of the right one.
 function takeToken(data, setTriggerValue) {
-  const here = new URL(location.href);
-  if (here.searchParams.has(TOKEN)) {
-    sessionStorage.setItem(KEPT, here.searchParams.get(TOKEN));
-    here.searchParams.delete(TOKEN);
-    history.replaceState(history.state, "", here);
+  const found = new URL(location.href).searchParams.get(TOKEN);
+  if (found !== null) {
+    brought = found;
+    history.replaceState(history.state, "", withoutToken(location.href));
   }
   const kept = sessionStorage.getItem(KEPT);
-  if (data.refused) sessionStorage.removeItem(KEPT);
-  else if (kept && !data.admitted) setTriggerValue("came", kept);
+  if (data.refused === "address") brought = "";
+  if (data.admitted) {
+    if (brought) sessionStorage.setItem(KEPT, brought);
+    brought = "";
+  } else if (data.refused === "tab") sessionStorage.removeItem(KEPT);
+  else if (kept) setTriggerValue("came", kept);
+}
+
+function withoutToken(address) {
+  const url = new URL(address, location.href);
+  if (!url.searchParams.has(TOKEN)) return address;
+  url.searchParams.delete(TOKEN);
+  return url.href;
 }
 
 async function copy(text) {
@@ -56,7 +67,10 @@ function keepHistory() {
   window.dpscopeHistory = true;
   const push = history.pushState.bind(history);
   let before = "", emptied = -SOON;
-  history.pushState = (state, title, url) => {
+  const replace = history.replaceState.bind(history);
+  history.replaceState = (state, title, url) => replace(state, title, url && withoutToken(url));
+  history.pushState = (state, title, given) => {
+    const url = given && withoutToken(given); // the server's first answer may still name it
     const next = new URL(url ?? location.href, location.href);
     const lesson = next.searchParams.get("lesson"); // opening one is going somewhere
     const opens = lesson && lesson !== new URLSearchParams(location.search).get("lesson");

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shell.ledger.door import admitted, look_at, refused
+from pages.shell.ledger.door import TAB, admitted, look_at, refused
 from pages.shell.present import end, presenting, start
 
 KEY = "browser_tools"
@@ -53,4 +53,4 @@ def browser_tools(*, file: bool) -> None:
 
 def _came() -> None:
     """A callback: a page that was loaded anew brings the token that it came with before."""
-    look_at(str(st.session_state[KEY].get("came") or ""))
+    look_at(str(st.session_state[KEY].get("came") or ""), came=TAB)

@@ -32,7 +32,9 @@ CHARTS = (
     "attackme_bits_chart", "median_climb_chart", "median_steps_chart", "median_measured_chart", "vc_run_chart",
     "vc_accuracy_chart", "vc_worlds_chart", "fat_scale_chart", "fat_weights_chart", "dimension_matrix_chart",
     "subset_bits_chart", "subset_questions_chart", "odds_guess_chart", "audit_loss_chart", "audit_scores_chart",
-    "population_needed_chart",
+    "population_needed_chart", "directions_errors_chart", "directions_moved_chart", "random_losses_chart",
+    "random_histograms_chart", "random_growth_chart", "random_alone_chart", "polynomials_step_chart",
+    "polynomials_bias_chart", "printed_run_chart", "polynomials_rows_chart",
 )  # fmt: skip
 """What goes on the stage: the first of these charts that is drawn. A lesson draws one at a time."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")

@@ -10,12 +10,14 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpcore.core import Entry, Queries
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dpcore.experiments.recipe import Recipe
@@ -26,6 +28,10 @@ Input = str | float | None
 OWN_NOTES = {"gate", "page", "carried", "linked", "file_turn", "steward_choice", "steward_ended", "steward_admitted"}
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
 
+FILLED_PUBLIC = "filled_public"
+"""In the session: what was read from public rows into inputs. Nobody takes it back, but it is told apart."""
+WAITS, BARRED = "steward_waits", "steward_barred"
+"""In the session: why the steward's word does not count in this run; and whether it never does, by role."""
 REMEMBERED = 12
 """Computed things kept a session; the oldest goes first."""
 GRACE, LOOK_EVERY = 60.0, 15.0
@@ -41,8 +47,8 @@ class File(Protocol):
 
 _last_seen: dict[str, tuple[float, tuple[weakref.ref[File], ...]]] = {}
 """Sessions that took a file: when each was last seen connected, and its files while they are there."""
-_awaited: weakref.WeakValueDictionary[str, Future[Any]] = weakref.WeakValueDictionary()
-"""What sessions asked for last, while it is under way somewhere."""
+_awaited: weakref.WeakValueDictionary[tuple[str, int], Future[Any]] = weakref.WeakValueDictionary()
+"""What sessions asked for, while it is under way somewhere."""
 
 
 def open_gate() -> None:
@@ -112,7 +118,7 @@ def upload() -> Source | None:
 
 def remember_upload(source: Source | None) -> None:
     """Keep (or forget) the uploaded source, and drop everything computed from an earlier one."""
-    for key in ("upload", "memory", "shown"):
+    for key in ("upload", "memory", "shown", "shown_elsewhere"):
         st.session_state.pop(key, None)  # first: a new value would leave the old one alive until the next run
     st.session_state["upload"] = source
 
@@ -160,20 +166,36 @@ def end_abandoned(now: float) -> None:
 
 
 def wait_for(work: Future[Any]) -> None:
-    """A closed tab keeps its file as long as this work needs it."""
+    """A closed tab keeps its file as long as this work needs it, and so does one that is forgotten."""
     context = get_script_run_ctx()
     if context is not None:
-        _awaited[context.session_id] = work
+        _awaited[context.session_id, id(work)] = work
 
 
-def _waits(session_id: str) -> bool:
-    work = _awaited.get(session_id)
-    return work is not None and not work.done()
+def _waits(session_id: str) -> list[Future[Any]]:
+    """What is under way for a session."""
+    works = [(of, work) for (of, _), work in list(_awaited.items())]
+    return [work for of, work in works if of == session_id and not work.done()]
+
+
+def forget_when_idle(file: File) -> None:
+    """Let go of a file, once the draws that this session asked for are over: they would fail, and be charged."""
+    context = get_script_run_ctx()
+    works = _waits(context.session_id) if context is not None else []
+    for work in works:
+        work.add_done_callback(lambda _: file.forget() if all(each.done() for each in works) else None)
+    if not works:
+        file.forget()
+
+
+def wants_to_look() -> bool:
+    """Whether the person said that they are the steward, and nothing bars that."""
+    return bool(st.session_state.get("steward_choice")) and not st.session_state.get(BARRED)
 
 
 def is_steward() -> bool:
-    """Whether the person said they may see true values of their private data."""
-    return bool(st.session_state.get("steward_choice"))
+    """Whether the person may see true values of their private data: they said so, and a ledger was told."""
+    return wants_to_look() and not st.session_state.get(WAITS)
 
 
 def keep_shown(recipe: Recipe) -> None:
@@ -184,6 +206,36 @@ def keep_shown(recipe: Recipe) -> None:
 def shown() -> Recipe | None:
     """What Play showed last, if anything."""
     found: Recipe | None = st.session_state.get("shown")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnPage:
+    """What a page beside Play shows, as it may be released.
+
+    Attributes:
+        place: the page's title.
+        source: the rows themselves, also where a twin is drawn in their place.
+        queries: asked.
+        entry: of the catalogue.
+        values: the mechanism's parameters.
+    """
+
+    place: str
+    source: Source
+    queries: Queries
+    entry: Entry
+    values: Mapping[str, Any]
+
+
+def keep_on_page(found: OnPage) -> None:
+    """This page was the last to show something that may be asked for on Release."""
+    st.session_state["shown_elsewhere"], st.session_state["shown_last"] = found, "elsewhere"
+
+
+def on_page() -> OnPage | None:
+    """What a page beside Play showed last, if anything."""
+    found: OnPage | None = st.session_state.get("shown_elsewhere")
     return found
 
 
@@ -214,22 +266,26 @@ def end_steward() -> None:
 def fill_in(found: Mapping[str, Input], *, usual: Mapping[str, Input], private: bool) -> None:
     """Put what was read from a file into inputs, by key; from private data it stays only while the steward looks.
 
+    That it was read is kept of public rows as well: called private, the same rows may be registered.
     ``usual`` is what each input held before anything was asked.
     """
-    if private:
-        filled = st.session_state.setdefault("filled", {})
-        filled.update({key: (value, usual[key]) for key, value in found.items()})
+    filled = st.session_state.setdefault("filled" if private else FILLED_PUBLIC, {})
+    filled.update({key: (value, usual[key]) for key, value in found.items()})
     st.session_state.update(found)  # last: what is not recorded would never be taken back
 
 
+def typed_in(key: str) -> None:
+    """Somebody said what is in an input: it is no longer what was read, even if it says the same."""
+    for name in ("filled", FILLED_PUBLIC):
+        st.session_state.get(name, {}).pop(key, None)
+
+
 def still_filled(prefix: str) -> bool:
-    """Whether what was read from private data is still in an input whose key starts so, as a whole or in part."""
-    filled: dict[str, tuple[Input, Input]] = st.session_state.get("filled", {})
-    return any(
-        _holds(st.session_state.get(key), found)
-        for key, (found, usual) in filled.items()
-        if key.startswith(prefix) and not usual  # a choice, which is never empty, holds nothing of the data
+    """Whether what was read from the data is still in an input whose key starts so, as a whole or in part."""
+    filled: dict[str, tuple[Input, Input]] = st.session_state.get("filled", {}) | st.session_state.get(
+        FILLED_PUBLIC, {}
     )
+    return any(_holds(st.session_state.get(key), found) for key, (found, _) in filled.items() if key.startswith(prefix))
 
 
 def _holds(now: object, found: Input) -> bool:
@@ -256,7 +312,7 @@ def take_back() -> None:
             # Emptied, not only removed: the browser would keep, and send again, what it shows.
             st.session_state[key] = usual
     own = upload()
-    if own is not None and own.bounds_from_data:
+    if own is not None and own.bounds_from_data and own.provenance.is_private:
         remember_upload(None)
     if st.session_state.get("steward_saw"):
         for key in ("filled", "memory", "steward_saw"):  # in this order, should the run be interrupted

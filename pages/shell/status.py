@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Provenance
 from pages.data.upload import held_file
 from pages.shell.browser import browser_tools
-from pages.shell.session import is_steward, upload
+from pages.shell.session import BARRED, WAITS, is_steward, upload
 
 STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
 SPENT = "Privacy spent: **ε = 0**. "
@@ -34,11 +34,12 @@ def frame_style() -> None:
     st.html(f"<style>{STYLE}</style>")
 
 
-def status_line(spent: str = "") -> None:
+def status_line(spent: str = "", *, release: bool = False) -> None:
     """The odometer, the steward switch and the link to copy, always in sight.
 
     Args:
         spent: what a ledger says is spent of the data in use; without one nothing is.
+        release: whether what the page shows may be drawn once and charged, where a ledger holds the data.
     """
     _spent.set(spent or SPENT)
     held = (held_file(), upload())
@@ -47,7 +48,7 @@ def status_line(spent: str = "") -> None:
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:
-        if private:
+        if private and not st.session_state.get(BARRED):
             st.toggle(
                 "I am the data's steward",
                 key="steward_choice",
@@ -58,10 +59,15 @@ def status_line(spent: str = "") -> None:
     bar = left.container(horizontal=True, vertical_alignment="center", key="status_bar")
     _slot.set(bar.empty())
     _line.set(bar.empty())
+    if spent and release:
+        help_text = "One draw by the secure sampler, charged to the ledger. Until you publish it, nobody else has it."
+        bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
     if private:
         say("No value of your private data is shown.")
     else:
         say("Public previews are free.")
+    if waits := st.session_state.get(WAITS):
+        st.warning(waits)
 
 
 def badge(data: Data, made: str = "", *, seed: int | None = None, sampler: str = "preview") -> str:

@@ -18,6 +18,8 @@ from pages.shell import session
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
 from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, settled, watched_page
 
+pytestmark = pytest.mark.full
+
 GRACE, LOOK_EVERY = 2.0, 0.2
 IMPATIENT = f"""
 import sys

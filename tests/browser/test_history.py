@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.kit.browser import OWN_FILE, Server, bring, csv_file, go_to, settled, visit, watched_page
@@ -24,7 +25,7 @@ def epsilon(page: Page) -> str:
 def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        visit(page, server, "random-privacy")
+        visit(page, server, "random-privacy-workbench")
         before = entries(page)
         page.get_by_role("slider", name="Privacy loss ε").focus()
         for _ in range(3):
@@ -47,9 +48,10 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
         assert page.url == link and epsilon(page) == chosen
         page.get_by_role("button", name="Copy link").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy"
+        assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy-workbench"
 
 
+@pytest.mark.full
 def test_a_reload_loses_a_file_and_says_so(page: Page, server: Server) -> None:
     expect(visit(page, server, OWN_FILE).get_by_text(LOST)).to_be_hidden()
     expect(bring(page, PEOPLE).get_by_text(LOST)).to_be_hidden()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages.test_play import PLOT, POINT, chart
 from tests.kit.browser import Server, settled
+
+pytestmark = pytest.mark.full
 
 
 def test_a_click_on_the_frontier_puts_its_mechanism_and_epsilon_into_the_plan(page: Page, server: Server) -> None:

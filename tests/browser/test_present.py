@@ -59,6 +59,7 @@ def code_on_the_wall(page: Page) -> str:
     return address
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "link", ["?present=1&bits=6&n=1000&trials=100", "learn?present=1&lesson=odds"], ids=["play", "lesson"]
 )
@@ -80,6 +81,7 @@ def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: 
     assert "present" not in page.url and "psilon=3" in page.url
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("viewport", [WALL], ids=["wall"])
 def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
     """With a long headline, with names below the chart, with a high formula."""
@@ -91,6 +93,7 @@ def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
         assert high <= seen, f"{link or 'home'} is {high} pixels high"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
 @pytest.mark.parametrize(
     ("link", "chart"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.pages.test_grid import type_at
@@ -19,6 +20,8 @@ from tests.kit.browser import (
     visit,
     watched_page,
 )
+
+pytestmark = pytest.mark.full
 
 SECRETS = [f"{20 + place}.8137" for place in range(60)]
 LABEL = "zebrafinch"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from dpcore.data.reading.scratch import PREFIX
@@ -22,6 +23,8 @@ from tests.kit.browser import (
     visit,
     watched_page,
 )
+
+pytestmark = pytest.mark.full
 
 SECRETS = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""

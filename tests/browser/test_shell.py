@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpcore.data.reading.scratch import PREFIX
-from pages.shell.addresses import MOVED
+from pages.shell.addresses import LESSONS, MOVED
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
 from tests.kit.browser import (
     OWN_FILE,
@@ -238,6 +238,9 @@ def test_no_code_is_made_from_text(browser: Browser, server: Server) -> None:
 def test_old_addresses_lead_to_their_pages(server: Server, old: str, new: str) -> None:
     with urlopen(f"{server.url}/{old}?seed=3&label=a%20b") as answer:
         assert answer.status == 200 and answer.url == f"{server.url}/{new}?seed=3&label=a%20b"
+    with urlopen(f"{server.url}/{old}") as answer:
+        lesson = f"learn?lesson={LESSONS[old]}" if old in LESSONS else new
+        assert answer.status == 200 and answer.url == f"{server.url}/{lesson}"
 
 
 def test_an_old_link_opens_with_its_controls(page: Page, server: Server) -> None:

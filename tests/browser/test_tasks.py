@@ -37,6 +37,7 @@ class Hand:
         settled(self.page)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("whose", ["private", "public"])
 def test_six_clicks_to_the_epsilon_that_an_error_needs_on_a_column_of_one_s_own(
     page: Page, server: Server, whose: Literal["private", "public"]

@@ -8,31 +8,35 @@ import re
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import dpcore
+import dpcore.release as releases
 from dpcore.certificate import certificate, unreleasable, verify
 from dpcore.core import Neighbours
 from dpcore.data.attributes import Marginals
 from dpcore.data.cube import Predicate
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
-from dpcore.downloads import NOTEBOOK, REPORT, downloads_of
+from dpcore.downloads import NOTEBOOK, REPORT, downloads_of, zipped
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
+from dpcore.randomness import Account, Sampler
 from dpcore.release import cost, rehearse, release
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, registered
 
+SECRET = "s3cr3t"
 REFUSED = {
     "unbounded_mean": "bound",
     "sparse_histogram": "Random differential privacy",
@@ -126,8 +130,9 @@ def seconds_of(request: Request) -> float:
 @pytest.fixture(scope="module")
 def table() -> Any:
     coins = np.random.Generator(np.random.PCG64(3))
-    lines = [f"{coins.integers(0, 100)},{coins.integers(0, 10)},{'abc'[coins.integers(0, 3)]}" for _ in range(ROWS)]
-    return read_table("\n".join(["age,pay,job", *lines]).encode(), name="people.csv", header=True)
+    people = [f"{coins.integers(0, 100)},{coins.integers(0, 10)},{'abc'[coins.integers(0, 3)]}" for _ in range(ROWS)]
+    lines = [f"{person},{SECRET}{place}" for place, person in enumerate(people)]
+    return read_table("\n".join(["age,pay,job,name", *lines]).encode(), name=f"{SECRET}.csv", header=True)
 
 
 def downloads_work(folder: Path, stored: Stored) -> None:
@@ -136,6 +141,7 @@ def downloads_work(folder: Path, stored: Stored) -> None:
     folder.mkdir()
     for name, contents in files.items():
         (folder / name).write_bytes(contents)
+    assert SECRET.encode() not in b"".join(files.values()) and SECRET.encode() not in zipped(files)
     assert re.search(r'class="bar|declined to answer|Released: ', files[REPORT].decode())
     with contextlib.chdir(folder), contextlib.redirect_stdout(None):
         names: dict[str, Any] = {}
@@ -147,9 +153,22 @@ def downloads_work(folder: Path, stored: Stored) -> None:
         assert (rows == rows.round()).all()
 
 
+class Kept(Account):
+    """The accounts of releases, in order."""
+
+    accounts: ClassVar[list[Account]] = []
+
+    def __init__(self, inner: Sampler) -> None:
+        super().__init__(inner)
+        self.accounts.append(self)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
-def test_every_mechanism_is_released_or_refused_in_a_sentence(tmp_path: Path, table: Any, entry: dpcore.Entry) -> None:
+def test_every_mechanism_is_released_or_refused_in_a_sentence(
+    tmp_path: Path, table: Any, entry: dpcore.Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(releases, "Account", Kept)
     for neighbours in Neighbours:
         request = requested(entry, neighbours)
         assert Request.read(request.text).text == request.text
@@ -170,8 +189,37 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(tmp_path: Path, ta
             neighbours=neighbours,
             public_n=ROWS,
         )
+        Kept.accounts.clear()
         came = release(ledger, dataset_id, request, table, ANALYST)
         assert isinstance(came, Stored), came
+        [account], charged = Kept.accounts, ledger.account(dataset_id).spent
+        assert account.charges and account.delta(charged.first / 10**9) * 10**18 <= charged.delta
         assert verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
         downloads_work(tmp_path / f"files of {neighbours}", came)
         assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)
+
+
+def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> None:
+    """Whatever they are called; the file says that its rows are nobody's."""
+    lines = [f"{place % 100},{place / ROWS},{'abc'[place % 3]}" for place in range(ROWS)]
+    named = read_table("\n".join(["trial,share,rows", *lines]).encode(), name="people.csv", header=True)
+    declared = DeclaredTable(
+        columns=(
+            DeclaredColumn(name="trial", on=Line(high=100.0, bins=100)),
+            DeclaredColumn(name="share", on=Line(high=1.0, bits=4, missing=True)),
+            DeclaredColumn(name="rows", on=Categories(labels=("a", "b", "c"))),
+        )
+    )
+    reading = declared.whole()
+    queries = Marginals(domain=reading.domain, ways=2)  # type: ignore[arg-type]  # whole() reads attributes
+    relation = Neighbours.REPLACE_ONE
+    request = Request(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
+    assert Request.read(request.text) == request
+    told: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "public_n": ROWS, "neighbours": relation}
+    ledger, dataset_id = registered(tmp_path / "ledger", rows=named, **told)
+    came = release(ledger, dataset_id, request, named, ANALYST)
+    assert isinstance(came, Stored), came
+    assert verify(certificate(came), came.files) == []
+    assert came.files["rows_of_nobody.csv"].decode().splitlines()[0] == "trial,share,rows"
+    assert came.files["rows_of_nobody.csv"].count(b"\n") == ROWS + 1
+    downloads_work(tmp_path / "files", came)

@@ -59,6 +59,7 @@ def rebooked(document: Certificate) -> Certificate:
         body=body,
         salt=document["ledger"]["salt"],
         previous=last["previous"],
+        record=last["record"],
     )
     return sealed(document)
 

@@ -229,6 +229,8 @@ def worst(price: Price, cap: int) -> float:
 def test_a_plan_keeps_every_person_of_every_tiny_table_within_its_charge() -> None:
     price = cost(ASKED, REGISTERED)
     assert worst(price, CAP) <= price.delta / 10**18 + ROUNDING
+    three = replace(REGISTERED, rows_a_person=MOST)
+    assert worst(cost(ASKED, three), MOST) <= cost(ASKED, three).delta / 10**18 + ROUNDING
     less = cost(ASKED, replace(REGISTERED, rows_a_person=1))
     assert worst(less, CAP) > less.delta / 10**18 + ROUNDING, "the charge of single rows would not do"
     assert worst(price, MOST) > price.delta / 10**18 + ROUNDING, "without the cap it would not do"

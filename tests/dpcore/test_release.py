@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dpcore
-import dpcore.ledger.store
+import dpcore.ledger.writing
 import dpcore.release as releases
 from dpcore.certificate import certificate, verify
 from dpcore.core import Neighbours, ParameterError
@@ -225,7 +225,7 @@ def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeyp
 
 def test_a_full_disk_while_storing_shows_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
-    usual = dpcore.ledger.store.book
+    usual = dpcore.ledger.writing.book
 
     def full(connection: Any, *arguments: Any) -> int:
         [pages] = connection.execute("PRAGMA page_count").fetchone()

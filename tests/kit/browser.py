@@ -39,8 +39,8 @@ PAGES = {
     "plan": "plan",
     "release": "release",
     "limits-and-attacks": "learn",
-    "directions": "directions",
-    "random-privacy": "random-privacy",
+    "directions": "directions-workbench",
+    "random-privacy": "random-privacy-workbench",
 }
 """Where each page is, by its name."""
 MENUS = {
@@ -66,19 +66,16 @@ SCREENS = {
 """Sizes and themes."""
 
 
-def on_screens(names: str, *states: tuple[Any, ...], kept: int | None = None) -> pytest.MarkDecorator:
+def on_screens(names: str, *states: tuple[Any, ...]) -> pytest.MarkDecorator:
     """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
-
-    Of the states of one page, `run.py test` may try the first so many that are kept.
 
     A test takes the names, and `viewport` and `colour_scheme` where it needs them.
     """
     return pytest.mark.parametrize(
         f"{names},viewport,colour_scheme",
         [
-            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != tried))
+            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != turn % 2))
             for turn, state in enumerate(states)
-            for tried in [turn % 2 if kept is None or turn < kept else None]
             for number, (name, screen) in enumerate(SCREENS.items())
         ],
     )

@@ -26,15 +26,18 @@ import opendp.prelude  # noqa: F401  # loaded once, not by every child
 import pandas  # noqa: F401
 
 import dpcore.ledger.store
+import dpcore.ledger.writing
 import dpcore.release
+from dpcore.certificate import against
 from dpcore.ledger.checks import check
+from dpcore.ledger.copies import migrate
 from dpcore.ledger.records import Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.requests.joint import Asked
-from tests.kit.ledgers import STEWARD, few_rows, plan_of, registered, request_of
+from tests.kit.ledgers import SCHEMA_1, STEWARD, few_rows, of_schema_1, plan_of, registered, request_of
 
-PRESSES_A_LEDGER = 25
+PRESSES_A_LEDGER = 8
 """Chains are read as a whole: long ones would make the later kills slow."""
 PRICE = Price.allowed(epsilon=0.5)
 ASKED: dict[str, Callable[[int], Asked]] = {
@@ -42,7 +45,7 @@ ASKED: dict[str, Callable[[int], Asked]] = {
     "plan": lambda draw: plan_of().joint_request(draw=draw),
 }
 """By the number of the draw; each has the price."""
-WATCHED = ("dpcore/release.py", "dpcore/ledger/store.py", "dpcore/ledger/connection.py")
+WATCHED = ("dpcore/release.py", *(f"dpcore/ledger/{name}.py" for name in ("store", "writing", "connection", "copies")))
 BETWEEN = "INSERT INTO draws"
 """In the line before which a charge is written and its result is not."""
 TRANSACTIONS = 3
@@ -167,6 +170,17 @@ class Watch:
         if after.begun or after.spent.first != charged:
             self.wrong.append("what is spent is not what entries explain")
 
+    def all_of_it(self, ledger: Ledger, dataset_id: str, old: bytes) -> None:
+        """What a migration must have left: the lines that were certified, every release, the old file, and no other."""
+        self.wrong += check(ledger, dataset_id)
+        self.wrong += against((SCHEMA_1 / "certificate.json").read_bytes(), ledger.lines(dataset_id))
+        account = ledger.account(dataset_id)
+        if (account.spent.first, len(account.begun), len(ledger.stored(dataset_id))) != (3 * 10**9, 1, 3):
+            self.wrong.append("something was lost")
+        beside = [path.read_bytes() for path in ledger.folder.iterdir() if ".schema-1" in path.name]
+        if beside != [old]:
+            self.wrong.append("the old file is not beside the new one")
+
     def told(self) -> dict[str, Any]:
         """For the test."""
         return {"wrong": len(self.wrong), "examples": sorted(set(self.wrong))[:5], "seen": dict(self.seen)}
@@ -174,7 +188,7 @@ class Watch:
 
 def random_kills(watch: Watch, count: int) -> None:
     """At any moment of a press, or shortly after it."""
-    coins = random.Random(14)
+    coins = random.Random(str(watch.folder))
     start = time.perf_counter()
     for _ in range(10):
         ended(*child(partial(press, *watch.next())))
@@ -209,9 +223,32 @@ def named_kills(watch: Watch, count: int) -> None:
             watch.look(now[2], ended(*child(dying_at(moment, partial(press, *now)))))
 
 
+def migration_kills(watch: Watch, count: int) -> None:
+    """At every line of a migration, or at so many; what it leaves is the old ledger or the new, and all of it."""
+    ledger, dataset_id = of_schema_1(watch.folder / "whole")
+    old = ledger.path(dataset_id).read_bytes()
+    fatal = moments_of(partial(migrated, ledger, dataset_id))
+    watch.all_of_it(ledger, dataset_id, old)
+    watch.seen["lines"] = len(fatal)
+    for place, moment in enumerate(fatal[:: -(-len(fatal) // count)]):
+        ledger, dataset_id = of_schema_1(watch.folder / str(place))
+        showed = ended(*child(dying_at(moment, partial(migrated, ledger, dataset_id))))
+        unchanged = ledger.path(dataset_id).read_bytes() == old
+        watch.seen["old" if unchanged else "new"] += 1
+        if showed:
+            watch.wrong.append("a migration that died was told")
+        migrate(ledger, dataset_id, STEWARD)
+        watch.all_of_it(ledger, dataset_id, old)
+
+
+def migrated(ledger: Ledger, dataset_id: str) -> str:
+    """Migrate, and say so."""
+    return str(migrate(ledger, dataset_id, STEWARD))
+
+
 def double_submits(watch: Watch, count: int) -> None:
     """Two press the same at once; every third time one of them is killed."""
-    coins = random.Random(15)
+    coins = random.Random(str(watch.folder))
     for place in range(count):
         ledger, dataset_id, _ = now = watch.next()
         first, second = (child(partial(press, *now)) for _ in range(2))
@@ -259,7 +296,7 @@ def shown_early(connection: Any, attempt: Any, outcome: str, body: Any, files: A
     os.write(Pipe.into, f"Stored {hashlib.sha256(b''.join(files.values())).hexdigest()}".encode())
     os.close(Pipe.into)
     Pipe.into = os.open(os.devnull, os.O_WRONLY)
-    return dpcore.ledger.store.book(connection, attempt, outcome, body, files)
+    return dpcore.ledger.writing.book(connection, attempt, outcome, body, files)
 
 
 CONTROLS = {
@@ -273,7 +310,14 @@ def main(folder: str, what: str, count: str, asked: str, control: str = "") -> N
     watch = Watch(Path(folder), asked)
     if control:
         CONTROLS[control]()
-    kinds = {"random": random_kills, "lines": line_kills, "named": named_kills, "twice": double_submits, "races": races}
+    kinds = {
+        "random": random_kills,
+        "lines": line_kills,
+        "named": named_kills,
+        "migration": migration_kills,
+        "twice": double_submits,
+        "races": races,
+    }
     kinds[what](watch, int(count))
     print(json.dumps(watch.told()))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +17,8 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Columns
+from dpcore.ledger.connection import made_private
+from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE
 from dpcore.ledger.records import Actor, Registration, Role
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
@@ -24,12 +29,16 @@ from dpcore.requests.single import Request
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)
 NOMINAL = 30
+SCHEMA_1 = Path(__file__).parent / "schema_1"
+"""What the program of schema 1 wrote: a ledger as SQL, a certificate and its file. The key was all zeros."""
 
 
 class FewRows:
     """Stands for a table of one column "age" and one "person": no database is opened."""
 
     columns = ("age", "person")
+    closed = False
+    dataset = Table.dataset
 
     def __init__(self, ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = ()) -> None:
         self.ages = ages
@@ -89,6 +98,19 @@ def registered(
     budget = Price.allowed(epsilon=epsilon, delta=delta)
     made = ledger.register(Registration(**usual | changed), rows or few_rows(), budget, STEWARD)
     return ledger, made.dataset_id
+
+
+def of_schema_1(folder: Path) -> tuple[Ledger, str]:
+    """A ledger of schema 1 in a folder, and the data set it holds."""
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / KEY_FILE).write_bytes(bytes(KEY_BYTES))
+    (folder / KEY_FILE).chmod(0o600)
+    dataset_id = json.loads((SCHEMA_1 / "certificate.json").read_bytes())["data"]["dataset_id"]
+    ledger = Ledger(folder)
+    made_private(ledger.path(dataset_id))
+    with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as connection:
+        connection.executescript((SCHEMA_1 / "ledger.sql").read_text(encoding="utf-8"))
+    return ledger, dataset_id
 
 
 def plan_of(*, person: str = "", rows: int = 1, pure: bool = True) -> Plan:

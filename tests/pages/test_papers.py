@@ -60,6 +60,7 @@ def test_every_line_has_a_file_that_exists_and_a_card_or_says_that_it_is_not_bui
             assert card.startswith("`")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("card", [card.strip("`") for card in CARDS])
 def test_every_card_opens(card: str) -> None:
     address, _, query = card.partition("?")

@@ -24,11 +24,24 @@ def quoted(text: Path | str) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def connect(paths: Sequence[Path], *, limits: Limits, threads: int) -> Connection:
-    """A DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise."""
+def connect(
+    paths: Sequence[Path], *, limits: Limits, threads: int, folders: Sequence[Path] = (), attached: Path | None = None
+) -> Connection:
+    """A DuckDB in memory that can touch the given files and nothing else, and cannot be told otherwise.
+
+    Args:
+        paths: the files.
+        limits: its memory is enforced here.
+        threads: at most.
+        folders: of which all files may be read.
+        attached: a database's file, to be read under the name "attached".
+    """
     connection = duckdb.connect(":memory:")
+    if attached:
+        connection.execute(f"ATTACH {quoted(attached)} AS attached (READ_ONLY)")
     for setting in (
         f"allowed_paths = [{', '.join(map(quoted, paths))}]",
+        f"allowed_directories = [{', '.join(quoted(f'{folder}/') for folder in folders)}]",
         "temp_directory = ''",
         "enable_external_access = false",
         "enable_progress_bar = false",

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, DataError, Floats, Integers, ParameterError
+from dpcore.core import Booleans, DataError, Dataset, Floats, Integers, ParameterError, Provenance
 from dpcore.data.reading.duck import Connection, connect, quoted, run
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.intake import (
@@ -34,6 +34,9 @@ from dpcore.data.reading.intake import (
 )
 from dpcore.data.reading.scratch import private_folder
 from dpcore.data.reading.spellings import period, truth
+
+if TYPE_CHECKING:
+    from dpcore.data.readings import Reading
 
 __all__ = ["BLANKS", "LIMITS", "FirstRowUnclear", "Limits", "Table", "TooLarge", "read_table"]
 
@@ -87,6 +90,7 @@ class Table:
     _connection: Connection
     _limits: Limits
     _held: ExitStack
+    _folder: Path
     _arrays: list[weakref.ref[NDArray[Any]]] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -95,6 +99,11 @@ class Table:
     def forget(self) -> None:
         """Delete the records now, whoever still holds the table; without it they go when nobody does."""
         self._held.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the records are gone: the table was forgotten, or the process is about to end."""
+        return not self._folder.exists()
 
     def code(self, columns: Sequence[str], *, folder: str = "") -> list[str]:
         """Lines of Python after which ``df`` holds these columns of the reader's own copy, for ``read_frame``.
@@ -137,6 +146,13 @@ class Table:
     def hold(self, array: NDArray[Any]) -> None:
         """Count an array made of the table's rows for as long as anybody keeps it."""
         self._arrays.append(weakref.ref(array, self._arrays.remove))
+
+    def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
+        """The rows as a reading has them, which count towards what may be held."""
+        self.reserve(reading.room)
+        dataset = Dataset(reading.domain, reading.records(self), provenance)
+        self.hold(dataset.records)
+        return dataset
 
     def numbers(self, column: str) -> Floats:
         """The column as numbers, shape (n,): NaN where a cell is missing, not a number, or not finite."""
@@ -312,6 +328,7 @@ def _read(source: Path | bytes, name: str, shown: str, limits: Limits, header: b
             _connection=connection,
             _limits=limits,
             _held=undo.pop_all(),
+            _folder=folder,
         )
         weakref.finalize(table, table._held.close)
     return table
@@ -366,7 +383,7 @@ def _store_parquet(
     sizes = f"SELECT max(row_group_num_rows) AS size FROM parquet_metadata({path}) GROUP BY row_group_id"
     if int(run(reader, f"SELECT coalesce(sum(size), 0) AS rows FROM ({sizes})", limits=limits)["rows"][0]) != rows:
         raise DataError("its footer promises a number of rows that it does not hold.")
-    cells = {i: cell for i, kind in enumerate(kinds) if (cell := _plain(f"c{i}", kind))}
+    cells = {i: cell for i, kind in enumerate(kinds) if (cell := plain(f"c{i}", kind))}
     if not cells:
         raise DataError("none of its columns holds numbers or text.")
     named = f"{source} AS records({', '.join(f'c{i}' for i in range(width))})"
@@ -387,7 +404,7 @@ def _copy(select: str, width: int, stored: Path) -> str:
     return f"COPY ({select}) TO {quoted(stored)} (FORMAT parquet, USE_TMP_FILE false, ROW_GROUP_SIZE {group})"
 
 
-def _plain(cell: str, kind: str) -> str:
+def plain(cell: str, kind: str) -> str:
     """SQL for a Parquet column as finite numbers or text; empty for what is neither."""
     if kind in WHOLE_NUMBERS:
         return cell

@@ -83,7 +83,13 @@ def stability_table(*, n: int, rows: int, epsilon: float, delta: float) -> Print
             ),
         ),
         reference="Lecture notes on stability-based mechanisms, Sections 1 and 2",
-        link={"robust": "stable_median", "epsilon": f"{epsilon:g}"},
+        link={
+            "robust": "stable_median",
+            "data": "bimodal",
+            "n": f"{n}",
+            "epsilon": f"{epsilon:g}",
+            "delta": f"{delta:.0e}".replace("e-0", "e-"),
+        },
     )
 
 
@@ -112,5 +118,10 @@ def random_table(*, cells: int, n: int, epsilon: float) -> PrintedTable:
             ),
         ),
         reference="Hall, Rinaldo and Wasserman (2013), Proposition 3.1 and equation 5",
-        link={},
+        link={
+            "lesson": "histogram",
+            "histogram-cells": f"{cells}",
+            "histogram-rows": f"{n}",
+            "histogram-epsilon": f"{epsilon:g}",
+        },
     )

@@ -137,5 +137,13 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
         reference="Thaler, Ullman and Vadhan (2012), Sections 2 to 4, Theorems 1.1, 1.2 and 3.1, Table 1. If one-way "
         "functions exist, no differentially private algorithm makes, in polynomial time, rows that are right on all "
         "two-way marginals (Ullman and Vadhan 2011): these are answers only",
-        link={"epsilon": f"{epsilon:g}"},
+        link={
+            "cube": "generated",
+            "cube-attributes": f"{d}",
+            "cube-rows": f"{n}",
+            "width": f"{width}",
+            "counts-if": "any",
+            "marginals-polynomial-degree": f"{program}",
+            "epsilon": f"{epsilon:g}",
+        },
     )

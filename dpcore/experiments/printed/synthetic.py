@@ -57,7 +57,14 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
             ),
         ),
         reference=f"{REFERENCE}, Section 3, Theorems 3.6 and 3.10",
-        link={"mechanism": "net", "net-points": str(points), "epsilon": f"{epsilon:g}"},
+        link={
+            "queries": "intervals",
+            "bits": f"{bits}",
+            "mechanism": "net",
+            "net-points": str(points),
+            "epsilon": f"{epsilon:g}",
+            "beta": f"{beta:g}",
+        },
     )
 
 
@@ -94,7 +101,14 @@ def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> P
             ),
         ),
         reference=f"{REFERENCE}, Section 4, Algorithm 2 and Theorem 4.3",
-        link={"mechanism": "intervals-anchored", "epsilon": f"{epsilon:g}", "alpha": f"{alpha:g}"},
+        link={
+            "queries": "intervals",
+            "bits": f"{bits}",
+            "mechanism": "intervals-anchored",
+            "epsilon": f"{epsilon:g}",
+            "alpha": f"{alpha:g}",
+            "beta": f"{beta:g}",
+        },
     )
 
 
@@ -129,5 +143,12 @@ def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: fl
             ),
         ),
         reference=f"{REFERENCE}, Section 6, Claim 6.7 and Theorem 6.9",
-        link={"epsilon": f"{epsilon:g}"},
+        link={
+            "vectors": "generated",
+            "vector-dimensions": f"{dimensions}",
+            "vector-margin": f"{margin:g}",
+            "margin": f"{margin:g}",
+            "alpha": f"{alpha:g}",
+            "epsilon": f"{epsilon:g}",
+        },
     )

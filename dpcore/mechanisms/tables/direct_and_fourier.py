@@ -192,7 +192,7 @@ class FourierTables(_Classic):
         """One draw on all coefficients."""
         plan, sensitivity = self._plan(state.problem)
         if self.noise == "gaussian":
-            return noisy_contrasts(self, state, plan, sampler, trials=trials)
+            return noisy_contrasts(self, state, plan, sampler, trials=trials, kind=ContrastsRelease)
         values = np.concatenate([state.contrasts[part.key] for part in plan.parts])[None, :]
         noisy = sampler.draw(NoisyCounts(values, epsilon=self.epsilon, sensitivity=sensitivity), trials)
         return self.release(ContrastsRelease, state, sampler, trials, values=noisy, plan=plan)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,8 @@ from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan, worst_shift
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, contrast_state
 from dpcore.randomness import GaussianCounts, Sampler
+
+Contrasted = TypeVar("Contrasted", bound=ContrastsRelease)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,19 +103,25 @@ class ResidualPlanner(Mechanism):
 
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:
         """One draw for each kind of set."""
-        return noisy_contrasts(self, state, self.plan(state.problem), sampler, trials=trials)
+        return noisy_contrasts(self, state, self.plan(state.problem), sampler, trials=trials, kind=ContrastsRelease)
 
 
 def noisy_contrasts(
-    mechanism: Mechanism, state: ContrastState, plan: ResidualPlan, sampler: Sampler, *, trials: int
-) -> ContrastsRelease:
-    """Contrasts with the plan's Gaussian noise."""
+    mechanism: Mechanism,
+    state: ContrastState,
+    plan: ResidualPlan,
+    sampler: Sampler,
+    *,
+    trials: int,
+    kind: type[Contrasted],
+) -> Contrasted:
+    """Contrasts with the plan's Gaussian noise, as a release of this kind."""
     drawn = [
         sampler.draw(GaussianCounts(state.contrasts[part.key][None, :], sigma=part.sigma, shift=shift), trials)
         for part, shift in zip(plan.parts, worst_shift(plan), strict=True)
     ]
     values = np.concatenate(drawn, axis=1)
-    return mechanism.release(ContrastsRelease, state, sampler, trials, values=values, plan=plan)
+    return mechanism.release(kind, state, sampler, trials, values=values, plan=plan)
 
 
 GAUSSIAN_CELLS = r"\alpha\le\frac{\sigma}{n}\sqrt{2\ln\frac{2\cdot\#\mathrm{cells}}{\beta}}"

@@ -39,7 +39,7 @@ def lesson() -> None:
         "a share of n: 0 is perfect, 2 is as wrong as can be. Is there a cleverer way?"
     )
     loss = epsilon("histogram", default=0.5)
-    cells = int(stops("Bars k", (2, 8, 16, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
+    cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
     with more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
         held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -30,13 +31,29 @@ ROLES = {
     "stable": "mechanism:stable_median",
 }
 """Their own where the catalogue has them."""
-SEARCH = "histogram + search, measured"
+SEARCHES = {
+    "identity": ("released", "histogram + search, measured", "circle", "histograms"),
+    "intervals-anchored": (
+        "mechanism:intervals-anchored",
+        "interval release + search, measured",
+        "square",
+        "intervals",
+    ),
+}
+"""Of each kind of release that is searched: role, name, shape, and what was released."""
 MOST_STEPS = 240
 """Data sets of a walk that are drawn; a longer walk is thinned."""
 
 
 def success(
-    *, chances: MedianChances, n: int, epsilon: float, delta: float, bits: float, guess: float, measured: MeasuredWalk
+    *,
+    chances: MedianChances,
+    n: int,
+    epsilon: float,
+    delta: float,
+    bits: float,
+    guess: float,
+    measured: Mapping[str, MeasuredWalk],
 ) -> Picture:
     """Chance that a median is right, against bits; the impossible region is above what any ε-private method reaches.
 
@@ -47,7 +64,7 @@ def success(
         delta: slack of the stable median.
         bits: where the reader stands.
         guess: where the reader thinks the wall is.
-        measured: how often binary search in identity releases was right, at each of MEASURED_BITS.
+        measured: how often binary search in each kind of release was right, at each of MEASURED_BITS.
     """
     here = int(np.argmin(np.abs(chances.bits - bits)))
     named = NAMES | {"stable": f"{NAMES['stable']}, δ = {exactly(delta)}"}
@@ -61,7 +78,7 @@ def success(
             # Its words are not at the top: there the stable median's line would strike them through.
             wall(chances.bits, np.exp(chances.most), end=1.15, corner="bottom right", label="impossible for δ = 0"),
             *(Curve(role=ROLES[key], name=name, x=chances.bits, y=np.exp(each)) for key, (name, each) in logs.items()),
-            _dots(MEASURED_BITS, measured),
+            *(_dots(MEASURED_BITS, each, key) for key, each in measured.items()),
             Rule(role="ink", x=bits, label="your grid"),
             guessed(x=guess),
         ],
@@ -73,9 +90,10 @@ def success(
     )
 
 
-def _dots(x: Integers | tuple[int, ...], seen: MeasuredWalk) -> Dots:
+def _dots(x: Integers | tuple[int, ...], seen: MeasuredWalk, key: str) -> Dots:
     """How often the search was right, with exact intervals."""
-    return Dots(role="released", name=SEARCH, x=x, y=seen.chance, low=seen.low, high=seen.high)
+    role, name, shape, _ = SEARCHES[key]
+    return Dots(role=role, name=name, x=x, y=seen.chance, low=seen.low, high=seen.high, shape=shape)
 
 
 def _moved(n: int) -> Axis:
@@ -139,7 +157,7 @@ def factors(*, key: str, walk: Walk) -> Picture:
     )
 
 
-def measured_climb(*, n: int, seen: MeasuredWalk) -> Picture:
+def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
     """How often binary search in real releases ended at v, on some of the walk's data sets."""
     moved = stops(n)
     middle = int(np.argmin(np.abs(moved - n / 2)))
@@ -148,9 +166,9 @@ def measured_climb(*, n: int, seen: MeasuredWalk) -> Picture:
         title="The climb",
         x=_moved(n),
         y=Axis(title="releases that say v", low=0, high=1.04, form=".0%", ticks=SHARES),
-        marks=[_dots(moved, seen)],
-        sentence=f"Binary search in released histograms of {2**WALK_BITS:,} cells never heard of medians, and still "
-        f"climbs: {start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
+        marks=[_dots(moved, seen, key)],
+        sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells never heard of medians, and "
+        f"still climbs: {start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
         height=280,
     )
 

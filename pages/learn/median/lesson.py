@@ -37,9 +37,11 @@ WALKS = {
     "refusing": "The one that reaches the wall",
     "stable": "Stable median (with slack δ)",
     "search": "Released histogram + binary search (measured)",
+    "interval-search": "Interval release + binary search (measured)",
 }
 
 
+SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
 VIEWS = ("Who finds the median?", "The walk", "Its steps")
 """Its pictures."""
 
@@ -115,7 +117,9 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
             guess=guess,
             measured=remembered(
                 f"limits-median|{n}|{loss}|{drawn}",
-                lambda: medians.measured_chances(n=n, epsilon=loss, seed=drawn),
+                lambda: {
+                    key: medians.measured_chances(n=n, epsilon=loss, seed=drawn, key=key) for key in medians.SEARCHED
+                },
             ),
         ),
         key="median_success",
@@ -126,18 +130,20 @@ def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, dr
 def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps: bool) -> None:
     """The hybrid walk of the chosen mechanism: chance at every data set, or factor at every step."""
     chosen = choice("Who walks", WALKS, key="median-walk")
-    if chosen == "search":
+    if chosen in SEARCHES:
+        key = SEARCHES[chosen]
         seen = remembered(
-            f"limits-walk|{n}|{epsilon}|{seed}", lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed)
+            f"limits-walk|{key}|{n}|{epsilon}|{seed}",
+            lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
         )
         picture(
-            figure.measured_climb(n=n, seen=seen),
+            figure.measured_climb(n=n, seen=seen, key=key),
             key="median_measured",
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
         told(
-            "An accurate release of thresholds would always end at v: on lines too long for n and ε no ε-private "
-            f"release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {SIMULATED}"
+            "Corollary 5.2: a search in an accurate release of intervals always ends at v, so on lines too long for n "
+            f"and ε no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)

@@ -20,6 +20,8 @@ from pages.shell.session import remembered
 
 Data = Source | Uploaded | Bundled
 """Rows: a table's, or those of a source."""
+PATIENT = 1.0
+"""Seconds that a page waits for whoever draws; a draw may take far longer."""
 PRINTS, LOOKED = "ledger_prints", "ledger_looked"
 
 
@@ -82,12 +84,18 @@ def account_of(data: Data, *, look: bool = True) -> Account | None:
     stamp = (key, str(found.folder), _changed(found.folder))
     looked: tuple[object, Account | None] | None = st.session_state.get(LOOKED)
     if looked is None or looked[0] != stamp:
-        if key not in prints:
-            prints = {**prints, key: fingerprint(rows_of(data), key=key_of(found.folder))}
-            st.session_state[PRINTS] = prints
-        looked = (stamp, _account(found, prints[key]))
+        looked = (stamp, _account(found, print_of(data, key_of(found.folder))))
         st.session_state[LOOKED] = looked
     return looked[1]
+
+
+def print_of(data: Data, key: bytes) -> str:
+    """The keyed digest of the rows, worked out once a session."""
+    prints: dict[str, str] = st.session_state.setdefault(PRINTS, {})
+    name = rows_key(data)
+    if name not in prints:
+        prints[name] = fingerprint(rows_of(data), key=key)
+    return prints[name]
 
 
 def _changed(folder: Path) -> int:

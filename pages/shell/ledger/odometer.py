@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from dpcore.core import DataError
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Uploaded
-from dpcore.ledger.records import LedgerError, Spent
+from dpcore.ledger.records import LedgerBusy, LedgerError, Spent
 from dpcore.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
@@ -17,6 +19,8 @@ from pages.shell.session import carried, saw_true_values
 
 TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
 """Pages with a choice of data of their own: its name in the link, and the sample they open with."""
+RELEASABLE = {"", "start", "tables", "one-number", "conversation"}
+"""Pages that show what may be drawn once and charged; Plan has a button of its own for that."""
 OTHERS = {"learn", "directions", "random-privacy"}
 """Pages about other data."""
 QUICK_ROWS = 200_000
@@ -47,13 +51,17 @@ def spent_words(spent: Spent) -> str:
 
 
 def tell_what_was_seen(found: Account, data: Data) -> None:
-    """Have the ledger know, once a session, that the steward looked at true values of private rows."""
+    """Have the ledger's file say, once a session, that the steward looked at true values of private rows.
+
+    A note of it is there since before they were shown; while somebody draws, this is for a later run.
+    """
     told: set[str] = st.session_state.setdefault("ledger_told", set())
     book = ledger()
     if book is None or found.dataset_id in told or not data.provenance.is_private or not saw_true_values():
         return
-    book.tell(found.dataset_id, SAW_TRUE_VALUES, actor())
-    told.add(found.dataset_id)
+    with suppress(LedgerBusy):
+        book.tell(found.dataset_id, SAW_TRUE_VALUES, actor(), patience=0)
+        told.add(found.dataset_id)
 
 
 def _data(page: str) -> Data | None:

@@ -44,6 +44,12 @@ def own_rows() -> Source | None:
     return own if own is None else drawn(own)
 
 
+def untwinned(source: Source) -> Source:
+    """The file's own rows in place of made-up ones."""
+    own = upload()
+    return own if own is not None and is_twin(source) else source
+
+
 def is_twin(source: Source) -> bool:
     """Whether these are made-up rows in place of a file's."""
     return isinstance(source.origin, MadeUp)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import Server, on_screens, press_button, reopened, settled, sound, visit
+
+pytestmark = pytest.mark.full
 
 CHARTS = ".dpscope-plot"
 METRICS = '[data-testid="stMetricValue"]'
@@ -51,7 +54,7 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
     assert metrics(page)[:3] == ["0", "0 of 10", "0"]
 
 
-@on_screens("link", ("ask?data=pets.species&ask=weights&ask-updates=1",), ("ask",), kept=1)
+@on_screens("link", ("ask?data=pets.species&ask=weights&ask-updates=1",), ("ask",))
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     opened(page, server, link)
     press_button(page, "Let an analyst ask 50")

@@ -52,6 +52,7 @@ def angle_in(page: Page) -> int:
 EYE = "plot => Object.values(plot._fullLayout.scene.camera.eye)"
 
 
+@pytest.mark.full
 def test_the_sphere_is_turned_by_the_mouse_and_stays_so_and_a_link_reopens_the_turned_direction(
     page: Page, server: Server
 ) -> None:
@@ -94,6 +95,7 @@ HASTY = """(plot, places) => {
 }"""
 
 
+@pytest.mark.full
 def test_a_click_on_the_circle_turns_the_direction_there_even_right_after_a_move(page: Page, server: Server) -> None:
     """Plotly looks where the mouse is every 50 ms at most, and would take a click for where it last looked."""
     opened(page, server, "halfspaces?vectors=penguins", charts=5)
@@ -180,6 +182,7 @@ def test_the_arrow_is_dragged_in_the_browser_and_the_page_follows_when_it_is_let
     assert ring.shows(198) and sentences(page) != words
 
 
+@pytest.mark.full
 def test_keys_and_clicks_turn_the_arrow_and_the_slider_turns_it_back(page: Page, server: Server) -> None:
     ring = held(page, server)
     handle = page.locator(".st-key-halfspaces_rows_chart .dpscope-handle")
@@ -209,6 +212,7 @@ def phone(browser: Browser) -> Iterator[Page]:
         yield page
 
 
+@pytest.mark.full
 def test_a_finger_on_the_handle_turns_the_arrow_and_one_inside_scrolls(phone: Page, server: Server) -> None:
     page = phone
     ring = held(page, server)
@@ -237,12 +241,12 @@ def test_a_finger_on_the_handle_turns_the_arrow_and_one_inside_scrolls(phone: Pa
     assert angle_in(page) == angle
 
 
+@pytest.mark.full
 @on_screens(
     "link,charts",
     ("halfspaces?vectors=cities", 5),
     ("halfspaces?vectors=digits", 4),
     ("halfspaces?vectors=penguins-raw", 5),
-    kept=1,
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: int) -> None:
     sound(opened(page, server, link, charts=charts))

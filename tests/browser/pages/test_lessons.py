@@ -51,6 +51,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, s
     sound(page)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
 @pytest.mark.parametrize("link", ["", f"?lesson={TEACHERS}", f"?lesson={PRINTED}"], ids=["wall", "teachers", "printed"])
 def test_the_wall_fits_a_phone(page: Page, server: Server, link: str) -> None:

@@ -40,6 +40,7 @@ def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     assert sentences(reopened(page)) == told
 
 
+@pytest.mark.full
 def test_the_wall_is_between_two_lessons(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/limits?lesson=odds&odds-shown=true&odds-prior=20")
     settled(page)
@@ -98,6 +99,7 @@ def test_a_newcomer_writes_a_class_and_is_told_what_is_wrong(page: Page, server:
     assert "secret" not in page.url
 
 
+@pytest.mark.full
 def test_a_long_attack_shows_progress_and_can_be_stopped(browser: Browser, server: Server) -> None:
     with watched_page(browser) as page:
         link = "lesson=subset&subset-shown=true&subset-people=500&subset-questions=2000&subset-method=sum"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import Server, on_screens, plot, press, reopened, sentences, settled, sound, visit
+
+pytestmark = pytest.mark.full
 
 SMALL = "marginals?cube-rows=10000&cube-attributes=24"
 LISTS = f"{SMALL}&rules=4"
@@ -45,7 +48,6 @@ def test_one_query_is_asked(page: Page, server: Server) -> None:
     (SMALL,),
     ("marginals?cube=adult&width=3",),
     ("marginals?cube=census&width=6&counts-if=all&negated=true&marginal-noise=gaussian",),
-    kept=1,
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     visit(page, server, link, *MARGINALS)

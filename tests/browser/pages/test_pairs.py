@@ -12,6 +12,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.pages.test_play import drag, move_slider
 from tests.kit.browser import Server, on_screens, plot, sound, visit
 
+pytestmark = pytest.mark.full
+
 CHARTS = ("true_map", "released_map", "band_chart", "worst_chart", "tradeoff_chart")
 LINK = "?data=cities.longitude*latitude&trials=100"
 ANSWER = re.compile(r"true [\d,]+ of 34,006 rows, the 8 releases in the picture say [\d,]+")
@@ -69,6 +71,6 @@ def test_a_link_reopens_pairs_with_their_mechanism(page: Page, server: Server, t
 
 
 # Few squares: each is an element that is looked at.
-@on_screens("link", ("?data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",), kept=0)
+@on_screens("link", ("?data=clouds&n=1000&trials=100&sides=3",), (f"{LINK}&mechanism=rectangles&sides=3",))
 def test_pairs_are_accessible_and_fit(page: Page, server: Server, link: str) -> None:
     sound(opened(page, server, link))

@@ -128,6 +128,7 @@ def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_re
     assert page.evaluate(STATE) == moving, "the exact state is the one that was there"
 
 
+@pytest.mark.full
 def test_nothing_moves_for_a_reader_who_asks_for_less_motion(page: Page, server: Server) -> None:
     page.emulate_media(reduced_motion="reduce")
     open_live(page, server)
@@ -143,6 +144,7 @@ def test_nothing_moves_for_a_reader_who_asks_for_less_motion(page: Page, server:
 HIDDEN = "plot => plot._fullData.filter(trace => trace.visible === 'legendonly').map(trace => trace.name)"
 
 
+@pytest.mark.full
 def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_take_zoom_and_brush_back(
     page: Page, server: Server
 ) -> None:
@@ -188,6 +190,7 @@ def test_zoom_brush_and_hidden_mechanisms_survive_a_slider_move_and_other_data_t
     assert high - low > 1000
 
 
+@pytest.mark.full
 def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, server: Server) -> None:
     open_play(page, server, "?every=true")  # where points are far enough apart
     expect(page.get_by_text("Click a point to go to its mechanism and ε.").first).to_be_visible()
@@ -200,6 +203,7 @@ def test_a_click_on_the_trade_off_goes_to_its_mechanism_and_epsilon(page: Page, 
     assert page.get_by_role("combobox", name="Mechanism").input_value() == name
 
 
+@pytest.mark.full
 def test_releases_are_played_with_their_captions_and_pictures_kept(page: Page, server: Server, tmp_path: Path) -> None:
     page.emulate_media(reduced_motion="no-preference")
     open_play(page, server)
@@ -232,6 +236,7 @@ def test_releases_are_played_with_their_captions_and_pictures_kept(page: Page, s
     assert target.read_bytes().startswith(b"\x89PNG") and download.value.suggested_filename.endswith(".png")
 
 
+@pytest.mark.full
 def test_code_names_this_setting_and_the_synthetic_table_has_n_rows(page: Page, server: Server, tmp_path: Path) -> None:
     open_play(page, server, f"{SMALL}&epsilon=0.3&mechanism=gaussian")
     page.get_by_role("button", name="Code").click()
@@ -276,6 +281,7 @@ def test_former_addresses_lead_to_play_with_the_same_state_which_goes_along_to_t
     assert page.get_by_role("spinbutton", name="Exact ε").input_value() == "0.3"
 
 
+@pytest.mark.full
 def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one(page: Page, server: Server) -> None:
     visit(page, server, SMALL)
     page.get_by_role("textbox", name="Target error").fill("5%")

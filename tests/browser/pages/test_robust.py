@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import Server, axe, on_screens, press, reopened, settled, sound, visit
+
+pytestmark = pytest.mark.full
 
 CHARTS = ".dpscope-plot"
 
@@ -79,7 +82,6 @@ def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Se
     ("robust?data=medical.meddol&robust=unbounded_mean", 4),
     ("sparse?sparse=figure-2", 6),
     ("sparse?sparse=data&data=pets.zip_code", 6),
-    kept=1,
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: int) -> None:
     sound(opened(page, server, link, charts=charts))

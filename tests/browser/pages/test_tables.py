@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import Server, on_screens, press, reopened, sentences, settled, sound, visit
@@ -14,6 +15,7 @@ CHARTS = [f"{name}_chart" for name in ("tables_all", "tables_cells", "tables_err
 DIRECT = [name for name in CHARTS if name != "tables_rows_chart"]
 
 
+@pytest.mark.full
 def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: Server) -> None:
     visit(page, server, "marginals?cube-rows=1000&cube-attributes=8", "marginals_map_chart")
     page.get_by_role("radio", name="All tables of k attributes").click()
@@ -42,7 +44,6 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     (VIEW, CHARTS),
     (f"{VIEW}&tables-of=adult-yes-no&tables-k=3", CHARTS),
     (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
-    kept=0,
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: list[str]) -> None:
     sound(visit(page, server, link, *charts))

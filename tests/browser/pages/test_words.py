@@ -20,8 +20,8 @@ LINKS = {
     "plan": "plan",
     "release": "release",
     "own-file": "data?way=My+own+file",
-    "directions": "directions",
-    "random-privacy": "random-privacy",
+    "directions": "directions-workbench",
+    "random-privacy": "random-privacy-workbench",
     "random-privacy-of-data": "random-privacy?sparse=data",
 }
 MOST, FEWEST = 250, 40

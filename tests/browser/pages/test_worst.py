@@ -10,6 +10,8 @@ from playwright.sync_api import Page, ViewportSize, expect
 from pages.charts.palette import LIGHT
 from tests.kit.browser import DESKTOP, PHONE, Server, visit
 
+pytestmark = pytest.mark.full
+
 PROMISE = """(chart, colour) => [...chart.querySelectorAll('.shapelayer path')]
     .filter(path => getComputedStyle(path).stroke === colour)"""
 CROSSED = f"""(chart, colour) => {{
@@ -26,10 +28,8 @@ THEORY = "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT.roles["theory"].removepre
 @pytest.mark.parametrize(
     ("link", "key", "viewport"),
     [
-        pytest.param(
-            link, key, viewport, id=f"{link}-{name}", marks=[pytest.mark.full] * (turn > 3 or number == turn % 2)
-        )
-        for turn, (link, key) in enumerate(
+        pytest.param(link, key, viewport, id=f"{link}-{name}")
+        for link, key in (
             [
                 ("", "worst_chart"),
                 ("?epsilon=0.02&bits=8", "worst_chart"),  # vacuous
@@ -40,7 +40,7 @@ THEORY = "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT.roles["theory"].removepre
                 ("marginals?view=All+tables+of+k+attributes&tables-of=penguins", "marginals_worst_chart"),
             ]
         )
-        for number, (name, viewport) in enumerate([("desktop", DESKTOP), ("phone", PHONE)])
+        for name, viewport in (("desktop", DESKTOP), ("phone", PHONE))
     ],
 )
 def test_words_keep_off_the_promise_and_dots_can_be_seen(

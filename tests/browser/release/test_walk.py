@@ -19,6 +19,7 @@ from tests.browser.test_session import as_bytes
 from tests.kit.browser import go_to, no_traceback, running_server, settled, sound, visible_words, watched_page
 
 TOKEN = "Xk3-a-token-of-a-test"
+KEPT = "() => sessionStorage.getItem('dpscope-token')"
 MOST = 250
 """Words on a page."""
 
@@ -53,6 +54,14 @@ def test_the_token_opens_the_ledger_and_stands_nowhere(browser: Browser) -> None
             expect(settled(other).get_by_text(WRONG.split("`")[0])).to_be_visible()
             assert "token" not in other.url
             expect(other.get_by_role("button", name="Start a ledger")).to_have_count(0)
+            assert other.evaluate(KEPT) is None, "what the server did not accept is stored nowhere"
+        # A wrong one in somebody's link does not take the place of the right one, which this tab brings again.
+        page.goto(f"{server.url}/release?token={TOKEN}x")
+        expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
+        assert page.evaluate(KEPT) == TOKEN and "token" not in page.url
+        # Streamlit's first answer may name it once more.
+        page.evaluate(f"history.pushState({{}}, '', '?token={TOKEN}&data=adult.age')")
+        assert page.url.endswith("?data=adult.age")
         assert TOKEN.encode() not in server.log.read_bytes()
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from dpcore.data.reading.tables import read_table
-from dpcore.ledger.checks import backup, check
+from dpcore.ledger.checks import check
 from dpcore.ledger.connection import turn
+from dpcore.ledger.copies import backup
 from dpcore.ledger.fingerprint import KEY_FILE, fingerprint, key_of
 from dpcore.ledger.records import LedgerError, Stored
 from dpcore.ledger.schema import VERSION

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.certificate import against, certificate
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
-from dpcore.ledger.records import Stored
+from dpcore.ledger.records import Refused, Stored
 from dpcore.ledger.schema import NAMES
 from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
 from dpcore.release import release
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 
@@ -79,12 +81,12 @@ def test_overspending_is_refused_to_the_last_unit(plain: sqlite3.Connection) -> 
 def test_a_charge_is_that_of_its_attempt(plain: sqlite3.Connection, first: int) -> None:
     plain.execute(ATTEMPT.format(first=5 * 10**8, delta=0))
     previous = plain.execute("SELECT entry_digest FROM charges ORDER BY entry DESC").fetchone()[0]
-    values = "(3, 3, 'stored', 'digest', {}, 0, 1, '{{}}', 's', '{}', 'd')"
-    with pytest.raises(sqlite3.IntegrityError):
-        plain.execute(f"INSERT INTO charges VALUES {values.format(first, previous)}")
-    with pytest.raises(sqlite3.IntegrityError):
-        plain.execute(f"INSERT INTO charges VALUES {values.format(5 * 10**8, 'another')}")
-    plain.execute(f"INSERT INTO charges VALUES {values.format(5 * 10**8, previous)}")
+    record = plain.execute("SELECT link_digest FROM journal ORDER BY link DESC").fetchone()[0]
+    values = "(3, 3, 'stored', 'digest', {}, 0, 1, '{{}}', 's', '{}', '{}', 'd')"
+    for wrong in ((first, previous, record), (5 * 10**8, "another", record), (5 * 10**8, previous, "another")):
+        with pytest.raises(sqlite3.IntegrityError):
+            plain.execute(f"INSERT INTO charges VALUES {values.format(*wrong)}")
+    plain.execute(f"INSERT INTO charges VALUES {values.format(5 * 10**8, previous, record)}")
 
 
 def test_a_budget_below_what_is_spent_or_of_another_measure_is_refused(plain: sqlite3.Connection) -> None:
@@ -102,6 +104,9 @@ FORGERIES = {
     "a result taken out": "DELETE FROM draws WHERE entry = 2",
     "the last entry taken out": "DELETE FROM draws WHERE entry = 2; DELETE FROM charges WHERE entry = 2;"
     " DELETE FROM attempts WHERE attempt = 2",
+    "all that was written last, with its links": "DELETE FROM draws WHERE entry = 2; DELETE FROM publications;"
+    " DELETE FROM charges WHERE entry = 2; DELETE FROM attempts WHERE attempt = 2; DELETE FROM events;"
+    " DELETE FROM journal WHERE link > 4",
     "the first entry taken out": "DELETE FROM publications; DELETE FROM draws WHERE entry = 1;"
     " DELETE FROM charges WHERE entry = 1",
     "entries exchanged": "UPDATE draws SET entry = -entry; UPDATE draws SET entry = 3 + entry;"
@@ -111,22 +116,85 @@ FORGERIES = {
     "another relation": "UPDATE datasets SET relation = 'replace_one'",
     "a cheaper attempt": "UPDATE attempts SET first_nano = 1 WHERE attempt = 2",
 }
-UNSEEN = {"the last entry taken out"}
+UNSEEN = {"all that was written last, with its links"}
 """A shorter chain is a chain: only a certificate tells that it was longer."""
+
+
+def forge(path: Path, script: str) -> None:
+    """Whatever plain SQL can do once the triggers are gone; they are put back, so that nothing but the rows tells."""
+    with connected(path) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for trigger, _ in triggers:
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.executescript(script)
+        for _, sql in triggers:
+            connection.execute(sql)
 
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_what_is_forged_without_the_triggers_is_found(held: tuple[Ledger, str], name: str) -> None:
     ledger, dataset_id = held
-    with connected(ledger.path(dataset_id)) as connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for trigger, _ in triggers:
-            connection.execute(f"DROP TRIGGER {trigger}")
-        connection.executescript(FORGERIES[name])
-        for _, sql in triggers:  # so that nothing but the entries tells
-            connection.execute(sql)
+    forge(ledger.path(dataset_id), FORGERIES[name])
     assert bool(check(ledger, dataset_id)) == (name not in UNSEEN)
+
+
+JOURNAL = {
+    "DELETE FROM publications": "the publication of entry 1: it was taken out",
+    "UPDATE publications SET by = 'Eve'": "the publication of entry 1: it is not what was written",
+    "UPDATE publications SET entry = 2": "the publication of entry 1: it was taken out",
+    "INSERT INTO publications VALUES (2, 'Ada', '2026-01-01')": "the publication of entry 2: no ledger wrote it",
+    "DELETE FROM events": "event 1: it was taken out",
+    "UPDATE events SET what = 'nothing'": "event 1: it is not what was written",
+    "INSERT INTO events VALUES (2, 'the steward saw nothing', 'Ada', '2026-01-01')": "event 2: no ledger wrote it",
+    "UPDATE versions SET fingerprint = 'another'": "version 1: it is not what was written",
+    "INSERT INTO versions VALUES (2, 'another', 'Ada', '2026-01-01')": "version 2: no ledger wrote it",
+    "DELETE FROM versions": "version 1: it was taken out",
+    "UPDATE budgets SET reason = 'none', first_nano = 3000000000": "budget 1: it is not what was written",
+    "INSERT INTO budgets VALUES (2, 'sums', 9000000000, 0, 'r', 'Ada', '2026-01-01')": "budget 2: no ledger wrote it",
+    "INSERT INTO attempts VALUES (3, 'd', '{}', 0, 0, 'Eve', '2026-01-01')": "attempt 3: no ledger wrote it",
+    "UPDATE attempts SET by = 'Eve' WHERE attempt = 2": "attempt 2: it is not what was written",
+    "DELETE FROM journal WHERE link = 5; UPDATE journal SET link = link - 1 WHERE link > 5": "link 5: it does not",
+    "DELETE FROM journal WHERE link = (SELECT max(link) FROM journal)": "event 1: no ledger wrote it",
+    "DELETE FROM journal": "event 1: no ledger wrote it",
+    "UPDATE charges SET record = 'another' WHERE entry = 2": "entry 2: it is not what was booked",
+}
+
+
+@pytest.mark.parametrize("script", JOURNAL)
+def test_whatever_was_written_is_kept_from_change_and_the_place_is_named(held: tuple[Ledger, str], script: str) -> None:
+    ledger, dataset_id = held
+    forge(ledger.path(dataset_id), script)
+    wrong = check(ledger, dataset_id)
+    assert any(JOURNAL[script] in sentence for sentence in wrong), wrong
+    came = release(ledger, dataset_id, request_of(draw=3), few_rows(), STEWARD)
+    strange = "versions" in script  # rows that no version names are refused before
+    assert isinstance(came, Refused) and (strange or came.sentence == wrong[0]), "the page is closed"
+    assert ledger.account(dataset_id).spent == Price.allowed(epsilon=1.0)
+
+
+def test_a_certificate_knows_what_was_written_before_it(held: tuple[Ledger, str]) -> None:
+    """Whoever makes up the journal anew makes up the lines anew, and the certificate has the genuine ones."""
+    ledger, dataset_id = held
+    stored = ledger.stored(dataset_id)[-1]
+    later = release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), few_rows(), STEWARD)
+    assert isinstance(later, Stored)
+    assert against(certificate(stored), ledger.lines(dataset_id)) == []
+    forge(ledger.path(dataset_id), "DELETE FROM journal WHERE link >= (SELECT link FROM journal WHERE kind = 'events');"
+          " DELETE FROM events; DELETE FROM charges WHERE entry = 3; DELETE FROM draws WHERE entry = 3;"
+          " DELETE FROM attempts WHERE attempt = 3")  # fmt: skip
+    assert check(ledger, dataset_id) == []
+    again = release(ledger, dataset_id, request_of(epsilon=0.25, draw=3), few_rows(), STEWARD)
+    assert isinstance(again, Stored)
+    assert against(certificate(stored), ledger.lines(dataset_id)) == []
+    assert "not genuine" in against(certificate(later), ledger.lines(dataset_id))[0]
+
+
+def test_rows_that_are_not_linked_close_the_page_though_every_trigger_let_them_in(
+    plain: sqlite3.Connection, held: tuple[Ledger, str]
+) -> None:
+    plain.execute("INSERT INTO events VALUES (2, 'more', 'Eve', 'day')")
+    assert check(*held) == ["The ledger does not add up at event 2: no ledger wrote it. Restore a backup."]
 
 
 def test_a_trigger_that_was_dropped_is_found(held: tuple[Ledger, str]) -> None:

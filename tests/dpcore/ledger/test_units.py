@@ -45,7 +45,7 @@ def test_a_person_with_three_rows_pays_the_group_s_price() -> None:
         price(20.0, 0.1, rows=1000)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-12, -1.0, math.inf, math.nan])
 def test_what_is_no_budget_is_refused(epsilon: float) -> None:
     with pytest.raises(ParameterError):
         Price.allowed(epsilon=epsilon)
@@ -66,7 +66,19 @@ def test_a_document_holds_no_float_and_nothing_unknown(document: object) -> None
         canonical(document)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"a":1,"a":2}', '{"a":NaN}', '{"a":' + "[" * 100_000, b"\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"a":1,"a":2}',
+        '{"a":NaN}',
+        '{"a":' + "[" * 100_000,
+        b"\xff",
+        '{"a":"\\ud800"}',
+        '{"a":' + "9" * 10_000 + "}",
+    ],
+)
 def test_what_is_no_document_is_refused_in_a_sentence(text: str | bytes) -> None:
     with pytest.raises(ParameterError, match=r"file must be|file is not"):
         parsed(text, what="file")

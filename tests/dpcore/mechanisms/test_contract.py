@@ -29,18 +29,23 @@ ENTRIES = [entry for entry in catalogue() if entry.mechanism.releases in {"data"
 
 
 def each(
-    entries: list[Entry], *, served: bool = True, slow: tuple[str, ...] = (), first_alone: bool = False
+    entries: list[Entry],
+    *,
+    served: bool = True,
+    slow: tuple[str, ...] = (),
+    full: tuple[str, ...] = (),
+    first_alone: bool = False,
 ) -> pytest.MarkDecorator:
     """Every entry with every relation it has a guarantee for (or has none for).
 
-    Entries of some keys are slow; an entry's second relation may be left to `run.py test full`.
+    Entries of some keys are slow; some, or an entry's second relation, may be left to `run.py test full`.
     """
     cases = []
     for entry in entries:
         relations = [each for each in Neighbours if (each in problems.relations(entry)) is served]
         for neighbours in relations:
             marks = [pytest.mark.slow] * (entry.key in slow)
-            marks += [pytest.mark.full] * (first_alone and neighbours is not relations[0])
+            marks += [pytest.mark.full] * (entry.key in full or (first_alone and neighbours is not relations[0]))
             cases.append(pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}", marks=marks))
     return pytest.mark.parametrize(("entry", "neighbours"), cases)
 
@@ -83,7 +88,11 @@ def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
 
 
 @pytest.mark.slow
-@each([entry for entry in ENTRIES if entry.mechanism.releases == "data"], first_alone=True)
+@each(
+    [entry for entry in ENTRIES if entry.mechanism.releases == "data"],
+    full=("net-flip", "linear-net"),
+    first_alone=True,
+)
 def test_promised_failure_rate(entry: Entry, neighbours: Neighbours, seed: int) -> None:
     contract.check_promises(entry, neighbours, seed=seed)
 

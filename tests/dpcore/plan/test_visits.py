@@ -40,6 +40,7 @@ def test_the_table_is_what_its_recipe_says() -> None:
     assert frame.isna().to_numpy().any() and frame[PERSON].value_counts().max() > PERSON_ROWS
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("by_person", [True, False], ids=["persons", "rows"])
 def test_predicted_errors_are_those_of_the_true_rows(by_person: bool) -> None:
     plan = Plan(table=declared_visits(by_person=by_person), n=NOMINAL, questions=QUESTIONS)

@@ -142,6 +142,7 @@ def test_sets_of_impossible_size_are_refused() -> None:
             counted(packed, size=size)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_million_rows_of_64_attributes_within_the_promise(seed: int) -> None:
     """All sets of up to 3 attributes in 2 GB: usually 0.1 GB beside the rows."""

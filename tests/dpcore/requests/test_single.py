@@ -63,7 +63,16 @@ WRONG: list[tuple[tuple[str, ...], Any, str]] = [
     (("mechanism", "key"), "magic", "No mechanism of the catalogue"),
     (("mechanism", "key"), "direct-tables", "does not serve this question"),
     (("mechanism", "parameters"), {"epsilon": "x"}, "must be a finite number"),
-    (("mechanism", "parameters"), {"epsilon": 0}, "must lie between"),
+    *(
+        (("mechanism", "parameters"), {"epsilon": value}, words)
+        for words, values in {
+            "must lie between": (0, "1e-400", "5e-324", "-1", 10**40, 1e308),
+            "must be a finite number": ("9" * 10_000, "1/2", "1e400", "1_0", "0x1", True, None, 10**4000),
+        }.items()
+        for value in values
+    ),
+    (("data", "n"), 10**4000, "n must be a whole number"),
+    (("draw",), 10**4000, "draw's number"),
     (("mechanism", "parameters"), {"gamma": 1}, "has no parameter “gamma”"),
     (("mechanism", "parameters"), [], "are a mapping"),
     (("draw",), 0, "draw's number"),

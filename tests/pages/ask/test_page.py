@@ -94,6 +94,7 @@ def test_one_question_then_the_next() -> None:
     assert f"**{100 * again.rows[0] / problem.n:.3g}%**, was near enough" in texts(app)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["median", "weights"])
 def test_an_analyst_asks_500_and_the_promise_holds(key: str) -> None:
     app = sound(opened(ask=key))
@@ -129,6 +130,7 @@ def test_when_updates_run_out_it_refuses_clearly() -> None:
     assert "A new conversation began" in app.info[0].value
 
 
+@pytest.mark.full
 def test_other_settings_begin_a_new_conversation_and_say_so() -> None:
     app = press(sound(opened()), "ask_50")
     sound(app.number_input(key="alpha").set_value(0.2).run())
@@ -142,6 +144,7 @@ def test_other_settings_begin_a_new_conversation_and_say_so() -> None:
     assert "51 questions" in texts(app)
 
 
+@pytest.mark.full
 def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
     app = opened(**{"data": "adult.age", "ask-updates": "30"})
     app.session_state["ask_both_open"] = True
@@ -158,6 +161,7 @@ def test_both_mechanisms_are_compared_and_code_is_shown() -> None:
     assert "conversation" in scope
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "link",
     [
@@ -248,6 +252,7 @@ def test_the_browser_is_not_told_the_digest_of_a_stand_in() -> None:
     assert "How many rows are at most" in shown and "e3b0c44298fc" not in shown
 
 
+@pytest.mark.full
 def test_a_public_stand_in_may_be_asked() -> None:
     app = visitor("ask/page.py")
     app.session_state["upload"] = uploaded(private=False)

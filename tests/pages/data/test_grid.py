@@ -52,6 +52,7 @@ def visits(*, public: bool = False) -> AppTest:
     return type_in(give(app, VISITS, name="visits.csv"), who={"use": False})
 
 
+@pytest.mark.full
 def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     app = use(type_in(visits(public=True), seen=MONTHS), "seen")
     source = upload_of(app)
@@ -144,7 +145,7 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
     assert "n = 10,000, named" in words and not re.search(r"n = [57]\b", words)
 
 
-@pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), ("halfspaces/page.py", "vectors")])
+@pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), ("learn/directions/page.py", "vectors")])
 def test_a_page_that_reads_the_file_by_itself_takes_none_of_persons(page: str, key: str) -> None:
     for persons in (False, True):
         app = visits()

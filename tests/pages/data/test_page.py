@@ -348,7 +348,7 @@ def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:
     source = upload_of(use(app, "pay"))
     assert source is not None
     assert source.provenance.kind is ProvenanceKind.STAND_IN
-    assert not source.bounds_from_data
+    assert source.bounds_from_data, "and whoever calls these rows private cannot release on it"
     assert set(drawn(app)) == {"file-summary_chart"}
 
 
@@ -517,6 +517,7 @@ def test_every_shape_can_be_chosen_by_its_picture() -> None:
         assert ("32 by 32 cells" in everything(app)) == generator.in_the_plane
 
 
+@pytest.mark.full
 def test_explore_opens_on_a_chosen_shape_in_the_plane_with_its_grid() -> None:
     app = press(opened(way="Generated", sides="3", n="300"), "Clouds in the plane")
     assert "8 by 8 cells" in everything(app)
@@ -545,6 +546,7 @@ def test_a_small_map_is_darkest_where_most_rows_are_and_has_the_second_number_up
     assert picture.count("<rect") == 2 and 'fill="#123456"' in picture
 
 
+@pytest.mark.full
 def test_explore_opens_on_the_chosen_rows() -> None:
     app = press(opened(way="Generated"), "Sparse")
     press(app, "Explore this data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -47,6 +48,9 @@ POINTS: dict[str, Callable[[list[float]], bool]] = {
     "histogram": lambda found: 1 < found[0] < 10,
     "odds": lambda found: found[0] == 23.2,
     "population": lambda found: found[0] > 25,
+    "random": lambda found: found[0] > 3,
+    "directions": lambda found: found[0] < 0.2 and found[1] > 4,
+    "polynomials": lambda found: found[0] == 5 and found[1] > 100_000,
 }
 """What a lesson says as it opens, where it says it in bold numbers."""
 
@@ -101,11 +105,12 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     links = [each.proto for each in app.get("page_link")]
     assert [each.label for each in links][: len(WALL)] == [each.question for each in WALL]
     for each, link in zip(WALL, links, strict=False):
-        assert all(f"{name}={value}" in link.query_string for name, value in each.address.items())
+        assert all(urlencode({name: value}) in link.query_string for name, value in each.address.items())
     main = (ROOT / "pages" / "main.py").read_text(encoding="utf-8")
-    learn = {found["file"] for found in PAGE.finditer(main[main.index('"Learn": [') :])}
-    assert learn <= {each.page for each in WALL}
     addresses = {found["file"]: found["address"] for found in PAGE.finditer(main)}
+    learn = {found["file"] for found in PAGE.finditer(main[main.index('"Learn": [') :])}
+    assert learn <= {each.page for each in WALL} | {each.workbench for each in WALL}
+    assert {each.workbench for each in WALL if each.workbench} <= set(addresses)
     assert all(addresses[file] == address for file, address in ADDRESSES.items())
     assert {each.page for each in WALL} == set(ADDRESSES)
     assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
@@ -150,7 +155,7 @@ def test_teachers_get_every_lesson_with_minutes_what_comes_before_and_three_ques
     for each, line in zip(WALL, lines, strict=True):
         _, link, minutes, needs, asks, _ = (part.strip() for part in line.split("|"))
         assert link.startswith(f"[{each.question}](./{ADDRESSES[each.page]}")
-        assert all(f"{name}={value}" in link for name, value in each.address.items())
+        assert all(urlencode({name: value}) in link for name, value in each.address.items())
         assert 1 <= int(minutes) <= 15 and needs
         assert len(set(asks.split("<br>"))) == 3 and all(ask.endswith("?") for ask in asks.split("<br>"))
     assert len(re.findall(r"\w+", texts(app).replace(table, ""))) < SHORT

@@ -27,7 +27,15 @@ SEEN = MeasuredWalk(
 def success(*, n: int = 101, epsilon: float = 0.5, bits: float = 100.0, guess: float = 50.0) -> Picture:
     grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
     chances = medians.chances(grid, n=n, epsilon=epsilon, delta=1e-6)
-    return figure.success(chances=chances, n=n, epsilon=epsilon, delta=1e-6, bits=bits, guess=guess, measured=SEEN)
+    return figure.success(
+        chances=chances,
+        n=n,
+        epsilon=epsilon,
+        delta=1e-6,
+        bits=bits,
+        guess=guess,
+        measured={key: SEEN for key in medians.SEARCHED},
+    )
 
 
 @pytest.mark.slow
@@ -50,10 +58,11 @@ def test_the_stable_median_goes_through_the_wall_s_door_and_measured_dots_are_re
     picture = success()
     stable = next(curve for curve in picture.find(Curve) if "δ = 1e-6" in curve.name)
     assert (numbers(stable.y) > numbers(picture.one(Wall).y)).any()
-    dots = picture.one(Dots, role="released")
-    assert numbers(dots.x).tolist() == list(MEASURED_BITS)
-    np.testing.assert_array_equal(numbers(dots.y), SEEN.chance)
-    np.testing.assert_array_equal(interval(dots), np.array([SEEN.low, SEEN.high]))
+    for role in ("released", "mechanism:intervals-anchored"):
+        dots = picture.one(Dots, role=role)
+        assert numbers(dots.x).tolist() == list(MEASURED_BITS)
+        np.testing.assert_array_equal(numbers(dots.y), SEEN.chance)
+        np.testing.assert_array_equal(interval(dots), np.array([SEEN.low, SEEN.high]))
     assert picture.one(Rule, role="guess").x == 50 and picture.one(Rule, role="ink").x == 100
     assert "(you guessed 50)" in picture.sentence and "2^100 grid points" in picture.sentence
 
@@ -105,7 +114,7 @@ def test_a_walk_that_jumps_from_nothing_is_not_drawn_there() -> None:
 def test_the_measured_climb_says_its_ends_and_its_middle() -> None:
     moved = medians.stops(1001)
     seen = MeasuredWalk(chance=moved / 1001, low=moved / 1100, high=np.minimum(moved / 900, 1))
-    picture = figure.measured_climb(n=1001, seen=seen)
+    picture = figure.measured_climb(n=1001, seen=seen, key="identity")
     checked(picture)
     assert "0% at the start, 50% half way, 100% at the end" in picture.sentence
     np.testing.assert_array_equal(numbers(picture.one(Dots, role="released").x), moved)
@@ -122,3 +131,15 @@ def test_chances_in_words() -> None:
         "100%",
     ]
     assert log_chance(-3000 * math.log(10)) == "10^−3000"
+
+
+def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:
+    """Corollary 5.2: on a line of 64 points an interval release gives the median; with too few rows it cannot."""
+    seen = medians.measured_walk(n=2001, epsilon=1.0, seed=1, key="intervals-anchored")
+    assert seen.chance[0] == 0 and seen.chance[-1] > 0.9
+    picture = figure.measured_climb(n=2001, seen=seen, key="intervals-anchored")
+    checked(picture)
+    assert "released intervals of 64 cells" in picture.sentence
+    few = medians.measured_chances(n=11, epsilon=0.1, seed=1, key="intervals-anchored")
+    most = np.exp(median.any_private_stepwise(bits=np.array(MEASURED_BITS), n=11, epsilon=0.1))
+    assert (few.low <= most).all() and few.chance[-1] < 0.5

@@ -53,6 +53,7 @@ def test_the_cost_follows_the_losses() -> None:
     assert "ε = 1.75" in app.header[0].value and questions(app)[0].epsilon == 1.5
 
 
+@pytest.mark.full
 def test_the_least_loss_for_the_targets_is_less_and_promised_by_nobody_twice() -> None:
     app = press(opened(PAGE), "Least ε for the targets")
     first, second = questions(app)

@@ -123,6 +123,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
     assert set(drawn(app)) == ON_A_LINE
 
 
+@pytest.mark.full
 def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(step=4)
     monkeypatch.setattr("dpcore.experiments.measure.monotonic", lambda: next(ticks))
@@ -139,6 +140,7 @@ def test_a_category_has_its_pictures_too() -> None:
     assert set(drawn(app)) == ON_A_LINE and not app.error and not app.warning
 
 
+@pytest.mark.full
 def test_pairs_have_two_maps_and_their_own_questions() -> None:
     app = sound(opened(data="cities.longitude*latitude", sides="4", mechanism="rectangles", queries="cells"))
     assert set(drawn(app)) == ON_A_PLANE and not app.error and not app.warning
@@ -150,6 +152,7 @@ def test_pairs_have_two_maps_and_their_own_questions() -> None:
     assert set(drawn(app)) == ON_A_PLANE and not app.error
 
 
+@pytest.mark.full
 def test_a_page_about_one_column_does_not_offer_pairs() -> None:
     app = visitor("play/page.py")
     app.session_state["upload"] = uploaded_pairs(private=False)
@@ -161,6 +164,7 @@ def test_a_page_about_one_column_does_not_offer_pairs() -> None:
     assert not any("×" in option for option in app.selectbox(key="data").options) and not app.error
 
 
+@pytest.mark.full
 def test_private_pairs_show_nothing_until_their_steward_asks() -> None:
     app = visitor("play/page.py")
     app.session_state["upload"] = uploaded_pairs(private=True)
@@ -207,6 +211,7 @@ def test_private_data_show_nothing_until_their_steward_asks() -> None:
     assert sound(app.run()).code and not app.get("download_button")
 
 
+@pytest.mark.full
 def test_a_new_public_n_is_every_number_s_n() -> None:
     app = sound(opened(neighbours="add or remove one row"))
     assert not app.error and set(drawn(app)) == ON_A_LINE
@@ -236,6 +241,7 @@ def test_enough_rows_are_not_asked_for_again_where_something_else_is_not_met() -
     assert ["It would need" in text for text in told] == [True, False]
 
 
+@pytest.mark.full
 def test_a_public_stand_in_may_be_downloaded() -> None:
     app = visitor("play/page.py")
     app.session_state["upload"] = uploaded(private=False)
@@ -289,6 +295,7 @@ def test_the_code_for_an_upload_reads_the_reader_s_own_file(tmp_path: Any, monke
     assert np.array_equal(names["dataset"].histogram, source.dataset().histogram)
 
 
+@pytest.mark.full
 def test_a_point_of_the_trade_off_sets_mechanism_and_privacy_loss(app: AppTest) -> None:
     sound(app.selectbox(key="data").set_value("bimodal").run())
     sound(app.selectbox(key="mechanism").set_value("identity").run())

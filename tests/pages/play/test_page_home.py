@@ -148,6 +148,7 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
     assert "data_chart" in component(app, "live_states")["charts"]
 
 
+@pytest.mark.full
 def test_a_typed_range_is_answered_and_outlined_and_stands_in_the_link() -> None:
     app = started(**{"ask-from": "0.25", "ask-to": "0.5"})
     truth = OPENING.source.dataset().histogram[256:512].sum()
@@ -204,6 +205,7 @@ def test_a_drawn_range_is_typed() -> None:
     assert cells_between(line, 0.5, 0.5) == (512, 512)
 
 
+@pytest.mark.full
 def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
     app = started(target="5%", bits="5", n="1000")
     chart = drawn(app)["needed_chart"]

@@ -47,11 +47,13 @@ def test_a_class_made_by_chance_is_asked_and_the_link_holds_it() -> None:
     assert any("linear:30 waves" in key and "paper" in key for key in set(app.session_state["memory"]) - before)
 
 
+@pytest.mark.full
 def test_a_link_out_of_range_gets_a_sentence() -> None:
     assert any("number of queries" in each.value for each in opened(weight_queries="1000000").warning)
     assert any("not one of the choices of “Weights”" in each.value for each in opened(weights="heavy").warning)
 
 
+@pytest.mark.full
 def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_matrix_is_asked_as_it_is_and_its_code_makes_it_again(
     assert int(said.getvalue()) == queries.units.sum()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("link", "words"),
     [

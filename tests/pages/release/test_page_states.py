@@ -259,6 +259,7 @@ def test_other_data_of_the_same_people_share_a_budget(no_ledger: Path) -> None:
     assert "Spent ε 1 of 2" in said(app) and len(Ledger(no_ledger).dataset_ids()) == 1
 
 
+@pytest.mark.full
 def test_the_line_on_top_tells_what_the_ledger_says_and_only_to_its_steward(no_ledger: Path) -> None:
     app = registered()
     app.number_input(key="epsilon").set_value(0.5)

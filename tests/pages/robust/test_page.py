@@ -160,6 +160,7 @@ def test_groups_are_asked_of_two_columns() -> None:
     assert "subsample-groups" not in app.selectbox(key="robust").options and not app.error
 
 
+@pytest.mark.full
 def test_data_nobody_picked_are_each_page_s_own() -> None:
     app = AppTest.from_file(MAIN, default_timeout=600)
     app.query_params.update({"bits": "3", "n": "1000", "trials": "100"})

@@ -19,7 +19,9 @@ FILES = {
     "play": "play/page.py",
     "data": "data/page.py",
     "limits": "learn/page.py",
-    **{name: f"{name}/page.py" for name in ("ask", "robust", "sparse", "halfspaces", "marginals")},
+    **{name: f"{name}/page.py" for name in ("ask", "robust", "marginals")},
+    "sparse": "learn/sparse/page.py",
+    "halfspaces": "learn/directions/page.py",
 }
 """The script of each page, by its address."""
 

@@ -123,6 +123,7 @@ def test_a_page_that_speaks_of_rows_does_not_take_a_file_of_persons(page: str) -
     assert chip(app).startswith("Public · ") and "Your file" not in everything(app)
 
 
+@pytest.mark.full
 def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     app = opened("play/page.py")
     app.button(key="twin_on").click().run()
@@ -135,6 +136,7 @@ def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     assert "twin" not in app.session_state
 
 
+@pytest.mark.full
 def test_the_pictures_draw_the_very_twin_of_the_declaration() -> None:
     app = opened("play/page.py")
     sound(app.number_input(key="declared_n").set_value(2_000).run())
@@ -156,6 +158,7 @@ def test_the_slider_moves_the_promise() -> None:
     assert states["texts"]["headline"][stops.index(0.1)] == headline(app)
 
 
+@pytest.mark.full
 def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() -> None:
     app = opened("play/page.py", counted=True)
     assert headline(app).endswith(f"of {ROWS} rows") and f"n = {ROWS}" in chip(app)

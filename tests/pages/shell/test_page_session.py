@@ -54,7 +54,7 @@ PRIVATE_KEYS = (
 TRADES = ("Perlmuttknopfmacher", "Rosshaarzupfer", "Lumpensammler")
 """Labels of private rows that stand nowhere else."""
 TRADE_FILE = "trade,years\n" + "".join(f"{trade},7\n" * (60 - 20 * place) for place, trade in enumerate(TRADES))
-SHOWS = ("play/page.py", "robust/page.py", "sparse/page.py", "data/page.py")
+SHOWS = ("play/page.py", "robust/page.py", "learn/sparse/page.py", "data/page.py")
 """Pages that draw a column of one's own file."""
 TRUE_VALUES = "You see true values of private data"
 
@@ -129,6 +129,7 @@ def test_forgetting_outlives_a_link_that_names_the_file(tmp_path: Path, monkeypa
     assert table() is None and not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_a_conversation_about_a_stand_in_ends_when_its_file_is_forgotten() -> None:
     app = declared_pay(with_file(public=True))
     app.session_state["data"] = "my-file"
@@ -183,7 +184,7 @@ def test_labels_read_by_the_steward_go_with_the_switch_on_every_page(page: str) 
     assert told(app) == set(TRADES)
     chosen(app, data="my-file", robust="subsample_larger", sparse="data")
     sound(app.switch_page(page).run())
-    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != "sparse/page.py"), (
+    assert TRUE_VALUES in everything(app) and bool(told(app)) == (page != "learn/sparse/page.py"), (
         "there, cells have no names"
     )
     steward(app, on=False)
@@ -221,6 +222,7 @@ def test_groups_are_named_no_earlier_than_figures_are_shown() -> None:
     assert told(steward(app, on=True)) == set(TRADES[:2])
 
 
+@pytest.mark.full
 def test_remembered_private_values_go_with_the_switch() -> None:
     app = steward(declared_pay(with_file()), on=True)
     app.session_state["data"] = "my-file"
@@ -239,6 +241,7 @@ def test_nothing_of_private_rows_can_be_downloaded_on_the_data_page() -> None:
     assert hides_toolbars(app) and not app.get("download_button")
 
 
+@pytest.mark.full
 def test_the_line_on_top_speaks_of_what_is_drawn() -> None:
     app = steward(declared_pay(with_file()), on=True)
     assert TRUE_VALUES in everything(app)
@@ -304,6 +307,7 @@ def test_a_file_stays_while_something_is_drawn_from_it(monkeypatch: pytest.Monke
     assert closed == ["tab"]
 
 
+@pytest.mark.full
 def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
     app = press(steward(give(opened(way=OWN), "pay,place\n1,2\n3,4\n"), on=True), "Fill in from the data")
     press(app, "Use this column")
@@ -317,4 +321,4 @@ def test_weights_over_a_private_domain_are_offered_as_no_file() -> None:
 def test_random_privacy_opens_after_plan() -> None:
     """What Plan keeps in the session and the number of planned releases once had one key."""
     app = opened("plan/page.py")
-    assert not sound(app.switch_page("sparse/page.py").run()).error
+    assert not sound(app.switch_page("learn/sparse/page.py").run()).error

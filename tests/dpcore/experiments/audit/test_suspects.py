@@ -55,6 +55,7 @@ def test_it_costs_nothing_but_runs_not_to_know_how_many(suspect: Suspect, seed: 
     assert found.refuted and found.looks[-1].refuted and found.runs <= 5 * max(1_000, suspect.runs)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @named(RIGHT)
 def test_the_right_ones_are_refuted_at_most_as_often_as_promised(suspect: Suspect) -> None:
@@ -78,6 +79,7 @@ def refusals(draw: Draw) -> int:
     return sum(verdict(draw, seed=seed, looks=(200, 600), failure=0.3).refuted for seed in range(1_000))
 
 
+@pytest.mark.full
 def test_a_claim_that_is_true_by_a_hair_is_refuted_at_most_as_often_as_promised() -> None:
     """At a chance of failure so large that somebody who shares it out wrongly would be seen."""
     refuted = refusals(at_the_limit)
@@ -91,6 +93,7 @@ def wide(side: int, preview: Preview, runs: int) -> Integers:
     return preview.laplace(np.zeros((1, 40), dtype=np.int64), scale=3.0, trials=runs)
 
 
+@pytest.mark.full
 def test_runs_that_picked_the_event_are_not_counted() -> None:
     refuted = sum(verdict(wide, seed=seed, looks=(400,), failure=0.2, epsilon=0.05).refuted for seed in range(200))
     assert_chance_at_most(refuted, trials=200, chance=0.2)

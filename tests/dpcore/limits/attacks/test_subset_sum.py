@@ -164,6 +164,7 @@ def test_each_cost_wins_on_its_noise(seed: int) -> None:
     assert shares["wild", "sum"] > 0.9 > shares["wild", "largest"]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_five_hundred_people(seed: int) -> None:
     sampler = Preview(seed)

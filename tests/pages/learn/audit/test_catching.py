@@ -124,6 +124,7 @@ def audited(app: AppTest, label: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(link.query_string.lstrip("?")).items()}
 
 
+@pytest.mark.full
 def test_play_audits_what_is_chosen_there() -> None:
     app = page("play/page.py", mechanism="gaussian", epsilon="0.5", delta="1e-8", neighbours="add or remove one row")
     link = audited(app, "Audit this")

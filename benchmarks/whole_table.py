@@ -1,0 +1,126 @@
+"""A whole table of mixed columns as rows of nobody: how far its pairs are from the true ones, beside columns alone.
+
+The bundled Adult table, fourteen columns with numbers cut by their declared bounds, at delta = 1e-9, rows added or
+removed. Every release is drawn by the secure sampler; seconds are from encoded rows to a DataFrame. Mean total
+variation of all pairs: half the absolute difference of the shares of rows. Columns alone: the same mechanism on single
+columns, at the same privacy; and the true columns made independent, which is no release. Others, measured once on two
+idle cores: MST .040 / - / .092, AIM .031 / .049 / .082 at epsilon = 1 / 0.3 / 0.1. Then eight of the columns, all
+tables of three at epsilon = 1: MWEM+PGM 0.036 in 321 s, MST 0.080 to 0.089 in 35 to 57 s, AIM 0.097 in 179 s.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from functools import reduce
+
+import numpy as np
+
+from dpcore import Dataset, Neighbours, Problem, Provenance, ProvenanceKind, Secure
+from dpcore.core import Floats, Integers
+from dpcore.data.attributes import Attributes, Marginals, Set
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Categories, Line
+from dpcore.data.samples import load_sample
+from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
+
+DELTA = 1e-9
+REPEATS = 5
+NUMBERS = {
+    "age": Line(high=128, bits=7),
+    "fnlwgt": Line(high=2_000_000, bits=10),
+    "education_num": Line(low=1, high=17, bins=16),
+    "capital_gain": Line(high=131_072, bits=10),
+    "capital_loss": Line(high=8_192, bits=10),
+    "hours_per_week": Line(high=128, bits=7),
+}
+LABELS = (*("workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country", "income"),)
+EIGHT = ("workclass", "education_num", "marital_status", "occupation", "relationship", "race", "sex", "income")
+
+
+def declared() -> DeclaredTable:
+    """Fourteen columns; labels are those published with the table, which is public."""
+    frame = load_sample("adult")
+    columns = [DeclaredColumn(name=name, on=line) for name, line in NUMBERS.items()]
+    for name in LABELS:
+        (texts,) = zip(*((row[0] or "",) for block in [frame.texts([name])] for row in block), strict=True)
+        columns.append(DeclaredColumn(name=name, on=Categories(labels=tuple(sorted(set(texts) - {""})))))
+    return DeclaredTable(columns=tuple(columns))
+
+
+def shares(rows: Integers, sizes: tuple[int, ...], *, ways: int) -> dict[Set, Floats]:
+    """Of the rows, in each cell of each table."""
+    counted = finished(count_tables(rows.astype(np.uint16), sizes, ways=ways))
+    return {chosen: table / len(rows) for chosen, table in counted.items()}
+
+
+def apart(found: Mapping[Set, Floats], truth: Mapping[Set, Floats]) -> float:
+    """Mean total variation of all tables."""
+    return float(np.mean([np.abs(found[chosen] - table).sum() / 2 for chosen, table in truth.items()]))
+
+
+def independent(truth: Mapping[Set, Floats], *, attributes: int) -> dict[Set, Floats]:
+    """The tables of the true columns made independent."""
+    alone: dict[int, Floats] = {}
+    for chosen, table in truth.items():
+        for place, attribute in enumerate(chosen):
+            alone[attribute] = table.sum(axis=tuple(a for a in range(len(chosen)) if a != place))
+    assert len(alone) == attributes
+    return {chosen: reduce(np.multiply.outer, [alone[a] for a in chosen]) for chosen in truth}
+
+
+def released(dataset: Dataset, *, ways: int, epsilon: float, judged: int) -> tuple[list[float], list[float], int]:
+    """Distances and seconds of several releases, and of how many columns the tables were."""
+    assert isinstance(dataset.domain, Attributes)
+    queries = Marginals(domain=dataset.domain, ways=ways)
+    relation = Neighbours.ADD_REMOVE_ONE
+    problem = Problem(domain=dataset.domain, queries=queries, n=dataset.n, neighbours=relation)
+    mechanism = WholeTable(epsilon=epsilon, delta=DELTA)
+    truth = shares(dataset.records, dataset.domain.sizes, ways=judged)
+    distances, seconds = [], []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        release: RowsRelease = mechanism.run(mechanism.prepare(dataset, problem), Secure())
+        release.table()
+        seconds.append(time.perf_counter() - start)
+        distances.append(apart(shares(release.rows(), dataset.domain.sizes, ways=judged), truth))
+    return distances, seconds, mechanism.plan(problem).kinds.ways
+
+
+def told(found: list[float], digits: int = 4) -> str:
+    """Mean and range."""
+    return f"{np.mean(found):.{digits}f} ({min(found):.{digits}f} to {max(found):.{digits}f})"
+
+
+def main() -> None:
+    """Print distances, times and ratios."""
+    provenance = Provenance(kind=ProvenanceKind.BUNDLED, title="Adult")
+    table, frame = declared(), load_sample("adult")
+    dataset = table.whole().dataset(frame, provenance)
+    assert isinstance(dataset.domain, Attributes)
+    sizes = dataset.domain.sizes
+    truth = shares(dataset.records, sizes, ways=2)
+    exact = apart(independent(truth, attributes=len(sizes)), truth)
+    print(f"Adult: {dataset.n:,} rows, {len(sizes)} columns of {sizes} cells, {len(truth)} pairs")
+    print(f"  true columns made independent: {exact:.4f}")
+    for epsilon in (1.0, 0.3, 0.1):
+        ours, seconds, ways = released(dataset, ways=2, epsilon=epsilon, judged=2)
+        alone, _, _ = released(dataset, ways=1, epsilon=epsilon, judged=2)
+        print(
+            f"  epsilon = {epsilon}: rows {told(ours)}, tables of {ways}, {told(seconds, 2)} s; columns alone "
+            f"{told(alone)}; rows / alone {np.mean(ours) / np.mean(alone):.3f}, worst pairing "
+            f"{max(ours) / min(alone):.3f}; rows / exactly independent {np.mean(ours) / exact:.3f}",
+            flush=True,
+        )
+    eight = table.whole(*EIGHT).dataset(frame, provenance)
+    ours, seconds, ways = released(eight, ways=3, epsilon=1.0, judged=3)
+    print(
+        f"Adult, {len(EIGHT)} columns, all {math.comb(8, 3)} tables of three at epsilon = 1: rows {told(ours)}, tables "
+        f"of {ways}, {told(seconds, 2)} s; rows / MWEM+PGM {np.mean(ours) / 0.036:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

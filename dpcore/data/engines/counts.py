@@ -1,0 +1,172 @@
+"""What an engine is asked of each column, and the data set that its counts make. Knows no engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import DataError, Dataset, Domain, Integers, ParameterError, Provenance
+from dpcore.data.attributes import Attributes
+from dpcore.data.cube import Predicate
+from dpcore.data.declared import Capped
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.reading.intake import LIMITS
+from dpcore.data.reading.tables import BLANKS
+from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
+
+NO_ROWS = "This needs the rows themselves, and an engine gives counts of cells alone. Bring a file instead."
+NO_ORDER = "A cap on the rows of a person needs rows in an order, and an engine's have none. Bring a file instead."
+LEAST_APART = 16
+"""Edges of cells are so many times as far apart as their last digit counts, at least."""
+
+
+class Counts(Dataset):
+    """A data set of which the rows in each cell are known, and no row."""
+
+    def __init__(self, domain: Domain, histogram: Integers, provenance: Provenance) -> None:
+        held = np.array(histogram, dtype=np.int64)
+        held.setflags(write=False)
+        for name, value in {"domain": domain, "provenance": provenance, "_histogram": held}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def records(self) -> NDArray[Any]:
+        """Raises DataError: there are none."""
+        raise DataError(NO_ROWS)
+
+    @property
+    def n(self) -> int:
+        """Rows counted."""
+        return int(self.histogram.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """One column and the cells its values are counted in.
+
+    Attributes:
+        column: its name.
+        on: a line (or calendar), a yes or no, or other categories by their labels; where there are cuts, not looked at.
+        cuts: where numbers are cut; a number equal to a place lies above it. A missing one has one range more.
+    """
+
+    column: str
+    on: Line | Categories
+    cuts: tuple[float, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Cells; of labels one more for anything else, whether or not the domain has it."""
+        if self.cuts:
+            return len(self.cuts) + 2
+        return self.on.size if isinstance(self.on, Line) else len(self.on.labels) + 1
+
+    @property
+    def labels(self) -> list[str]:
+        """Without the blanks around them."""
+        labels = [label.strip(BLANKS) for label in self.on.labels] if isinstance(self.on, Categories) else []
+        if len(set(labels)) != len(labels):
+            raise ParameterError("Labels must differ in more than the blanks around them.")
+        return labels
+
+
+def parts_of(reading: Reading) -> tuple[Encoding, ...]:
+    """The columns of a reading, in the order in which ``dataset_of`` wants their cells.
+
+    Raises:
+        DataError: it needs rows.
+    """
+    match reading:
+        case Capped():
+            raise DataError(NO_ORDER)
+        case Columns(names=names, on=Line() | Categories() as kind):
+            return (_part(names[0], kind),)
+        case Columns(names=names, on=Grid(first=first, second=second)):
+            return Encoding(column=names[0], on=first), Encoding(column=names[1], on=second)
+        case Columns(names=names, on=Grouped(labels=labels, line=line)):
+            return Encoding(column=names[0], on=Categories(labels=labels)), Encoding(column=names[1], on=line)
+        case Columns(names=names, on=Attributes(columns=kinds)):
+            return tuple(map(_part, names, kinds))
+        case YesNo(predicates=asked) | Several(attributes=asked):
+            return tuple(_asked(each) for each in asked)
+    raise DataError(NO_ROWS)
+
+
+def _part(column: str, kind: Line | Categories) -> Encoding:
+    return Encoding(column=column, on=kind.line if isinstance(kind, Binned) else kind)
+
+
+def _asked(each: Coded | Predicate) -> Encoding:
+    if isinstance(each, Coded):
+        return Encoding(column=each.column, on=each.categories, cuts=each.cuts)
+    cuts = () if each.kind == "is" else (float(each.value),)
+    return Encoding(column=each.column, on=Categories(labels=(str(each.value),)), cuts=cuts)
+
+
+def dataset_of(reading: Reading, cells: Integers, counts: Integers, provenance: Provenance) -> Dataset:
+    """The data set whose rows have these cells (m, parts), so many each (m,).
+
+    Raises:
+        TooLarge: the domain's cells are not listed, and its rows take too much memory.
+    """
+    columns = [cells[:, place] for place in range(cells.shape[1])]
+    found = _records(reading, columns)
+    if reading.domain.listed:
+        histogram = np.zeros(reading.domain.size, dtype=np.int64)
+        np.add.at(histogram, found, counts)
+        return Counts(reading.domain, histogram, provenance)
+    LIMITS.afford(rows=int(counts.sum()), each=8 * len(columns))
+    return Dataset(reading.domain, np.repeat(found, counts, axis=0), provenance)
+
+
+def _records(reading: Reading, cells: Sequence[Integers]) -> NDArray[Any]:
+    """Records of rows with these cells, as ``reading.records`` makes them of rows: (m,), or (m, d)."""
+    domain = reading.domain
+    found: NDArray[Any]
+    match domain:
+        case Line():
+            return cells[0]
+        case Grid():
+            fits = (cells[0] < domain.first.ordered) & (cells[1] < domain.second.ordered)
+            found = np.where(fits, cells[0] * domain.second.ordered + cells[1], domain.ordered)
+            return found
+        case Grouped():
+            fits = (cells[0] < len(domain.labels)) & (cells[1] < domain.line.ordered)
+            found = np.where(fits, cells[0] * domain.line.ordered + cells[1], domain.ordered)
+            return found
+        case Categories():
+            return domain.encode(cells[0])
+        case Attributes():
+            told = reading.attributes if isinstance(reading, Several) else (None,) * len(cells)
+            return domain.encode([_told(each, column) for each, column in zip(told, cells, strict=True)])
+    assert isinstance(reading, YesNo)
+    found = np.stack([_told(each, column) for each, column in zip(reading.predicates, cells, strict=True)], axis=1) == 1
+    return found
+
+
+def _told(each: Coded | Predicate | None, cells: Integers) -> Integers:
+    """A predicate as no and yes, anything else as it is."""
+    if not isinstance(each, Predicate):
+        return cells
+    held: Integers = (cells == int(each.kind == "at least")).astype(np.int64)
+    return held
+
+
+def checked(line: Line) -> None:
+    """Raise ParameterError if cells of this line are cut in other places by an engine than by ``Line.encode``."""
+    if not line.bins:
+        return
+    edges = line.edges
+    apart = float(np.diff(edges).min())
+    if not math.isfinite((line.high - line.low) * line.ordered) or apart < LEAST_APART * float(
+        np.spacing(np.abs(edges).max())
+    ):
+        raise ParameterError("The bounds are too far apart or too close together to be cut so by an engine.")
+
+
+__all__ = ["NO_ORDER", "NO_ROWS", "Counts", "Encoding", "Truth", "checked", "dataset_of", "parts_of"]

@@ -1,0 +1,183 @@
+"""Copies of a data set's file: made, put back, and exchanged for one of a newer schema. The key stays where it is."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from dpcore.ledger.checks import check, wrong_in
+from dpcore.ledger.connection import PATIENCE, connected, made_private, schema_of, sentences, transaction, turn
+from dpcore.ledger.fingerprint import SUFFIX
+from dpcore.ledger.reading import lines_in
+from dpcore.ledger.records import RESTORED, Actor, LedgerBusy, LedgerError
+from dpcore.ledger.schema import KEYED, TABLES, TRIGGERS, VERSION
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.writing import insert, linked, today
+
+
+def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
+    """A copy by SQLite's own means, also while somebody writes; checked.
+
+    Raises:
+        LedgerError: the copy cannot be written, is there already, or does not add up.
+    """
+    copied = Ledger(folder)
+    path = copied.path(dataset_id)
+    with sentences():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.exists():
+        raise LedgerError("There is a copy in this folder already: name another.")
+    with connected(ledger.path(dataset_id)) as source:
+        _copied(source, path)
+    if wrong := check(copied, dataset_id):
+        raise LedgerError(wrong[0])
+    return path
+
+
+def _copied(source: sqlite3.Connection, path: Path) -> None:
+    with sentences():
+        made_private(path)
+        target = sqlite3.connect(path)
+        try:
+            source.backup(target)
+        finally:
+            target.close()
+
+
+def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
+    """Put a copy in the place of a file that is lost or does not add up; the old file is kept beside it.
+
+    What was charged after the copy was made is forgotten: the copy says so in an event, and certificates count those.
+
+    Returns:
+        Where the old file is; None if there was none.
+
+    Raises:
+        LedgerError: the ledger adds up as it is, or the copy does not.
+    """
+    by.must_be_steward("put a copy back")
+    dataset_id = copy.stem if copy.suffix == SUFFIX else ""
+    path = ledger.path(dataset_id)
+    with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path):
+        if path.exists() and not check(ledger, dataset_id):
+            raise LedgerError("The ledger adds up as it is: nothing was put back.")
+        if wrong := wrong_in(copy, dataset_id):
+            raise LedgerError(wrong[0])
+        made = _unfinished(path)
+        with connected(copy) as source:
+            _copied(source, made)
+        with connected(made) as connection, transaction(connection):
+            insert(connection, "events", f"{RESTORED} {len(lines_in(connection))}", by.name, today())
+        return _exchanged(path, made, dataset_id, kept="replaced")
+
+
+def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
+    """Bring a file of an older schema to this program's, on a copy that is checked and takes its place at once.
+
+    Whoever waits for the old file writes nothing in it: SQLite sees that it was replaced.
+
+    Returns:
+        Where the old file is, as it was; None if the schema is this program's.
+
+    Raises:
+        LedgerError: the schema is newer than this program, the file does not add up, or somebody else draws.
+    """
+    by.must_be_steward("migrate a ledger")
+    path = ledger.path(dataset_id)
+    with ledger.turn(dataset_id), connected(path, older=True) as old, _held(old):
+        schema = schema_of(old)
+        if schema == VERSION:
+            return None
+        made = _unfinished(path)
+        with sentences():
+            made_private(made)
+        with connected(made, fresh=True) as new:
+            _from_schema_1(old, new)
+            with transaction(new):
+                insert(new, "events", f"migrated from schema {schema} to {VERSION}", by.name, today())
+        return _exchanged(path, made, dataset_id, kept=f"schema-{schema}")
+
+
+def _from_schema_1(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    """All rows as they are, and the journal that schema 1 had not: a link for each."""
+    new.executescript(f"BEGIN;{TABLES}COMMIT;")
+    with transaction(new):
+        for table in ("datasets", *KEYED, "draws"):
+            rows = old.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+            if table == "charges":  # the name of the journal's last link comes before the digest
+                rows = [(*row[:-1], "", row[-1]) for row in rows]
+            for row in rows:
+                new.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+                if table in KEYED:
+                    linked(new, table, row)
+    new.executescript(f"BEGIN;{TRIGGERS}COMMIT;")
+
+
+@contextmanager
+def _held(connection: sqlite3.Connection) -> Iterator[None]:
+    """Nobody else writes meanwhile, and nothing is written."""
+    with sentences():
+        connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
+def _held_if_legible(path: Path) -> Iterator[None]:
+    """The same for a file that may be lost or no database, in which nobody can write."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_held(stack.enter_context(connected(path, older=True))))
+        except LedgerBusy:
+            raise
+        except LedgerError:
+            pass
+        yield
+
+
+def _unfinished(path: Path) -> Path:
+    """Where the file that shall take this one's place is made; what somebody left there who died is removed."""
+    made = path.with_suffix(".made")
+    with sentences():
+        for left in (made, _journal(made)):
+            left.unlink(missing_ok=True)
+    return made
+
+
+def _journal(path: Path) -> Path:
+    """SQLite's own, beside a file."""
+    return path.with_name(f"{path.name}-journal")
+
+
+def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | None:
+    """Put a finished file in the place of another, at once; returns where the other is, None if there was none."""
+    if wrong := wrong_in(made, dataset_id):
+        raise LedgerError(wrong[0])
+    beside = path.with_suffix(f".{kept}")
+    with sentences():
+        number = 1
+        while beside.exists() and not (path.exists() and beside.samefile(path)):
+            number += 1
+            beside = path.with_suffix(f".{kept}-{number}")
+        there = path.exists()
+        if there and not beside.exists():
+            os.link(path, beside)
+        if _journal(path).exists():  # of a file that cannot be read: it must not meet the new one
+            _journal(path).rename(_journal(beside))
+        made.replace(path)
+        _on_the_disk(path.parent)
+    return beside if there else None
+
+
+def _on_the_disk(folder: Path) -> None:
+    if os.name == "posix":
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

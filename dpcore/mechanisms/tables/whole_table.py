@@ -1,0 +1,254 @@
+"""Whole table: rows of nobody with nearly the released tables of all pairs of columns, numbers and dates among them.
+
+The residual planner releases tables of k columns, with more of the privacy loss on single columns, from which pairs
+are predicted. Where noise would drown the tables of k columns, tables of fewer are released: a rule of public numbers
+alone (sizes, n, epsilon, delta) decides. Then rows are made: from a tree of the tables first, then moved until they fit
+all tables. Wherever a table has too few rows of some kind and too many of another, as many rows as both say change
+hands: some become copies of rows of the kind that lacks, the others change only in the columns of that table. No rows
+need have all released tables; how far these are from them is known from the release alone.
+
+Why it is private: what is released are the planner's noisy numbers (``residual_planner``); the rule sees no data, and
+rows are post-processing, with coins that follow from the released numbers.
+
+Notation: epsilon = ε, delta = δ; k columns to a table; n rows.
+
+References:
+    Xiao, He, Zhang and Kifer (2023), An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss.
+    Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang (2021), PrivSyn: Differentially Private Data Synthesis.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.core import Bound, BoundKind, Entry, Floats, Integers, ParameterError, Problem, delta_param, param
+from dpcore.data.attributes import Attributes, Marginals, Set
+from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan
+from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, Tables, asked
+from dpcore.mechanisms.tables.residual_planner import ResidualPlanner, noisy_contrasts, worst_cell
+from dpcore.mechanisms.tables.tree import Tree, synthetic_rows, widest_tree
+from dpcore.randomness import Sampler
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS_OF_NOBODY = "rows_of_nobody"
+"""What a file of the rows is called."""
+LEAN = 12.0
+"""Times the columns' mean size and the noise of pairs as a share of rows: how far single columns are preferred."""
+MOST_LEAN = 4.0
+"""Times the columns' mean size: at most so far."""
+DROWNED = 1 / 12
+"""Times the columns' mean size: noise of pairs, a share of rows, beyond which columns are released singly."""
+TRIPLES = 1 / 8
+"""Of that for each column more."""
+ROUNDS = 6
+"""Times all tables are gone through."""
+DECAY = 0.8
+"""Each time this part of what was moved the time before, of what is still wrong."""
+COPIED = 0.6
+"""Of the rows that are moved, so many become copies."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowsRelease(ContrastsRelease):
+    """Noisy contrasts, and the rows made of them."""
+
+    def rows(self, *, trial: int = 0) -> Integers:
+        """Cells of n rows, (n, d): the same each time."""
+        tables, attributes = self.tables(trial=trial), len(self.domain.names)
+        ways, n = self.plan.kinds.ways, self.problem.n
+        if ways == 1:
+            tree = Tree(steps=tuple((attribute, ()) for attribute in range(attributes)))
+        else:
+            tree = widest_tree(tables, attributes=attributes, ways=ways)
+        rows = synthetic_rows(tables, tree, rows=n, seed=self._seed(trial))
+        largest = {chosen: table for chosen, table in tables.items() if len(chosen) == ways}
+        return fitted_rows(rows, largest if ways > 1 else {}, seed=self._seed(trial))
+
+    def off_by(self, table: Set, rows: Integers, *, beta: float) -> Floats:
+        """By how many rows no cell of one table of the rows of each release is off, (T,), except with chance beta.
+
+        The bound is for all tables of k columns at once, and follows from what was released: how far the rows are from
+        the unbiased table, and how far that may be from the true one, by noise. Infinity for a table that was not
+        measured.
+
+        Args:
+            table: k columns.
+            rows: of each release, (T, n, d).
+            beta: failure chance.
+        """
+        if len(table) > self.plan.kinds.ways:
+            return np.full(self.trials, math.inf)
+        measured, shape = self.unbiased(table), tuple(self.domain.sizes[a] for a in table)
+        noise = self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * asked(self.problem).count / beta))
+        codes = (np.ravel_multi_index(tuple(each[:, a] for a in table), shape) for each in rows)
+        counts = np.array([np.bincount(each, minlength=math.prod(shape)) for each in codes])
+        apart: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)
+        return apart + noise
+
+    def table(self, *, trial: int = 0) -> pd.DataFrame:
+        """The rows with the table's own column names, kinds and labels."""
+        from dpcore.data.frames import frame_of
+
+        return frame_of(self.domain, self.rows(trial=trial), seed=self._seed(trial))
+
+    def frame(self) -> pd.DataFrame:
+        """The rows of every release, after the number of the trial."""
+        import pandas as pd
+
+        found = [self.table(trial=trial) for trial in range(self.trials)]
+        numbers = np.repeat(np.arange(self.trials), [len(each) for each in found])
+        together = pd.concat(found, ignore_index=True)
+        together.insert(0, "trial", numbers, allow_duplicates=True)
+        return together
+
+    def _seed(self, trial: int) -> int:
+        """Of the coins after the release: what was released tells it."""
+        return int.from_bytes(hashlib.sha256(self.values[trial].tobytes()).digest()[:8], "big") >> 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeTable(ResidualPlanner):
+    """The planner's noisy contrasts of as many columns at a time as noise leaves room for, and rows that fit them."""
+
+    delta: float = delta_param(1e-9)
+    lean: float = param(
+        1.0,
+        1 / 16,
+        16.0,
+        label="Lean towards single columns",
+        log=True,
+        stops=(1 / 16, 1 / 4, 1, 4, 16),
+        help="1 is a rule of public numbers: the more noise, the more of the privacy loss goes to single columns, from "
+        "which pairs are predicted.",
+    )
+    rule: bool = param(
+        True,
+        label="Fewer columns where noise drowns",
+        help="A rule of public numbers alone: tables of fewer columns where larger ones would be mostly noise.",
+    )
+
+    def plan(self, problem: Problem) -> ResidualPlan:
+        """The noise of each part, of tables of as many columns as the rule says: public."""
+        domain, ways = asked(problem).domain, asked(problem).ways
+        size = sum(domain.sizes) / len(domain.sizes)
+        while True:
+            try:
+                noise = noise_share(self._of(problem, ways), domain, n=problem.n)
+            except ParameterError:  # too many cells
+                if ways == 1 or not self.rule:
+                    raise
+                noise = math.inf
+            if ways == 1 or not self.rule or noise <= size * DROWNED * TRIPLES ** (ways - 2):
+                return self._of(problem, ways, lean=max(1.0, self.lean * size * min(LEAN * noise, MOST_LEAN)))
+            ways -= 1
+
+    def _of(self, problem: Problem, ways: int, *, lean: float = 1.0) -> ResidualPlan:
+        return residual_plan(
+            sizes=asked(problem).domain.sizes,
+            ways=ways,
+            neighbours=problem.neighbours,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            lean=lean,
+        )
+
+    def accuracy(self, problem: Problem, beta: float) -> Bound:
+        """Of the tables as they are measured, before rows are made; nothing of tables that are not measured."""
+        plan, ways = self.plan(problem), asked(problem).ways
+        if plan.kinds.ways == ways:
+            return worst_cell(problem, plan, beta=beta)
+        return Bound(
+            value=math.inf,
+            kind=BoundKind.ORDER_ONLY,
+            statement=f"At this ε and n only tables of {plan.kinds.ways} are measured: of tables of {ways} columns "
+            "nothing is promised.",
+            reference="none",
+            beta=beta,
+        )
+
+    def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> RowsRelease:
+        """One draw for each kind of set."""
+        plan = self.plan(state.problem)
+        return noisy_contrasts(self, state, plan, sampler, trials=trials, kind=RowsRelease)
+
+
+def noise_share(plan: ResidualPlan, domain: Attributes, *, n: int) -> float:
+    """Mean total variation that noise alone makes of the plan's unbiased tables, as a share of n rows."""
+    found: dict[Set, list[float]] = {}
+    for table in Marginals(domain=domain, ways=plan.kinds.ways).sets():
+        sizes = tuple(sorted(domain.sizes[a] for a in table))
+        if sizes not in found:
+            found[sizes] = [plan.cell_sigma(table) * math.prod(sizes) / math.sqrt(2 * math.pi) / n, 0.0]
+        found[sizes][1] += 1
+    return sum(noise * many for noise, many in found.values()) / sum(many for _, many in found.values())
+
+
+def fitted_rows(rows: Integers, tables: Tables, *, seed: int) -> Integers:
+    """Rows (n, d) moved towards these tables, ROUNDS times through all of them in an order by chance.
+
+    Args:
+        rows: cells, not changed.
+        tables: what the rows' tables should be, up to a factor.
+        seed: of coins that nobody has to keep.
+    """
+    generator = np.random.Generator(np.random.SFC64(seed))
+    moved, sets, share = np.array(rows, dtype=np.int64, order="F"), list(tables), 1.0
+    for _ in range(ROUNDS):
+        for place in generator.permutation(len(sets)):
+            _move(moved, sets[place], tables[sets[place]], share=share, generator=generator)
+        share *= DECAY
+    return moved
+
+
+def _move(
+    rows: Integers, chosen: Sequence[int], table: Floats, *, share: float, generator: np.random.Generator
+) -> None:
+    """Move a share of the rows that one table has too many of in some cells to cells that lack rows."""
+    n = len(rows)
+    codes = np.ravel_multi_index(tuple(rows[:, a] for a in chosen), table.shape)
+    counts = np.bincount(codes, minlength=table.size)
+    lacking = table.reshape(-1) * (n / table.sum()) - counts
+    coins = generator.random((2, table.size))
+    leaving = np.minimum((np.maximum(-lacking, 0) * share + coins[0]).astype(np.int64), counts)
+    coming = (np.maximum(lacking, 0) * share + coins[1]).astype(np.int64)
+    many = min(int(leaving.sum()), int(coming.sum()))
+    if not many:
+        return
+    shuffled = generator.permutation(n)
+    order = shuffled[
+        np.argsort(codes[shuffled].astype(np.uint16 if table.size <= 1 << 16 else np.int64), kind="stable")
+    ]
+    starts = np.cumsum(counts) - counts
+    cells = np.repeat(np.arange(table.size), leaving)
+    among = np.arange(len(cells)) - np.repeat(np.cumsum(leaving) - leaving, leaving)
+    movers = generator.permutation(order[starts[cells] + among])[:many]
+    target = generator.permutation(np.repeat(np.arange(table.size), coming))[:many]
+    copied = (generator.random(many) < COPIED) & (counts[target] > 0)
+    onto = target[copied]
+    model = order[starts[onto] + (generator.random(len(onto)) * counts[onto]).astype(np.int64)]
+    rows[movers[copied]] = rows[model]
+    for attribute, values in zip(chosen, np.unravel_index(target[~copied], table.shape), strict=True):
+        rows[movers[~copied], attribute] = values
+
+
+ENTRIES = (
+    Entry(
+        key="whole-table",
+        mechanism=WholeTable,
+        title="Whole table",
+        story="Release tables of a few columns at a time with the noise each deserves, then make rows of nobody that "
+        "fit all of them.",
+        domains=(Attributes,),
+        queries=(Marginals,),
+        references=("Xiao, He, Zhang and Kifer (2023)", "Zhang et al. (2021), PrivSyn"),
+        tiny={"delta": 0.01},
+    ),
+)

@@ -1,0 +1,93 @@
+"""A whole table rehearsed: rows of nobody made of made-up rows, and how wrong each pair is. No row of data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.data.declared import DeclaredTable
+from dpcore.data.twin import twin
+from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.preview import distances
+from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.privacy.composition import per_person
+from dpcore.randomness import Preview
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_REHEARSED = 200_000
+"""Made-up rows of a rehearsal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeRehearsal:
+    """One release of made-up rows.
+
+    Attributes:
+        guarantee: of a release of the true rows.
+        ways: columns of the tables that are measured.
+        n: made-up rows.
+        names: of the columns of each pair.
+        apart: rows in a wrong cell of each pair, shares of n, (pairs,).
+        worst: error of each pair's worst cell, shares of n, (pairs,).
+        within: where it stays except with chance beta, as the release itself says; infinity for nothing.
+        rows: of nobody, with the table's columns.
+    """
+
+    guarantee: Guarantee
+    ways: int
+    n: int
+    names: tuple[tuple[str, str], ...]
+    apart: Floats
+    worst: Floats
+    within: Floats
+    rows: pd.DataFrame
+
+
+def rehearsed_table(
+    table: DeclaredTable,
+    names: Sequence[str],
+    *,
+    mechanism: WholeTable,
+    n: int,
+    neighbours: Neighbours,
+    beta: float,
+    seed: int = 1,
+) -> Generator[float, None, WholeRehearsal]:
+    """Rows of these columns, made up, released and compared; yields the fraction done.
+
+    Raises:
+        ParameterError: fewer than two columns, or too many cells.
+    """
+    if len(names) < 2:
+        raise ParameterError("A table of rows has two columns or more.")
+    reading, n = table.whole(*names), min(n, MOST_REHEARSED)
+    domain = reading.domain
+    assert isinstance(domain, Attributes)
+    dataset = twin(reading, n=n, seed=seed).dataset()
+    problem = Problem(domain=domain, queries=Marginals(domain=domain, ways=2), n=n, neighbours=neighbours)
+    yield 0.1
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 1)
+    yield 0.2
+    rows = release.rows()
+    yield 0.7
+    truth = finished(count_tables(dataset.records, domain.sizes, ways=2))
+    made = finished(count_tables(rows.astype(np.uint16), domain.sizes, ways=2))
+    pairs = list(truth)
+    yield 0.8
+    return WholeRehearsal(
+        guarantee=per_person(mechanism.guarantee(problem), table.person_rows if table.person else 0),
+        ways=release.plan.kinds.ways,
+        n=n,
+        names=tuple((domain.names[first], domain.names[second]) for first, second in pairs),
+        apart=distances(made, truth, sets=pairs, n=n),
+        worst=np.array([np.abs(made[pair] - truth[pair]).max() / n for pair in pairs]),
+        within=np.array([release.off_by(pair, rows[None], beta=beta)[0] / n for pair in pairs]),
+        rows=release.table(),
+    )

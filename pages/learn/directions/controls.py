@@ -1,0 +1,172 @@
+"""What the Directions page asks: rows, a direction, a margin, the mechanism's parameters and a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from dpcore.core import Entry, Floats, Parameter, Problem
+from dpcore.data.bundled import VECTORS, vectors_of
+from dpcore.data.readings import Vectors
+from dpcore.data.sources import Source, generated_vectors
+from dpcore.data.sphere import Halfspaces
+from dpcore.experiments.halfspace_parts import around
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
+from pages.data.upload import held_file
+from pages.learn.directions.upload import own_columns
+from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
+from pages.shell.session import in_link
+from pages.shell.status import badge
+
+GENERATED = "generated"
+ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that is asked; the direction lies in the source's plane, at an angle from its first axis."""
+
+    source: Source
+    entry: Entry
+    values: dict[str, Value]
+    degrees: int
+    tilt: int
+    margin: float
+    alpha: float
+    seed: int
+
+    @property
+    def mechanism(self) -> HalfspaceCounts:
+        """The mechanism with the chosen parameters."""
+        made = self.entry.make(**self.values)
+        assert isinstance(made, HalfspaceCounts)
+        return made
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss."""
+        return float(self.values["epsilon"])
+
+    @property
+    def reading(self) -> Vectors:
+        """What is read of the rows."""
+        assert isinstance(self.source.reading, Vectors)
+        return self.source.reading
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in a row."""
+        return self.reading.domain.dimensions
+
+    @property
+    def plane(self) -> Floats:
+        """The picture's two axes, (2, d)."""
+        return self.reading.plane(tilt=self.tilt)
+
+    def towards(self, degrees: Floats) -> Floats:
+        """Directions (Q, d) at these angles."""
+        return around(degrees, self.plane)
+
+    @property
+    def direction(self) -> Floats:
+        """The chosen one, (d,)."""
+        chosen: Floats = self.towards(np.array([float(self.degrees)]))[0]
+        return chosen
+
+    def problem(self, n: int, *, margin: float = 0.0) -> Problem:
+        """The public problem for so many rows."""
+        domain = self.source.domain
+        return Problem(domain=domain, queries=Halfspaces(domain=domain, margin=margin), n=n)
+
+    def badge(self) -> str:
+        """What the numbers are: drawn into every picture."""
+        return badge(self.source, seed=self.seed)
+
+
+def ask() -> Asked | None:
+    """Everything that is asked, from the link and the controls; None as long as an own file's columns are not told."""
+    chosen = entry("halfspaces")
+    data, turning, machine = st.columns(3)
+    with data:
+        source = _pick()
+        if source is None:
+            return None
+        reading = source.reading
+        assert isinstance(reading, Vectors)
+    with turning:
+        degrees = whole("Direction, degrees", 0, 359, 10, key="angle", help_text=f"From “{reading.axes[0]}” (0°).")
+        tilt = 0
+        if reading.domain.dimensions == 3:
+            tilt = whole(
+                "Tilt of the circle, degrees", 0, 180, 40, key="tilt",
+                help_text="The direction turns in a great circle; this tilts it. 0: along the equator, 90: over the "
+                "poles.",
+            )  # fmt: skip
+        margin = _fraction(
+            "Margin asked γ", 0.25, key="margin",
+            help_text="Promises are about directions whose line no row is nearer to than this.",
+        )  # fmt: skip
+    values: dict[str, Value] = {}
+    parameters = chosen.controls()
+    with machine:
+        values["projected"] = control(chosen, "projected", parameters["projected"])
+        for name in ("projections", "directions"):
+            parameter, key = parameters[name], link_key(chosen, name)
+            default = float(getattr(chosen.mechanism, name))
+            values[name] = int(
+                stops(
+                    f"{parameter.label} {parameter.symbol}", parameter.stops, default, key=key, help_text=parameter.help
+                )
+            )
+        with st.popover("More settings"):
+            drawn = seed()
+            alpha = float(
+                control(entry("intervals-anchored"), "alpha", entry("intervals-anchored").controls()["alpha"])
+            )
+            st.caption("α is the paper's allowed error; its parameters and the releases of the angle use it.")
+    values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
+    st.caption("← more private · more accurate →")
+    return Asked(
+        source=source, entry=chosen, values=values, degrees=degrees, tilt=tilt, margin=margin, alpha=alpha, seed=drawn
+    )
+
+
+def _pick() -> Source | None:
+    """The rows."""
+    held = held_file()
+    chosen = choose(
+        "Rows",
+        {GENERATED: "Generated: two clouds with a margin"} | {key: told.reading.words for key, told in VECTORS.items()},
+        key="vectors",
+        own="Your file: some of its columns" if held and not held.by_person else "",
+        why_not=BY_PERSON if held else NOT_SENT,
+        help_text="Each row is scaled to length 1: only its direction counts. The Data page takes a file of yours.",
+    )
+    if chosen == OWN_FILE and held:
+        return own_columns(held)
+    if chosen == GENERATED:
+        return _generated()
+    source = vectors_of(chosen)
+    credit(source, story=VECTORS[chosen].story)
+    return source
+
+
+def _generated() -> Source:
+    """Size, dimensions and gap of the two clouds."""
+    n = int(stops("Rows n", ROWS, 10_000, key="vector-rows"))
+    dimensions = whole("Dimensions d", 2, 64, 2, key="vector-dimensions")
+    margin = _fraction(
+        "Margin of the clouds", 0.5, key="vector-margin",
+        help_text="Most lie on one side of a plane, the others on the other, and none is nearer to it than the margin.",
+    )  # fmt: skip
+    return generated_vectors(n=n, dimensions=dimensions, margin=margin)
+
+
+def _fraction(label: str, default: float, *, key: str, help_text: str | None = None) -> float:
+    """A margin bound to the link."""
+    check_link(key, parameter=Parameter(label=label, low=0.0, high=0.9), default=default)
+    return float(st.slider(label, 0.0, 0.9, default, step=0.01, key=in_link(key), help=help_text, bind="query-params"))

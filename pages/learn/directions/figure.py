@@ -1,0 +1,93 @@
+"""The lesson's pictures: errors of every direction, and how far random matrices move inner products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import exactly
+from dpcore.experiments.limits.directions import BETA, Distortions, EveryDirection
+from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import OTHERS, floored, guessed, lesson_picture
+
+PROMISED = "promised: the margin is there"
+ANGLE = Axis(title="direction, degrees", low=0, high=360, ticks=tuple(float(at) for at in range(0, 361, 45)))
+
+
+def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Picture:
+    """What 95% of the releases err by in each direction; shaded, the promise where the margin is there.
+
+    Args:
+        seen: the releases.
+        n: rows.
+        epsilon: of each.
+        guess: what the reader expects of the promised directions, a share.
+    """
+    inside = np.concatenate([[False], seen.promised, [False]]).astype(np.int8)
+    starts, ends = np.flatnonzero(np.diff(inside) > 0), np.flatnonzero(np.diff(inside) < 0) - 1
+    half = float(seen.degrees[1] - seen.degrees[0]) / 2
+    floor = floored(seen.error, min(seen.bound, guess)) / 2
+    boxes = [
+        Region(
+            role="theory",
+            x=(float(seen.degrees[start]) - half, float(seen.degrees[end]) + half),
+            y=(floor, seen.bound),
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    promised = np.where(seen.promised, seen.bound, np.nan)
+    kept = f"{int(seen.promised.sum())} of {len(seen.promised)} directions"
+    said = (
+        f"within {percent(seen.worst)} in {kept} that have margin {significant(seen.margin)}"
+        if seen.promised.any()
+        else f"of no direction promised, for none has margin {significant(seen.margin)}"
+    )
+    beyond = f", and up to {percent(seen.beyond)} off in the others" if not seen.promised.all() else ""
+    return lesson_picture(
+        title="Error in every direction",
+        x=ANGLE,
+        y=Axis(title="95% of releases err by at most", log=True, low=floor, form=".3~p", rows=n),
+        marks=[
+            *boxes,
+            Curve(role="theory", name=PROMISED, x=seen.degrees, y=promised, dash="dash"),
+            Curve(role="released", name="observed", x=seen.degrees, y=np.maximum(seen.error, floor)),
+            guessed(y=guess),
+        ],
+        caption=f"Orange: directions with the margin, and what is promised of them (you guessed {percent(guess)}).",
+        sentence=f"At ε = {exactly(epsilon)} a release of {seen.counts} counts is {said}{beyond}. Promised of the "
+        f"former, but for a chance of {BETA:g}: {percent(seen.bound)}. You guessed {percent(guess)}.",
+        height=330,
+    )
+
+
+def moved(*, seen: Distortions) -> Picture:
+    """Distortions of lengths and inner products against the dimensions kept, and what the theorem promises."""
+    claimed = seen.claimed()
+    starts = next(at for at, value in zip(seen.dimensions, claimed, strict=True) if np.isfinite(value))
+    places = np.array(seen.dimensions, dtype=np.float64)
+    last = seen.dimensions[-1]
+    marks = [
+        Curve(role="theory", name="promised (Corollary 6.4)", x=places, y=claimed, dash="dash"),
+        Dots(
+            role="released",
+            name="inner products, worst pair",
+            x=places,
+            y=seen.products.max(axis=1),
+            low=np.median(seen.products, axis=1),
+            high=seen.products.max(axis=1),
+        ),
+        Curve(role=OTHERS[0], name="lengths, worst row", x=places, y=seen.lengths.max(axis=1), dash="dot"),
+        Rule(role="ink", x=float(seen.before), label=f"{seen.before} numbers before"),
+    ]
+    return lesson_picture(
+        title="Shrinking the dimensions",
+        x=Axis(title="dimensions T kept", log=True, low=0.8, high=1.25 * last, ticks=(1, 4, 16, 64, 256, 1024)),
+        y=Axis(title="distortion", log=True, low=0.03, high=4),
+        marks=marks,
+        caption="Dots end at the median pair; the promise starts to the right of the rows' own dimensions.",
+        sentence=f"Random signs move inner products of {seen.before}-number digits by up to "
+        f"{significant(float(seen.products[seen.dimensions.index(seen.before)].max()))} at T = {seen.before}, in "
+        f"{percent(1 - 2 * seen.chance)} of the matrices; the theorem says nothing below T = {starts}. At T = {last:,} "
+        f"it promises {significant(float(claimed[-1]))}, and {significant(float(seen.products[-1].max()))} is seen.",
+        height=330,
+    )

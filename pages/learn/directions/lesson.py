@@ -1,0 +1,141 @@
+"""Lesson: one release answers every direction with a margin; and what a projection to few dimensions keeps."""
+
+from __future__ import annotations
+
+import math
+
+from dpcore.core import exactly
+from dpcore.experiments.limits.directions import BETA, TRIALS, distortions, every_direction
+from pages.charts.words import percent, significant
+from pages.learn.directions import figure
+from pages.learn.kit import (
+    SIMULATED,
+    SYSTEMS,
+    THEORY,
+    Lesson,
+    break_it,
+    draws_seed,
+    epsilon,
+    guess_stop,
+    intro,
+    more,
+    picture,
+    pictures,
+    stop,
+    told,
+    why,
+)
+from pages.shell.controls import stops
+from pages.shell.session import remembered
+
+VIEWS = ("Every direction", "Fewer dimensions")
+CHANCE = 0.05
+"""τ of the projections."""
+
+
+def lesson() -> None:
+    """Controls, the question, the errors of every direction, or the distortions of projections."""
+    intro(
+        "Rows are arrows of length 1. A question is a direction: how many rows point to its side? There are infinitely "
+        "many, and **one** release of a few noisy counts answers them all."
+    )
+    loss = epsilon("directions", default=1.0)
+    gap = stops("Margin of the two clouds", (0, 0.1, 0.3, 0.5, 0.7, 0.9), 0.7, key="directions-gap")
+    with more():
+        measured = int(stops("Directions measured", (2, 4, 8, 16, 32, 64), 4, key="directions-measured"))
+        n = int(stops("Rows n", (1000, 3000, 10_000, 30_000), 10_000, key="directions-rows"))
+        drawn = draws_seed()
+    guess = guess_stop(
+        "directions",
+        f"{n:,} rows in two clouds, ε = {exactly(loss)}, {measured} directions measured. Take the directions to which "
+        "no row lies nearly at a right angle: how far off is the worst answer, in percent of the rows?",
+        label="Your guess, percent",
+        options=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20),
+        default=5,
+    )
+    chosen = pictures("directions", *VIEWS)
+    if chosen == VIEWS[0]:
+        _every(n=n, gap=gap, measured=measured, loss=loss, guess=guess, drawn=drawn)
+    else:
+        _fewer(drawn)
+    break_it(
+        "Let rows lie all around: no direction has a margin, and nothing is promised.",
+        "No gap",
+        {"directions-gap": stop(0), "directions-picture": VIEWS[0]},
+    )
+
+
+def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, drawn: int) -> None:
+    """Errors all around the circle, and what is promised."""
+    seen = remembered(
+        f"limits-directions|{n}|{gap}|{measured}|{loss}|{drawn}",
+        lambda: every_direction(n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn),
+    )
+    picture(
+        figure.errors(seen=seen, n=n, epsilon=loss, guess=guess / 100),
+        key="directions_errors",
+        badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
+    )
+    promised = (
+        f"Where the margin is there, answers are within **{percent(seen.worst)}**"
+        if seen.promised.any()
+        else "No direction has the margin, and nothing is promised"
+    )
+    beyond = f"; elsewhere up to **{percent(seen.beyond)}** off" if not math.isnan(seen.beyond) else ""
+    told(f"{promised}{beyond}; you guessed {guess:g}%. {SIMULATED}")
+    why(
+        r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
+        f"Here nothing is projected. {seen.counts} counts share ε; every direction is near one that is measured, and "
+        f"only rows within {significant(seen.margin)} of its plane can lie between the two. So a direction y with "
+        f"margin γ = {significant(seen.margin)} errs by its noise alone: α = {percent(seen.bound)}, but for a chance "
+        f"of {BETA:g}. {THEORY}",
+        "The paper first projects rows to T dimensions, so that the number of directions measured depends on γ and α "
+        "and not on d: see the other picture for what T that takes.",
+        proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
+        "projection, proved beside the mechanism.",
+        says="Promised, with probability at least 1 − β, of all directions y with margin γ at once, "
+        "by one ε-private release.",
+    )
+
+
+def _fewer(drawn: int) -> None:
+    """Random sign matrices on digits."""
+    seen = remembered(f"limits-distortions|{drawn}", lambda: distortions(chance=CHANCE, seed=drawn))
+    picture(
+        figure.moved(seen=seen),
+        key="directions_moved",
+        badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
+    )
+    needed = math.ceil(20 / 0.5**2 * math.log(1 / CHANCE))
+    kept = seen.dimensions.index(16)
+    told(
+        f"16 random dimensions of {seen.before} move some inner product by **{significant(seen.products[kept].max())}**"
+        f" in one matrix of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. "
+        f"{SIMULATED}"
+    )
+    why(
+        r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
+        "Two vectors at a time: Theorem 6.3 says it of one vector's length, and an inner product is a difference of two"
+        f" lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. {THEORY}",
+        "The halfspace release needs ς = γ/4: at γ = 0.5 and τ = α/8 = 0.0125 that is T = "
+        f"{math.ceil(20 * 8**2 * math.log(80)):,}. It is a bound for all dimensions d, and worth its price only where "
+        "d is far larger.",
+        proved="Blum, Ligett and Roth (2013), Theorem 6.3 and Corollary 6.4.",
+        says="For T ≥ 20·ln(1/τ)/ς² rows of random ±1/√T in A, and x, y of length 1, however many numbers they had.",
+    )
+
+
+LESSON = Lesson(
+    key="directions",
+    question="Can one release answer every direction?",
+    group=SYSTEMS,
+    minutes=8,
+    needs="counting queries; angles between vectors",
+    asks=(
+        "Which rows does a release get wrong, and where do they lie?",
+        "What does a margin buy, and what does the paper's net cost?",
+        "In two dimensions, why is an interval release of angles better?",
+    ),
+    show=lesson,
+    workbench="learn/directions/page.py",
+)

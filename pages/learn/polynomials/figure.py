@@ -1,0 +1,100 @@
+"""How far a polynomial of each degree is from the step, the polynomial itself, and what it gains, against rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.experiments.limits.few_counts import NOTHING, Degrees, PredictedErrors
+from dpcore.mechanisms.marginals.polynomials import Polynomial, target
+from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
+from pages.charts.words import percent, significant
+from pages.learn.pictures import OTHERS, guessed, lesson_picture
+
+PLACES = 120
+MECHANISM, DIRECT = "mechanism:marginals-polynomial-gaussian", "mechanism:marginals-direct"
+
+
+def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
+    """The largest distance from the step against the degree: of the best polynomial, and of the paper's.
+
+    Args:
+        found: both.
+        bias: what is allowed.
+        guess: the degree that the reader thinks is needed.
+    """
+    places = np.arange(1, found.width + 1)
+    floor = 0.001
+    needed = found.needed(bias)
+    return lesson_picture(
+        title="How far from the step",
+        x=Axis(
+            title="degree t: attributes of a counted set",
+            low=0.5,
+            high=found.width + 0.5,
+            ticks=tuple(map(float, places)),
+        ),
+        y=Axis(title="largest distance γ", log=True, low=floor, high=1, form=".1~p"),
+        marks=[
+            Dots(
+                role=MECHANISM,
+                name="best polynomial",
+                x=places,
+                y=np.maximum(found.least, 1.1 * floor),
+                hover=[f"degree {t}: {percent(each)}" for t, each in zip(places, found.least.tolist(), strict=True)],
+            ),
+            Curve(role=OTHERS[0], name="the paper's (Chebyshev)", x=places, y=found.printed, dash="dash"),
+            Rule(role="ink", y=bias, label=f"allowed: {percent(bias)}"),
+            guessed(x=guess),
+        ],
+        caption=f"Degree {needed} of {found.width} is enough (you guessed {guess}).",
+        sentence=f"To be within {percent(bias)} of “any of {found.width} attributes” degree {needed} is enough, and by "
+        f"the paper's polynomial {found.needed(bias, printed=True)}; you guessed {guess}. Degree {found.width} is "
+        "exact.",
+        height=320,
+    )
+
+
+def step(*, polynomial: Polynomial) -> Picture:
+    """The step from no to yes and the polynomial that stands in for it."""
+    width, places = polynomial.width, np.linspace(0, polynomial.width, PLACES)
+    counts = np.arange(width + 1)
+    return lesson_picture(
+        title="The polynomial",
+        x=Axis(
+            title="attributes of the query that a row has", low=-0.3, high=width + 0.3, ticks=tuple(map(float, counts))
+        ),
+        y=Axis(title="counted as"),
+        marks=[
+            Dots(role="true", name="wanted: no or yes", x=counts, y=target(width=width, least=1), shape="square"),
+            Curve(role=MECHANISM, name=f"degree {polynomial.degree}", x=places, y=polynomial.at(places)),
+            Dots(role=MECHANISM, name="what a row counts", x=counts, y=np.array(polynomial.values), shape="circle"),
+        ],
+        sentence=f"A row with none of the {width} attributes should count 0 and any other 1: the polynomial of degree "
+        f"{polynomial.degree} counts each within {significant(polynomial.gamma)} of that.",
+        height=320,
+    )
+
+
+def against_rows(*, found: PredictedErrors, width: int, attributes: int) -> Picture:
+    """The predicted worst error over all questions, against n: by polynomials, and by noise in every answer."""
+    gains = found.gains()
+    where = (
+        f"from {gains[0]:,} to {gains[-1]:,} rows polynomials have the least error"
+        if len(gains)
+        else "polynomials never have the least error"
+    )
+    floor = 1e-4
+    return lesson_picture(
+        title="Who needs how many rows",
+        x=Axis(title="rows n", log=True, form="~s", low=float(found.rows[0]), high=float(found.rows[-1])),
+        y=Axis(title="predicted worst error", log=True, low=floor, high=1, form="~p"),
+        marks=[
+            Curve(role=MECHANISM, name="polynomials", x=found.rows, y=np.maximum(found.polynomial, floor)),
+            Curve(
+                role=DIRECT, name="noise in every answer", x=found.rows, y=np.maximum(found.direct, floor), dash="dash"
+            ),
+            Rule(role="quiet", y=NOTHING, label="saying ½ to all"),
+        ],
+        sentence=f"For questions about {width} of {attributes} attributes, {where}; beyond, noise in every answer has.",
+        height=320,
+    )

@@ -1,0 +1,119 @@
+"""What the loss grows with, and what sparing empty cells gives away: the person alone in a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Floats
+from dpcore.experiments.sparse import Growth
+from pages.charts.picture import Axis, Bars, Curve, Mark, Picture, Wall, Words
+from pages.charts.words import percent, shortened, significant
+from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES
+
+CASES = {"person there": "released", "person elsewhere": "quiet"}
+
+
+def growth_curves(found: Growth) -> Picture:
+    """Mean loss against all cells k, and against the non-empty ones r.
+
+    Log against log shows k itself as a straight line, log against plain numbers shows log k so.
+    """
+    marks: list[Mark] = []
+    table: dict[str, list[Any]] = {"histogram": [], "what grows": [], "cells": [], "mean L1 loss": []}
+
+    def tell(who: str, grows: str, cells: Sequence[int], values: Floats) -> None:
+        rows = [[who] * len(cells), [grows] * len(cells), cells, shortened(values)]
+        for name, column in zip(table, rows, strict=True):
+            table[name].extend(column)
+
+    for who in (PRIVATE, RANDOM):
+        for grows, losses, dash in (("k grows", found.by_k, "solid"), ("r grows", found.by_r, "dash")):
+            values = losses.private if who == PRIVATE else losses.random
+            marks.append(Curve(role=ROLES[who], name=f"{who}, {grows}", x=losses.cells, y=values, dash=dash, width=2))
+            tell(who, grows, losses.cells.tolist(), values)
+    sizes, loss = found.by_k.cells, found.by_k.private
+    text = _sentence(found, (int(sizes[0]), int(sizes[-1])), (float(loss[0]), float(loss[-1])))
+    if len(found.wall):
+        drawn = [values for curves in (found.by_k, found.by_r) for values in (curves.private, curves.random)]
+        floor = float(min(found.wall.min(), *(values.min() for values in drawn))) / 2
+        marks.insert(0, Wall(x=found.wall_cells, y=found.wall, end=floor, label="impossible", corner="bottom right"))
+        tell("no private histogram below", "k grows", found.wall_cells.tolist(), found.wall)
+        text += f" Hatched: on its hardest data no private histogram has less, at k = {found.most:,} "
+        text += f"{significant(float(found.wall[-1]))}."
+        y = Axis(title="mean L1 loss, share of n (log)", log=True, low=floor)
+    else:
+        y = Axis(title="mean L1 loss, share of n", low=0)
+    return Picture(
+        title="Mean loss against the number of cells",
+        x=Axis(title="cells: all (k) or non-empty (r) (log)", log=True, form="~s"),
+        y=y,
+        marks=marks,
+        sentence=text,
+        table=table,
+    )
+
+
+def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> str:
+    """How both grow, and up to which k empty cells may stay empty."""
+    last = found.last
+    until = f", up to k = {last:,}: beyond, the condition fails and both are one" if last < found.most else ""
+    if found.projected:
+        more, cost = significant(k[1] / k[0]), significant(loss[1] / max(loss[0], 1e-12))
+        text = f"After the projection, {more} times as many cells (k = {k[0]:,} to {k[1]:,}) cost the private "
+        text += f"histogram {cost} times the loss: it grows about as log k."
+        random = f" The random-private one's grows only with the non-empty r{until}."
+    else:
+        text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"
+        random = f"; the random-private one's only with the non-empty r{until}."
+        text += "" if last else "."
+    return text + (random if last else " The condition is met at no k shown: both histograms are one.")
+
+
+def alone(shown: Floats) -> Picture:
+    """How often a release shows somebody in a cell, with its only person there and elsewhere.
+
+    Args:
+        shown: share of releases with a count above 0 there; (2, 2): private then random, there then elsewhere.
+    """
+    names = (PRIVATE, RANDOM)
+    marks: list[Mark] = []
+    for column, (case, role) in enumerate(CASES.items()):
+        start, shares = np.arange(2) - 0.4 + 0.4 * column, shown[:, column]
+        hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, shares.tolist(), strict=True)]
+        marks.append(
+            Bars(
+                role=role,
+                name=case,
+                start=start,
+                end=start + 0.38,
+                value=shares,
+                across=True,
+                opacity=0.85,
+                hover=hover,
+            )
+        )
+        marks += [
+            Words(role="ink", text=percent(share), x=share, y=place + 0.19, align="left", shift=(4, 0))
+            for place, share in zip(start.tolist(), shares.tolist(), strict=True)
+        ]
+    there, elsewhere = (f"{100 * share:.3g}" for share in shown[1])
+    return Picture(
+        title="A person alone in a cell",
+        x=Axis(title="releases that show somebody", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis(labels=names),
+        marks=marks,
+        sentence=f"With random privacy, {there} in 100 releases show somebody there if the person is, {elsewhere} if "
+        "not: whoever knows all others and sees a count knows for certain."
+        if shown[1, 1] == 0
+        else f"The condition is not met, so every cell gets noise: {there} in 100 releases show somebody there if the "
+        f"person is there, {elsewhere} if not.",
+        table={
+            "histogram": [who for who in names for _ in CASES],
+            "case": [*CASES, *CASES],
+            "share of releases": shortened(shown.reshape(-1)),
+        },
+        height=250,
+    )

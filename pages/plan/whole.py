@@ -1,0 +1,138 @@
+"""A whole table as rows of nobody: what it costs, and how wrong each pair of columns will be, on made-up rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.plan.whole import WholeRehearsal, rehearsed_table
+from pages.charts.component import draw_with_table
+from pages.charts.picture import Axis, Dots, Mark, Picture
+from pages.charts.words import drawable, percent, rows, shortened
+from pages.plan.table import Declared
+from pages.shell.code import show_code
+from pages.shell.controls import stops
+from pages.shell.session import with_progress
+from pages.shell.theorem import all_digits
+
+KEY = "whole-table"
+SEED = 1
+BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
+SHOWN = 5
+"""Rows of nobody that are printed."""
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+POWERS = (1e-12, 1e-9, 1e-6)
+
+
+def whole_table(declared: Declared) -> None:
+    """The controls, and what they give, drawn only while it is open."""
+    place = st.expander("A whole table, as rows of nobody", key="plan_whole", on_change="rerun")
+    if not place.open:
+        return
+    with place:
+        names = [column.name for column in declared.table.used]
+        picked = st.multiselect("Columns of the rows", names, default=names, key=f"plan_whole_of_{declared.key}")
+        left, right = st.columns(2)
+        with left:
+            epsilon = stops("Privacy loss ε", EPSILONS, 1.0, key="plan_whole_epsilon")
+        with right:
+            delta = stops("Slack δ", POWERS, 1e-9, key="plan_whole_delta")
+        if len(picked) < 2:
+            st.info("Pick two columns or more.")
+            return
+        mechanism = entry(KEY).make(epsilon=epsilon, delta=delta)
+        assert isinstance(mechanism, WholeTable)
+        told = (declared.table, tuple(picked), declared.n, declared.neighbours, declared.beta, mechanism)
+        found = with_progress(
+            f"whole|{told!r}",
+            lambda: rehearsed_table(
+                declared.table, picked, mechanism=mechanism, n=declared.n, neighbours=declared.neighbours,
+                beta=declared.beta, seed=SEED,
+            ),
+            label="Making rows of nobody.",
+        )  # fmt: skip
+        st.markdown(
+            f"**{found.n:,} rows of {len(picked)} columns cost {found.guarantee.sentence()}.** {_measured(found)}",
+            help=all_digits(found.guarantee),
+        )
+        draw_with_table(
+            pair_errors(found), key="plan_whole_pairs", badge=BADGE, title="pairs of columns", download=True
+        )
+        st.dataframe(found.rows.head(SHOWN), hide_index=True)
+        st.caption("Made of made-up rows: nothing of your data. A release has your columns' own pairs, nearly.")
+        show_code("Of your own rows, in Python", key="plan_whole_code", write=lambda: _code(mechanism))
+
+
+def _measured(found: WholeRehearsal) -> str:
+    """What the public rule says."""
+    if found.ways > 1:
+        return "All pairs of columns are measured, single columns most exactly."
+    return "At this ε and n pairs would drown in noise: single columns are measured, and rows made as if independent."
+
+
+def pair_errors(found: WholeRehearsal) -> Picture:
+    """A dot for each pair of columns: its worst cell, and the tick below which it is promised to stay."""
+    order = np.argsort(found.worst, kind="stable")
+    x = (np.arange(len(order)) + 0.5) / len(order)
+    names = drawable(f"{found.names[place][0]} × {found.names[place][1]}" for place in order)
+    marks: list[Mark] = []
+    for role, name, shape, errors in (
+        ("theory", "promised", "line-ew-open", found.within[order]),
+        ("released", "observed", "circle", found.worst[order]),
+    ):
+        kept = [place for place, error in enumerate(errors.tolist()) if error < math.inf]
+        if kept:
+            marks.append(
+                Dots(
+                    role=role, name=name, shape=shape, size=6, x=x[kept], y=errors[kept],
+                    hover=[
+                        f"{names[at]}\nworst cell, {name}: {percent(errors[at])} ({rows(errors[at], found.n)})"
+                        for at in kept
+                    ],
+                )
+            )  # fmt: skip
+    return Picture(
+        title="Worst cell of every pair of columns",
+        x=Axis(title="pairs of columns, least wrong to most", low=0, high=1, form="~p"),
+        y=Axis(title="error of the worst cell, share of n", low=0, form=".3~p", rows=found.n),
+        marks=marks,
+        sentence=_sentence(found),
+        table={
+            "pair": names,
+            "worst cell, observed": shortened(found.worst[order]),
+            "worst cell, promised": shortened(found.within[order]),
+            "rows in a wrong cell": shortened(found.apart[order]),
+        },
+        height=300,
+    )
+
+
+def _sentence(found: WholeRehearsal) -> str:
+    """The least and the most that a pair is wrong."""
+    text = (
+        f"Rows made of one simulated release: {percent(float(found.apart.mean()))} of them are in a wrong cell of a "
+        f"pair of columns, on average; the worst cell of any pair is off by {percent(float(found.worst.max()))}"
+    )
+    most = float(found.within.max())
+    if most < math.inf:
+        return f"{text}, promised {percent(most)} at most by what the release itself says."
+    return f"{text}; of pairs nothing is promised."
+
+
+def _code(mechanism: WholeTable) -> str:
+    """The snippet."""
+    return f"""import dpcore
+from dpcore.data.attributes import Marginals
+
+# table: a DeclaredTable; df: your DataFrame
+dataset = (reading := table.whole()).from_frame(df)
+queries = Marginals(domain=reading.domain, ways=2)
+problem = dpcore.Problem(domain=reading.domain, queries=queries, n=len(df))
+mechanism = dpcore.entry("{KEY}").make(epsilon={mechanism.epsilon!r}, delta={mechanism.delta!r})
+release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview(seed={SEED}))  # simulated: not private
+rows = release.table()   # rows of nobody, with your columns' names, kinds and labels
+"""

@@ -1,0 +1,64 @@
+"""Where persons log in: what somebody who is no steward sees, which is what is published."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import streamlit as st
+
+from dpcore.ledger.records import Role
+from dpcore.ledger.store import Ledger
+from pages.release.results import day_of, result, stored_sentence
+from pages.shell.ledger.door import person, role
+from pages.shell.ledger.held import Account, account_in, ledger
+from pages.shell.ledger.odometer import spent_words
+from pages.shell.private.chip import escaped
+
+LOG_IN = "The ledger opens for its stewards. Whoever is logged in sees what they published."
+NO_AUTHLIB = "Logging in needs Authlib on the server: `pip install authlib`."
+NOTHING = "Nothing is published yet."
+YOUR_PART = "Analysts plan, and stewards release: download the plan on the page Plan, and give it to one of them."
+
+
+def guests() -> None:
+    """A button to log in; then everything that was published, and to analysts what is spent."""
+    if not person():
+        st.info(LOG_IN)
+        if importlib.util.find_spec("authlib") is None:
+            st.error(NO_AUTHLIB)
+        st.button("Log in", type="primary", on_click=st.login, key="release_login")
+        return
+    logged_in()
+    analyst = role() is Role.ANALYST
+    if analyst:
+        st.markdown(YOUR_PART)
+        st.page_link("plan/page.py", label="Plan", icon=":material/list:")
+    found = ledger()
+    accounts = [account_in(found, each) for each in found.dataset_ids()] if found else []
+    if found is None or not sum(_published(found, each, analyst=analyst) for each in accounts):
+        st.info(NOTHING)
+
+
+def logged_in() -> None:
+    """Who this is, and the way out."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{escaped(person())}, {role() or 'viewer'}")
+        st.button("Log out", on_click=st.logout, key="release_logout", type="tertiary")
+
+
+def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
+    """What is published of a data set; returns how many releases that is."""
+    releases = [each for each in found.stored(account.dataset_id) if each.published] if not account.wrong else []
+    if not (releases or analyst):
+        return 0
+    st.header(escaped(account.registration.name))
+    if account.wrong:
+        st.error(account.wrong)
+    elif analyst:
+        st.caption(f"Spent ε {spent_words(account.spent)}.")
+    for stored in reversed(releases):
+        st.markdown(f"**{stored_sentence(stored)}** {day_of(stored)}.")
+        # Entries of two data sets may have one number.
+        if st.toggle("Show", key=f"release_guest-{account.dataset_id[:8]}-{stored.entry}"):
+            result(found, account.dataset_id, stored)
+    return len(releases)

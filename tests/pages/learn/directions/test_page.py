@@ -1,0 +1,273 @@
+"""Halfspaces without a browser: every kind of rows runs, numbers are the core's, private rows stay unseen."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.core import Problem
+from dpcore.data.bundled import VECTORS, vectors_of
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Measure, Vectors
+from dpcore.data.sources import Source, Uploaded, generated_vectors
+from dpcore.data.sphere import Halfspaces
+from dpcore.experiments.halfspace_parts import CIRCLE
+from dpcore.limits.chance import binomial_interval
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+from dpcore.randomness import Preview
+from pages.charts.words import percent
+from pages.data.upload import HeldFile
+from pages.learn.directions.controls import Asked
+from pages.learn.directions.rows import degrees_of
+from pages.learn.directions.view import FEWEST, trials_for
+from pages.shell.controls import Value
+from tests.kit.halfspaces import hidden_rows
+from tests.pages import opening
+from tests.pages.drawn import drawn
+from tests.pages.opening import sound, texts, visitor
+
+CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
+
+
+ROWS, CIRCLE_CHART, SPHERE, PARTS, ANGLES, WORST = (
+    f"halfspaces_{name}_chart" for name in ("rows", "circle", "sphere", "parts", "angles", "worst")
+)
+ALWAYS = {ROWS, CIRCLE_CHART, PARTS, WORST}
+FLAT, SPACE = ALWAYS | {ANGLES}, ALWAYS | {SPHERE}
+
+
+def opened(**link: str) -> AppTest:
+    """The page, opened by a link."""
+    return opening.opened("learn/directions/page.py", **link)
+
+
+def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> Asked:
+    """What the page asks of a source by default, with other parameters."""
+    from dpcore.mechanisms import entry
+
+    told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
+    return Asked(
+        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1
+    )
+
+
+def test_cities_tell_the_true_and_the_released_share() -> None:
+    app = sound(opened(vectors="cities"))
+    source = vectors_of("cities")
+    dataset = source.dataset()
+    problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain), n=dataset.n)
+    asked = asked_of(source)
+    mechanism = asked.mechanism
+    trials = trials_for(asked, dataset.n)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), trials)
+    truth = float((dataset.records @ asked.direction > 0).mean())
+    released = float(release.answer(asked.direction[None])[0, 0])
+    assert app.header[0].value == f"{percent(truth)} point to its side; released: {percent(released)}"
+    text = texts(app)
+    assert "the hemisphere around 6° N 8° E" in text
+    assert mechanism.guarantee(problem).sentence() in text
+    assert f"predicted {percent(mechanism.noise_deviation(problem))}" in text
+    assert "22,436" in text and "10^75,825" in text
+    assert set(drawn(app)) == SPACE
+    assert drawn(app)[SPHERE]["layout"]["scene"]["zaxis"]["title"]["text"] == "north pole"
+
+
+def test_the_page_opens_with_a_promise_that_is_met_beside_what_was_seen() -> None:
+    app = sound(opened())
+    source = generated_vectors(n=10_000, dimensions=2)
+    dataset, asked = source.dataset(), asked_of(source)
+    towards = np.stack([np.cos(np.radians(CIRCLE)), np.sin(np.radians(CIRCLE))], axis=1)
+    heights = dataset.records @ towards.T
+    kept = np.abs(heights).min(axis=0) >= 0.25
+    release = asked.mechanism.run(asked.mechanism.prepare(dataset, asked.problem(dataset.n)), Preview(1), 200)
+    errors = np.abs(release.answer(towards[kept]) - (heights[:, kept] > 0).mean(axis=0)).max(axis=1)
+    # 16 counts share epsilon 1, so each has noise of scale 16; none of 16 exceeds J rows, but with chance 5%.
+    ratio = math.exp(-1 / 16)
+    rows = next(rows for rows in range(1000) if 2 * ratio ** (rows + 1) / (1 + ratio) <= 0.05 / 16)
+    broken = int((errors * 10_000 > rows + 0.5).sum())
+    low, high = (float(each) for each in binomial_interval(broken, 200))
+    text = texts(app)
+    assert (
+        f"no direction of margin 0.25 or more errs by more than **{percent(rows / 10_000)}** (≈ {rows} of 10,000 rows)"
+        in text
+    )
+    assert f"the promise, {percent(rows / 10_000)}, was exceeded in {broken} of 200 ({percent(low)} to " in text
+    assert f"to {percent(high)} with 95% confidence; allowed 5%)" in text
+    assert f"{int(kept.sum())} of 72 directions around the circle have margin 0.25" in text
+    assert f"the worst error over the {int(kept.sum())} directions of the circle that have margin 0.25." in text
+    wall = hidden_rows(epsilon=1.0, beta=0.05) / 2
+    assert f"cannot promise a worst error below {wall:g} of 10,000 rows with failure chance 0.05" in text
+    assert f"no mechanism can promise less than {percent(wall / 10_000)}" in text
+    assert "✓ met" in text and "not met" not in text
+    assert "No row lies nearer to the line than γ = 0.25" in text
+    assert set(drawn(app)) == FLAT and all(chart["download"] for chart in drawn(app).values())
+
+
+@pytest.mark.parametrize("rows", VECTORS)
+def test_of_what_has_no_margin_nothing_is_promised(rows: str) -> None:
+    app = sound(opened(vectors=rows))
+    text = texts(app)
+    dataset = vectors_of(rows).dataset()
+    lost = int((dataset.records == 0).all(axis=1).sum())
+    assert ("every row has a direction" in text) is (lost > 0)
+    assert "errs by more than **" not in text
+    if rows == "penguins-raw":
+        assert "Nothing is promised of these rows: 2 of them have no direction" in text
+        assert "directions of the circle that have margin 0.25" in text
+        return
+    assert "0 of 72 directions around the circle have margin 0.25" in text
+    assert "all 72 directions of the circle, none of which has margin 0.25: nothing is promised of them." in text
+    if rows != "digits":
+        assert "Nothing is promised of this circle" in text
+        assert "what would be promised if every assumption held" in text
+
+
+def test_a_net_fine_enough_promises_nothing_of_a_circle_without_the_margin() -> None:
+    text = texts(sound(opened(vector_margin="0")))
+    assert "✓ met: only directions of margin 0.098" in text
+    assert "✗ **not met**: directions of margin 0.25 are drawn (there is none)" in text
+    assert "Nothing is promised of this circle" in text and "errs by more than **" not in text
+    assert "what would be promised if every assumption held, 0.92%, was exceeded in" in text
+
+
+def test_the_paper_s_example_is_in_the_table() -> None:
+    app = sound(opened(margin="0.5", vector_dimensions="10"))
+    text = texts(app)
+    for printed in ("5,609", "99,624", "10^15,579"):
+        assert printed in text
+
+
+@pytest.mark.parametrize("rows", [*VECTORS, "generated"])
+@pytest.mark.parametrize("projected", ["1", "2", "4"])
+def test_every_kind_of_rows_at_every_dimension(rows: str, projected: str) -> None:
+    link = {"vectors": rows} if rows != "generated" else {"vector_dimensions": "10"}
+    app = sound(opened(halfspaces_projected=projected, vector_rows="1000", **link))
+    assert not app.error and not app.warning
+    flat = rows.startswith("penguins")
+    assert set(drawn(app)) == {"cities": SPACE}.get(rows, FLAT if flat else ALWAYS)
+    headers = [each.value for each in app.header]
+    assert ("A halfspace as an interval of angles" in headers) is flat
+    assert ("tilt" in [each.key for each in app.slider]) is (rows == "cities")
+    text = texts(app)
+    assert ("expected after projection" in text) is (
+        int(projected) < {"cities": 3, "digits": 64, "generated": 10}.get(rows, 2)
+    )
+    if flat:
+        assert "2 rows have no direction" in text
+
+
+def test_sliders_turn_the_direction_and_keep_the_release() -> None:
+    app = sound(opened(vectors="penguins"))
+    before, header = drawn(app), app.header[0].value
+    sound(app.slider(key="angle").set_value(210).run())
+    after = drawn(app)
+    assert after[CIRCLE_CHART]["sentence"] == before[CIRCLE_CHART]["sentence"]
+    assert app.header[0].value != header
+    for chart, angle in ((before, 10), (after, 210)):
+        handle = chart[ROWS]["handle"]
+        assert degrees_of(handle["x"], handle["y"]) == angle
+        assert [shape["x0"] for shape in chart[CIRCLE_CHART]["layout"]["shapes"]] == [angle]
+    assert "**210° from “longer bill”" in texts(app)
+    sound(app.slider(key="margin").set_value(0.0).run())
+    assert "need a margin above 0" in texts(app)
+
+
+def test_a_release_has_one_largest_error_wherever_it_is_told() -> None:
+    app = sound(opened())
+    around, beside = (drawn(app)[key]["sentence"] for key in (CIRCLE_CHART, ANGLES))
+    told = f"around the circle, at {len(CIRCLE)} directions, in the mean over releases: Halfspace release "
+    seen = re.search(r"at (\d+) directions, .*, and ([\d.]+%) in the mean over", around)
+    assert seen is not None and int(seen[1]) == len(CIRCLE)
+    assert f"{told}{seen[2]}," in beside
+
+
+def test_a_finer_net_brings_the_promise() -> None:
+    app = sound(opened(vector_dimensions="3"))
+    assert "At this margin nothing is promised" in texts(app)
+    sound(app.select_slider(key="halfspaces-directions").set_value("128").run())
+    assert "✓ met: only directions of margin 0.151" in texts(app)
+    assert "no direction of margin 0.25 or more errs by more than **" in texts(app)
+
+
+def test_few_releases_where_one_takes_long() -> None:
+    large = generated_vectors(n=100_000, dimensions=64)
+    assert trials_for(asked_of(large, projections=64, directions=512), large.origin.rows) == FEWEST
+    assert trials_for(asked_of(vectors_of("penguins")), 344) == 200
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"vectors": "<script>"},
+        {"vectors": "my-file"},
+        {"angle": "400"},
+        {"margin": "2"},
+        {"halfspaces-projections": "3"},
+    ],
+    ids=str,
+)
+def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+    app = sound(opened(**link))
+    assert len(app.warning) == 1 and "<" not in app.warning[0].value
+    assert set(drawn(app)) == FLAT
+
+
+def with_file(*, private: bool) -> AppTest:
+    """The page with a held file whose first two columns were chosen and declared."""
+    held = HeldFile(origin=Uploaded(table=read_table(CSV, name="own.csv"), private=private, digest="0"), turn=1)
+    app = visitor("learn/directions/page.py")
+    app.session_state["file"] = held
+    app.session_state["vectors"] = "my-file"
+    app.run()
+    app.multiselect(key=f"{held.prefix}vector-columns").set_value(["a", "b"]).run()
+    for place, (low, high) in enumerate(((-4.0, 4.0), (-6.0, 6.0))):
+        app.number_input(key=f"{held.prefix}vector-{place}-from").set_value(low)
+        app.number_input(key=f"{held.prefix}vector-{place}-to").set_value(high)
+    return sound(app.run())
+
+
+def test_an_own_public_file() -> None:
+    app = with_file(private=False)
+    table = read_table(CSV, name="own.csv")
+    measures = (Measure(column="a", low=-4, high=4), Measure(column="b", low=-6, high=6))
+    source = Source(origin=Uploaded(table=table, private=False, digest="0"), reading=Vectors(measures=measures))
+    truth = float((source.dataset().records @ asked_of(source).direction > 0).mean())
+    assert app.header[0].value.startswith(f"{percent(truth)} point to its side")
+    assert set(drawn(app)) == FLAT
+    held: HeldFile = app.session_state["file"]
+    sound(app.number_input(key=f"{held.prefix}vector-0-from").set_value(9.0).run())
+    assert "must begin below its end" in app.error[0].value and not drawn(app)
+
+
+def test_private_rows_show_nothing_until_their_steward_asks() -> None:
+    app = with_file(private=True)
+    assert not drawn(app) and "private" in app.info[0].value
+    assert "released:" not in str([each.value for each in app.header])
+    assert "True" not in texts(app).replace("“", "")
+    assert "What the paper prints" in [each.label for each in app.expander]
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert set(drawn(app)) == FLAT and not any(chart["download"] for chart in drawn(app).values())
+    assert "not protected" in texts(app) and "steward" in texts(app)
+
+
+@pytest.mark.parametrize("rows", ["cities", "penguins", "digits", "generated"])
+def test_the_code_on_the_page_runs(rows: str) -> None:
+    app = opened(**({"vectors": rows} if rows != "generated" else {}), vector_rows="300")
+    app.session_state["halfspaces_code_open"] = True
+    sound(app.run())
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
+    truth, released = (float(part.split()[-1]) for part in printed.getvalue().split(";")[0].split(","))
+    shown = app.header[0].value
+    assert f"{percent(truth)[:3]}" in shown
+    assert shown.endswith("%") and abs(float(shown.split()[-1][:-1]) / 100 - released) < 1e-3
+    assert "ε = 1 (replace one row)" in printed.getvalue()
+    assert np.isfinite(truth)
+    assert isinstance(asked_of(generated_vectors()).mechanism, HalfspaceCounts)

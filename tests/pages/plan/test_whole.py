@@ -1,0 +1,79 @@
+"""A whole table on the Plan page: rows of nobody with the declared columns, errors of pairs beside what is promised."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.core import Guarantee, Neighbours
+from dpcore.data.bundled import suggested_domain
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Categories
+from dpcore.data.samples import sample
+from dpcore.experiments.measure import finish
+from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.plan.whole import WholeRehearsal, rehearsed_table
+from pages.charts.picture import Dots
+from pages.plan.whole import pair_errors
+from tests.pages.drawn import drawn
+from tests.pages.opening import opened, sound, texts
+
+PAGE = "plan/page.py"
+TABLE = DeclaredTable(
+    columns=tuple(DeclaredColumn(name=each.column, on=suggested_domain(each)) for each in sample("penguins").columns)
+)
+
+
+def rehearsal(epsilon: float, *, n: int = 2_000) -> WholeRehearsal:
+    names = [column.name for column in TABLE.used]
+    mechanism = WholeTable(epsilon=epsilon, delta=1e-6)
+    relation = Neighbours.REPLACE_ONE
+    return finish(rehearsed_table(TABLE, names, mechanism=mechanism, n=n, neighbours=relation, beta=0.05))
+
+
+def test_a_whole_table_is_made_on_demand_of_made_up_rows() -> None:
+    app = opened(PAGE, table="penguins")
+    assert "plan_whole_pairs_chart" not in drawn(app)
+    app.session_state["plan_whole"] = True
+    chart = drawn(sound(app.run()))["plan_whole_pairs_chart"]
+    assert chart["layout"]["title"]["text"].startswith("made-up rows")
+    assert "344 rows of 6 columns cost ε = 1, δ = 1e-9" in texts(app)
+    shown = app.dataframe[-1].value
+    assert list(shown) == [column.name for column in TABLE.used] and len(shown) == 5
+    app.multiselect(key="plan_whole_of_penguins").set_value(["sex"])
+    assert "two columns or more" in sound(app.run()).info[-1].value
+
+
+def test_the_promise_stands_beside_what_was_observed() -> None:
+    found = rehearsal(10.0)
+    assert found.ways == 2 and len(found.names) == len(found.worst) == 15
+    assert (found.worst <= found.within).all()
+    picture = pair_errors(found)
+    dots = {mark.role: mark for mark in picture.marks if isinstance(mark, Dots)}
+    order = np.argsort(found.worst, kind="stable")
+    np.testing.assert_array_equal(dots["released"].y, found.worst[order])
+    np.testing.assert_array_equal(dots["theory"].y, found.within[order])
+    assert picture.y.rows == found.n == 2_000
+    assert "promised" in picture.sentence
+    assert picture.table["pair"][0] == " × ".join(found.names[order[0]])
+
+
+def test_pairs_that_are_not_measured_are_not_promised() -> None:
+    found = rehearsal(0.1)
+    assert found.ways == 1 and math.isinf(found.within.min())
+    picture = pair_errors(found)
+    assert [mark.role for mark in picture.marks] == ["released"]
+    assert "nothing is promised" in picture.sentence
+    assert found.guarantee == Guarantee(epsilon=0.1, delta=1e-6, neighbours=Neighbours.REPLACE_ONE)
+
+
+def test_persons_cost_what_their_rows_cost() -> None:
+    columns = tuple(DeclaredColumn(name=name, on=Categories(labels=("a", "b"))) for name in ("x", "y"))
+    table = DeclaredTable(columns=columns, person="who", person_rows=3)
+    mechanism = WholeTable(epsilon=0.5, delta=1e-9)
+    told = {"mechanism": mechanism, "n": 400, "neighbours": Neighbours.ADD_REMOVE_ONE, "beta": 0.05}
+    found = finish(rehearsed_table(table, ["x", "y"], **told))  # type: ignore[arg-type]  # of each its own
+    assert found.guarantee.epsilon == pytest.approx(1.5)
+    assert found.n == len(found.rows) == 400

@@ -1,0 +1,109 @@
+"""Roles where persons log in: what stewards, analysts and viewers see, and what is refused to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.ledger.records import LedgerError, Role
+from pages.release.guests import LOG_IN, NOTHING, YOUR_PART
+from pages.shell.ledger import door
+from tests.kit.ledgers import ANALYST
+from tests.pages.opening import sound, visitor
+from tests.pages.release.test_page_states import KEY, PAGE, press, said, the, token
+from tests.pages.shell.test_page_private import opened as with_private_file
+
+__all__ = ["token"]
+SECRETS = {
+    "auth": {"cookie_secret": "x"},
+    "roles": {"stewards": ["Ada@example.org"], "analysts": ["grace@example.org"]},
+}
+ADA, GRACE, EVE = "ada@example.org", "grace@example.org", "eve@example.org"
+
+
+def came(who: str, **claims: Any) -> AppTest:
+    """Somebody logged in, or nobody, at the page; with a token, which counts for nothing here."""
+    app = visitor(PAGE)
+    app.secrets = SECRETS
+    app.user = {"is_logged_in": bool(who)} | ({"email": who} if who else {}) | claims
+    app.query_params["token"] = KEY
+    app.query_params["data"] = "penguins.body_mass_g"
+    return sound(app.run())
+
+
+def labels(app: AppTest) -> list[str]:
+    return [each.label for each in app.button]
+
+
+def released() -> AppTest:
+    app = press(press(came(ADA), "Start a ledger"), "Register")
+    return press(press(app, "Rehearse, free"), "Charge ε")
+
+
+def test_a_steward_registers_releases_and_publishes_by_name(no_ledger: Path) -> None:
+    app = released()
+    assert "Entry 1, charged ε 1. Not published." in said(app) and f"{ADA}, steward" in said(app).replace("\\", "")
+    ledger, dataset_id = the(no_ledger)
+    assert ledger.registration(dataset_id).by == ADA
+    assert "Published." in said(press(app, "Publish, free"))
+
+
+@pytest.mark.parametrize(("who", "analyst"), [(GRACE, True), (EVE, False)])
+def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str, analyst: bool) -> None:
+    assert NOTHING in said(came(who))
+    app = released()
+    seen = came(who)
+    assert NOTHING in said(seen) and "Entry 1" not in said(seen) and not seen.get("download_button")
+    assert ("Spent ε 1 of 2" in said(seen)) == analyst == (YOUR_PART in said(seen))
+    press(app, "Publish, free")
+    seen = came(who)
+    assert "Entry 1, charged ε 1. Published." in said(seen) and set(labels(seen)) == {"Log out"} | {
+        each for each in labels(seen) if each in ("Present", "Copy link")
+    }
+    seen.toggle[0].set_value(True)
+    seen = sound(seen.run())
+    assert len(seen.get("download_button")) == 1 and "of 2**" not in said(seen), "the line on top is the steward's"
+
+
+def test_nobody_sees_a_button_to_log_in_whatever_token_they_bring(no_ledger: Path) -> None:
+    press(released(), "Publish, free")
+    app = came("")
+    assert LOG_IN in said(app) and labels(app) == ["Log in"] and "Entry 1" not in said(app)
+    app = came(ADA, email_verified=False)
+    assert LOG_IN in said(app), "an address that nobody verified is nobody's"
+
+
+def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) -> None:
+    """A press that was under way when the role was taken away."""
+    app = came(ADA)
+    app.user = {"is_logged_in": True, "email": GRACE}
+    next(each for each in app.button if each.label == "Start a ledger").click()
+    sound(app.run())
+    assert not no_ledger.exists()
+    app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Rehearse, free")
+    app.user = {"is_logged_in": True, "email": GRACE}
+    app = press(app, "Charge ε")
+    ledger, dataset_id = the(no_ledger)
+    assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
+    press(press(came(ADA), "Rehearse, free"), "Charge ε")
+    with pytest.raises(LedgerError, match="Only the data's steward may publish"):
+        ledger.publish(dataset_id, 1, ANALYST)
+
+
+def test_true_values_are_for_stewards_where_persons_log_in(no_ledger: Path) -> None:
+    for who, role in ((ADA, Role.STEWARD), (GRACE, Role.ANALYST), (EVE, None)):
+        app = with_private_file("play/page.py")
+        app.secrets, app.user = SECRETS, {"is_logged_in": True, "email": who}
+        app.session_state["steward_choice"] = True
+        app = sound(app.run())
+        steward = role is Role.STEWARD
+        assert bool([each for each in app.toggle if each.key == "steward_choice"]) == steward
+        assert ("You see true values of private data" in said(app)) == steward
+
+
+def test_without_a_section_of_secrets_the_token_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.session_state", {door.ADMITTED: True})
+    assert not door.has_login() and door.role() is Role.STEWARD and door.person() == ""

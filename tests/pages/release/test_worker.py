@@ -1,0 +1,185 @@
+"""Draws and the tables they read: forgotten, closed from outside, asked for twice, and who may ask at all."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dpcore.core import Neighbours
+from dpcore.data.domains import Line
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns
+from dpcore.ledger.records import DIED, RAISED, Failed, Registration, Stored
+from dpcore.ledger.store import Ledger
+from dpcore.ledger.units import Price
+from dpcore.ledger.writing import book
+from dpcore.queries.ranges import Cells
+from dpcore.release import SAW_TRUE_VALUES, release
+from dpcore.requests.single import Request
+from pages.data import upload
+from pages.data.upload import HeldFile
+from pages.release import worker
+from pages.shell import session
+from pages.shell.ledger.door import ADMITTED, CLOSED
+from pages.shell.ledger.held import account_in
+from pages.shell.ledger.odometer import tell_what_was_seen
+from tests.kit.ledgers import STEWARD
+from tests.kit.sources import own
+from tests.pages.opening import sound
+from tests.pages.release.test_page_states import press, registered, said, the, token
+
+__all__ = ["token"]
+ON = Line(low=0, high=100, bits=3, missing=True)
+REQUEST = Request(
+    reading=Columns(names=("age",), on=ON), queries=Cells(domain=ON), n=50, neighbours=Neighbours.ADD_REMOVE_ONE,
+    entry_key="identity", values={"epsilon": 1.0},
+)  # fmt: skip
+
+
+def people() -> Table:
+    return read_table(("age\n" + "".join(f"{age}\n" for age in range(60))).encode(), name="people.csv", header=True)
+
+
+def held(folder: Path, rows: Table) -> tuple[Ledger, str]:
+    ledger = Ledger.open(folder)
+    fixed = Registration(name="people", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=50)
+    return ledger, ledger.register(fixed, rows, Price.allowed(epsilon=3), STEWARD).dataset_id
+
+
+def test_a_file_that_is_forgotten_while_it_is_drawn_from_goes_after_the_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, begun, gate = people(), Event(), Event()
+    ledger, dataset_id = held(tmp_path / "ledger", rows)
+    source = own(rows, "age", on=ON, private=True)
+    state: dict[str, Any] = {"file": HeldFile(origin=source.origin, turn=1)}  # type: ignore[arg-type]
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
+
+    def held_up(*parts: Any) -> Any:
+        begun.set()
+        gate.wait(30)
+        return release(*parts)
+
+    monkeypatch.setattr(worker, "release", held_up)
+    first = worker.submit(ledger, dataset_id, REQUEST, rows, STEWARD)
+    session.wait_for(first)
+    session.wait_for(done := Future[None]())  # another that is over does not end the wait
+    done.set_result(None)
+    assert begun.wait(30)
+    upload._let_go()
+    assert "file" not in state, "the session lets go at once"
+    gate.set()
+    assert isinstance(first.result(30), Stored)
+    end = time.monotonic() + 30
+    while not rows.closed and time.monotonic() < end:
+        time.sleep(0.01)
+    assert rows.closed, "and then the records go"
+    again = people()
+    state["file"] = HeldFile(origin=own(again, "age", on=ON, private=True).origin, turn=2)  # type: ignore[arg-type]
+    upload._let_go()
+    assert again.closed, "where nothing is drawn they go at once"
+
+
+def test_a_table_closed_from_outside_leaves_an_attempt_and_no_failure_of_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the process is told to end: the steward may then say that the machine failed."""
+    rows = people()
+    ledger, dataset_id = held(tmp_path / "ledger", rows)
+
+    def ended(*_: Any) -> Any:
+        rows.forget()
+        return rows.numbers("age")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpcore.release._dataset", ended)
+        outcome = release(ledger, dataset_id, REQUEST, rows, STEWARD)
+    assert isinstance(outcome, Failed) and outcome.sentence == DIED != RAISED
+    [attempt] = ledger.account(dataset_id).begun
+    assert ledger.account(dataset_id).spent.document["epsilon"] == "1" and not ledger.lines(dataset_id)
+    ledger.machine_failed(dataset_id, attempt.number, STEWARD)
+    assert ledger.account(dataset_id).spent.document["epsilon"] == "0"
+    assert isinstance(release(ledger, dataset_id, REQUEST, people(), STEWARD), Stored)
+
+
+def test_a_draw_that_is_over_does_not_end_a_newer_one_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    over, newer = Future[Any](), Future[Any]()
+    key = ("dataset", REQUEST.digest)
+    monkeypatch.setitem(worker._under_way, key, newer)
+    worker._done(key, over)
+    assert worker.under_way("dataset", REQUEST) is newer
+    worker._done(key, newer)
+    assert worker.under_way("dataset", REQUEST) is None and not worker.busy("dataset")
+
+
+def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
+    app = press(press(registered(), "Rehearse, free"), "Charge ε")
+    ledger, dataset_id = the(no_ledger)
+    with ledger.drawing(dataset_id):
+        start = time.monotonic()
+        next(each for each in app.button if each.label == "Publish, free").click()
+        sound(app.run())
+        assert time.monotonic() - start < 10
+        assert [each.value for each in app.error] == ["Another release is being drawn. Nothing was charged."]
+    assert "Published." in said(press(app, "Publish, free"))
+
+
+def test_a_look_while_somebody_draws_is_told_the_file_later(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = people()
+    ledger, dataset_id = held(no_ledger, rows)
+    state: dict[str, Any] = {"saw_true_values": True}
+    monkeypatch.setattr("streamlit.session_state", state)
+    source, told = own(rows, "age", on=ON, private=True), list[tuple[str, str]]()
+    monkeypatch.setattr(Ledger, "tell", noting(Ledger.tell, told))
+    with ledger.drawing(dataset_id):
+        start = time.monotonic()
+        tell_what_was_seen(account_in(ledger, dataset_id), source)
+        assert time.monotonic() - start < 5 and not told
+    tell_what_was_seen(account_in(ledger, dataset_id), source)
+    tell_what_was_seen(account_in(ledger, dataset_id), source)
+    assert told == [(dataset_id, SAW_TRUE_VALUES)]
+
+
+def noting(then: Any, told: list[tuple[str, str]]) -> Any:
+    """Writes down what a ledger was told once it is."""
+
+    def tell(ledger: Ledger, dataset_id: str, what: str, *parts: Any, **named: Any) -> None:
+        then(ledger, dataset_id, what, *parts, **named)
+        told.append((dataset_id, what))
+
+    return tell
+
+
+def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) -> None:
+    app = press(registered(), "Rehearse, free")
+    app.session_state[ADMITTED] = False
+    app = press(app, "Charge ε")
+    ledger, dataset_id = the(no_ledger)
+    assert CLOSED in said(app) and not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
+
+
+def test_what_ended_while_the_page_was_made_did_not_die(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draw of another process, between the look at the account and the words about it."""
+    app = press(registered(), "Rehearse, free")
+    ledger, dataset_id = the(no_ledger)
+    attempt = ledger.begin(dataset_id, {"format": "of another process"}, Price(first=10**9), STEWARD)
+    looks = list[int]()
+
+    def ends_now(of: str) -> bool:
+        looks.append(len(looks))
+        if len(looks) == 1:
+            with ledger.drawing(of) as connection:
+                book(connection, attempt, "failed", {"request": {}, "by": "Ada", "at": attempt.at, "reason": RAISED})
+        return False
+
+    monkeypatch.setattr("pages.release.view.busy", ends_now)
+    app = sound(app.run())
+    assert looks and "did not finish" not in said(app)
+    assert not any(each.label.startswith("The machine failed") for each in app.button)
