@@ -163,12 +163,15 @@ class Postgres(Engine):
     def _stream(self, query: str, values: dict[str, Any], *, most: int) -> list[tuple[Any, ...]]:
         """Row by row, so that an answer without end ends here."""
         rows = []
-        with self._connection().cursor() as cursor:
-            for row in cursor.stream(query, values):
-                rows.append(row)
-                if len(rows) > most:
-                    self.close()  # or the rest would be read before anything else
-                    break
+        try:
+            with self._connection().cursor() as cursor:
+                for row in cursor.stream(query, values):
+                    rows.append(row)
+                    if len(rows) > most:
+                        self.close()  # or the rest would be read before anything else
+                        break
+        except driver("psycopg", extra="engines").errors.QueryCanceled:  # the server looked at its clock first
+            raise DataError(self.allowance.too_slow) from None
         return rows
 
     def ask(self, query: str, values: Values, *, width: int) -> Any:
