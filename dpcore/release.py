@@ -22,7 +22,7 @@ from dpcore.core import (
 )
 from dpcore.core import Release as Drawn
 from dpcore.data.declared import Capped
-from dpcore.data.engines.tables import CountedTable
+from dpcore.data.engines.tables import CountedTable, Snapshot
 from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
@@ -142,6 +142,8 @@ def release(
             return known
         if sentence := _wrong_columns(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
+        if sentence := _other_cells(ledger.registration(dataset_id), request, table):
+            return Refused(sentence=sentence)
         version = ledger.version(dataset_id, table)
         if not version:
             return Refused(sentence=STRANGE)
@@ -201,6 +203,17 @@ def _wrong_columns(registration: Registration, request: Asked, table: Table) -> 
     named = {*columns, *filter(None, [registration.person_column])}
     missing = sorted(named - set(table.columns))
     return f"The file has no column named “{missing[0]}”." if missing else ""
+
+
+def _other_cells(registration: Registration, request: Asked, table: Table) -> str:
+    """Why counts in these cells answer no such question; no row has a say in it, so that it is free."""
+    if isinstance(table, Snapshot):
+        try:
+            for part in request.parts:
+                _dataset(part, registration, table.of_nobody())
+        except (DataError, ParameterError) as error:
+            return str(error)
+    return ""
 
 
 def _wrong_number(registration: Registration, table: Table) -> str:
