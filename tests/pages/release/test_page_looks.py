@@ -89,6 +89,7 @@ def test_a_look_is_known_before_the_first_true_value_is_shown(no_ledger: Path, m
     assert seen == [True]
 
 
+@pytest.mark.full
 def test_a_large_table_s_look_is_known(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = registered(no_ledger)
     monkeypatch.setattr(odometer, "QUICK_ROWS", 10)
@@ -133,6 +134,7 @@ def test_a_note_is_told_apart_by_the_rows(tmp_path: Path) -> None:
     assert (tmp_path / looks.FOLDER / "a1").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.full
 def test_bounds_read_off_a_stand_in_are_read_off_the_rows_that_are_registered(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,6 +130,7 @@ def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:
     assert "Published." in said(press(app, "Publish, free"))
 
 
+@pytest.mark.full
 def test_a_new_version_does_not_wait_for_whoever_draws(no_ledger: Path) -> None:
     app = registered()
     ledger, dataset_id = the(no_ledger)
