@@ -33,6 +33,7 @@ from dpcore.ledger.reading import account_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
+    RELEASE,
     Actor,
     Busy,
     Failed,
@@ -133,11 +134,12 @@ def release(
         dataset_id: under which the table is registered.
         request: what is to be released: one question, or several in one press.
         table: the private rows.
-        by: who asks; stewards and analysts may.
+        by: who asks; stewards and analysts may, and whoever has no role is refused.
         patience: seconds to wait while somebody else draws from the same data.
     """
     attempted = False
     try:
+        by.must_have_a_role(RELEASE)
         if known := ledger.find(dataset_id, request.digest):
             return known
         if sentence := _wrong_columns(ledger.registration(dataset_id), request, table):

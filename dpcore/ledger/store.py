@@ -24,7 +24,7 @@ from dpcore.ledger.chain import MACHINE_FAILED
 from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
 from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of, same_table
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
-from dpcore.ledger.records import DIED, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
+from dpcore.ledger.records import DIED, RELEASE, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
 from dpcore.ledger.schema import SCRIPT
 from dpcore.ledger.units import Price, Tally
 from dpcore.ledger.writing import book, insert, set_budget, today, written
@@ -158,6 +158,7 @@ class Ledger:
 
     def tell(self, dataset_id: str, what: str, by: Actor) -> None:
         """Write down that something happened, as that the steward saw true values."""
+        by.must_have_a_role("write in a ledger")
         with self._writing(dataset_id) as connection:
             insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
 
@@ -260,6 +261,7 @@ class Ledger:
 
     def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
         """Commit an attempt: from here on the price is held, whatever happens."""
+        by.must_have_a_role(RELEASE)
         asked, text, at = digest(request), canonical(request).decode(), today()
         name = _words(by.name, "name of who asks")
         with self._writing(dataset_id) as connection:
