@@ -9,16 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dpcore.ledger.checks import check, wrong_in
-from dpcore.ledger.connection import (
-    PATIENCE,
-    connected,
-    made_private,
-    on_the_disk,
-    schema_of,
-    sentences,
-    transaction,
-    turn,
-)
+from dpcore.ledger.connection import PATIENCE, connected, made_private, schema_of, sentences, transaction, turn
 from dpcore.ledger.fingerprint import SUFFIX
 from dpcore.ledger.reading import lines_in
 from dpcore.ledger.records import RESTORED, Actor, LedgerBusy, LedgerError
@@ -179,5 +170,14 @@ def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | 
         if _journal(path).exists():  # of a file that cannot be read: it must not meet the new one
             _journal(path).rename(_journal(beside))
         made.replace(path)
-        on_the_disk(path.parent)
+        _on_the_disk(path.parent)
     return beside if there else None
+
+
+def _on_the_disk(folder: Path) -> None:
+    if os.name == "posix":
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
