@@ -39,6 +39,8 @@ DPSCOPE = "0.1.0"
 PACKAGES = ("numpy", "opendp")
 WITHHELD = {"net-walk": "A walk over databases is approximate: nothing is proved of what it draws."}
 """Entries that are never released, with the reason."""
+UNPUBLISHED = "unpublished when drawn"
+"""Which stored releases count as charged previews of another: a certificate does not change when they are published."""
 SHARED = {
     *("format", "release_id", "request", "data", "version", "guarantee", "tuning", "software", "files", "by", "at"),
 }
@@ -125,7 +127,7 @@ def body_of(
         version: of the rows that were drawn from, counted from 1.
         before: the account, in which the attempt's price is held already.
         files: what was drawn.
-        unpublished: stored releases of these data that nobody published.
+        unpublished: stored releases of these data that nobody has published yet; they may be later.
         steward_saw: whether the steward saw true values.
         by: who asked.
         at: the day.
@@ -155,7 +157,7 @@ def body_of(
             },
         },
         **_each(request, registration.rows_a_person, files),
-        "tuning": {"charged_previews": unpublished},
+        "tuning": {"charged_previews": unpublished, "counted": UNPUBLISHED},
         "software": {name: importlib.metadata.version(name) for name in PACKAGES}
         | {"dpscope": DPSCOPE, "python": platform.python_version()},
         "files": {name: digest_of_bytes(contents) for name, contents in files.items()},

@@ -85,7 +85,11 @@ def _promise(body: Mapping[str, Any]) -> Iterator[str]:
         f"All of that budget is together at {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
         "The steward saw true values of these data." if claim["steward_saw_true_values"] else "",
         _counted(whole["machine_failures_declared"], "draw", "was declared failed by the machine and not charged"),
-        _counted(body["tuning"]["charged_previews"], "other charged draw", "of these data was not published"),
+        _counted(
+            body["tuning"]["charged_previews"],
+            "other charged draw",
+            "of these data was not published when this one was drawn",
+        ),
     )
 
 

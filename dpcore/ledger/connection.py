@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerError
+from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
 from dpcore.ledger.schema import APPLICATION, VERSION
 
 PATIENCE = 60.0
@@ -39,8 +39,9 @@ def sentences() -> Iterator[None]:
             raise LedgerBusy(TAKEN) from None
         if isinstance(error, sqlite3.IntegrityError):
             raise LedgerError(UNFIT) from None
-        unwritable = isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR
-        raise LedgerError(UNWRITABLE if unwritable else DAMAGED) from None
+        if isinstance(error, sqlite3.OperationalError) and code not in (0, sqlite3.SQLITE_ERROR):  # 0: no UTF-8
+            raise LedgerError(UNWRITABLE) from None
+        raise LedgerDamaged(DAMAGED) from None
     except OSError:
         raise LedgerError(UNWRITABLE) from None
     except OverflowError:  # a number or a file that SQLite has no room for
@@ -87,12 +88,13 @@ def connected(
         older: whether its schema may be older than this program's.
 
     Raises:
-        LedgerError: the file is not there, not a ledger, or of another version of its schema.
+        LedgerDamaged: the file is not a ledger.
+        LedgerError: it is not there, cannot be read now, or is of another version of its schema.
     """
-    if not path.is_file():
-        raise LedgerError("This ledger holds no such data set.")
     if path.is_symlink():  # beside another name there is another turn
         raise LedgerError("The ledger's file is a link to another: put the file itself there.")
+    if not path.is_file():
+        raise LedgerError("This ledger holds no such data set.")
     with sentences():
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
@@ -114,7 +116,7 @@ def _known(connection: sqlite3.Connection, *, older: bool) -> None:
     [application] = connection.execute("PRAGMA application_id").fetchone()
     schema = schema_of(connection)
     if application != APPLICATION or schema < 1:
-        raise LedgerError(DAMAGED)
+        raise LedgerDamaged(DAMAGED)
     if schema > VERSION:
         raise LedgerError(f"The ledger has schema {schema}; this program knows schema {VERSION}. Use a newer program.")
     if schema < VERSION and not older:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from dpcore.ledger.checks import check, wrong_in
+from dpcore.ledger.checks import check, damage_in, wrong_in
 from dpcore.ledger.connection import PATIENCE, connected, made_private, schema_of, sentences, transaction, turn
 from dpcore.ledger.fingerprint import SUFFIX
-from dpcore.ledger.reading import lines_in
+from dpcore.ledger.reading import RESTORES, copies_put_back_in, copies_told_in, lines_in
 from dpcore.ledger.records import RESTORED, Actor, LedgerBusy, LedgerError
 from dpcore.ledger.schema import KEYED, TABLES, TRIGGERS, VERSION
 from dpcore.ledger.store import Ledger
@@ -50,19 +51,21 @@ def _copied(source: sqlite3.Connection, path: Path) -> None:
 def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
     """Put a copy in the place of a file that is lost or does not add up; the old file is kept beside it.
 
-    What was charged after the copy was made is forgotten: the copy says so in an event, and certificates count those.
+    What was charged after the copy was made is forgotten. A note beside the file says so, which is there before the
+    copy is, and events in it: also those that the old file tells, where it can be read. Certificates count them.
 
     Returns:
         Where the old file is; None if there was none.
 
     Raises:
-        LedgerError: the ledger adds up as it is, or the copy does not.
+        LedgerError: the ledger adds up as it is, or the copy does not; or nobody knows whether the ledger does: it is a
+            link, of another schema, or cannot be read now.
     """
     by.must_be_steward("put a copy back")
     dataset_id = copy.stem if copy.suffix == SUFFIX else ""
     path = ledger.path(dataset_id)
-    with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path):
-        if path.exists() and not check(ledger, dataset_id):
+    with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path) as old:
+        if _there(path) and not damage_in(path, dataset_id):
             raise LedgerError("The ledger adds up as it is: nothing was put back.")
         if wrong := wrong_in(copy, dataset_id):
             raise LedgerError(wrong[0])
@@ -70,8 +73,40 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
         with connected(copy) as source:
             _copied(source, made)
         with connected(made) as connection, transaction(connection):
-            insert(connection, "events", f"{RESTORED} {len(lines_in(connection))}", by.name, today())
+            for event in _more_told(old, connection):
+                insert(connection, "events", *event)
+            times = copies_put_back_in(connection) + 1
+            for _ in range(times - copies_told_in(connection)):
+                insert(connection, "events", f"{RESTORED} {len(lines_in(connection))}", by.name, today())
+        _note(path, times)
         return _exchanged(path, made, dataset_id, kept="replaced")
+
+
+def _more_told(old: sqlite3.Connection | None, copy: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
+    """Events of the old file, where it can be read, that a copy has not."""
+    query = "SELECT what, by, at FROM events ORDER BY event"
+    known = Counter(copy.execute(query).fetchall())
+    try:
+        with sentences():
+            told = old.execute(query).fetchall() if old else []
+    except LedgerError:
+        return
+    for event in told:
+        if known[event]:
+            known[event] -= 1
+        elif all(isinstance(each, str) and each.isprintable() for each in event):
+            yield event
+
+
+def _note(path: Path, times: int) -> None:
+    """Write down beside a file how often a copy took its place: what was put back knows of no later time."""
+    folder = path.parent / RESTORES
+    with sentences():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for number in range(1, times + 1):
+            made_private(folder / f"{path.stem}-{number}")
+        _on_the_disk(folder)
+        _on_the_disk(path.parent)
 
 
 def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
@@ -128,16 +163,28 @@ def _held(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _held_if_legible(path: Path) -> Iterator[None]:
-    """The same for a file that may be lost or no database, in which nobody can write."""
+def _held_if_legible(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """The same for a file that may be lost or no database, in which nobody can write; then there is no connection."""
     with ExitStack() as stack:
+        connection = None
         try:
-            stack.enter_context(_held(stack.enter_context(connected(path, older=True))))
+            connection = stack.enter_context(connected(path, older=True))
+            stack.enter_context(_held(connection))
         except LedgerBusy:
             raise
         except LedgerError:
             pass
-        yield
+        yield connection
+
+
+def _there(path: Path) -> bool:
+    """Whether there is anything of this name, be it a link to nothing."""
+    with sentences():
+        try:
+            path.lstat()
+        except FileNotFoundError:
+            return False
+    return True
 
 
 def _unfinished(path: Path) -> Path:

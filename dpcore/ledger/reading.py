@@ -5,12 +5,27 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from dpcore.core import Neighbours
 from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of
-from dpcore.ledger.records import DIED, RAISED, RESTORED, Attempt, Failed, LedgerError, Registration, Spent, Stored
+from dpcore.ledger.connection import sentences
+from dpcore.ledger.records import (
+    DIED,
+    RAISED,
+    RESTORED,
+    Attempt,
+    Failed,
+    LedgerDamaged,
+    Registration,
+    Spent,
+    Stored,
+)
 from dpcore.ledger.units import Price, Tally
+
+RESTORES = "restores"
+"""In a ledger's folder: an empty note for each copy that took the place of a data set's file, which a copy has not."""
 
 
 def registration_in(connection: sqlite3.Connection) -> Registration:
@@ -19,7 +34,7 @@ def registration_in(connection: sqlite3.Connection) -> Registration:
         "SELECT dataset_id, name, relation, public_n, person_column, rows_a_person, salt, by, at FROM datasets"
     ).fetchone()
     if row is None:
-        raise LedgerError("This ledger holds no such data set.")
+        raise LedgerDamaged("This ledger holds no such data set.")
     names = ("dataset_id", "name", "neighbours", "public_n", "person_column", "rows_a_person", "salt", "by", "at")
     fixed = {"neighbours": Neighbours(row[2]), "measure": measure_in(connection)}
     return Registration(**dict(zip(names, row, strict=True)) | fixed)
@@ -37,14 +52,28 @@ def account_in(connection: sqlite3.Connection) -> Spent:
     spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
     allowed = connection.execute("SELECT first_nano, delta_atto FROM allowed").fetchone()
     [failures] = connection.execute("SELECT count(*) FROM charges WHERE outcome = ?", (MACHINE_FAILED,)).fetchone()
-    [restored] = connection.execute("SELECT count(*) FROM events WHERE what LIKE ?", (f"{RESTORED}%",)).fetchone()
     return Spent(
         budget=Price(first=allowed[0], delta=allowed[1], measure=measure),
         spent=Price(first=spent[0], delta=spent[1], measure=measure),
         begun=tuple(begun_in(connection)),
         machine_failures=failures,
-        copies_put_back=restored,
+        copies_put_back=copies_put_back_in(connection),
     )
+
+
+def copies_put_back_in(connection: sqlite3.Connection) -> int:
+    """How many copies took the place of an open file: by its events, or by the notes beside it if they are more."""
+    [place] = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
+    path = Path(place)
+    with sentences():
+        notes = list((path.parent / RESTORES).glob(f"{path.stem}-*"))
+    return max(copies_told_in(connection), len(notes))
+
+
+def copies_told_in(connection: sqlite3.Connection) -> int:
+    """How many events of an open file tell that a copy took its place."""
+    [told] = connection.execute("SELECT count(*) FROM events WHERE what LIKE ?", (f"{RESTORED}%",)).fetchone()
+    return int(told)
 
 
 def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -31,6 +31,10 @@ class LedgerBusy(LedgerError):
     """Somebody else writes."""
 
 
+class LedgerDamaged(LedgerError):
+    """The file can be read, and what is in it is no ledger: a copy may take its place."""
+
+
 class Role(enum.StrEnum):
     """What somebody may do."""
 

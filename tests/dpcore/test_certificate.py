@@ -69,7 +69,7 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
     assert verify(canonical(told), stored.files) == [] == verify(told, stored.files)
     assert against(canonical(told), ledger.lines(dataset_id)) == []
     assert told["guarantee"]["whole_data_set"]["spent"] == {"epsilon": "1.5", "delta": "0"}
-    assert told["tuning"] == {"charged_previews": 1}  # the second; the first is published
+    assert told["tuning"] == {"charged_previews": 1, "counted": "unpublished when drawn"}  # not the first
     assert told["guarantee"]["steward_saw_true_values"] is True
     assert stored.body["by"] == ANALYST.name
 

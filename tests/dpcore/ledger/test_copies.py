@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +17,12 @@ from dpcore.commands import main
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
 from dpcore.ledger.copies import backup, migrate, restore
-from dpcore.ledger.records import Failed, LedgerError, Refused, Stored
+from dpcore.ledger.reading import RESTORES
+from dpcore.ledger.records import UNWRITABLE, Failed, LedgerError, Refused, Stored
 from dpcore.ledger.schema import KEYED, VERSION
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
-from dpcore.release import release
+from dpcore.release import SAW_TRUE_VALUES, release
 from tests.kit.ledgers import ANALYST, SCHEMA_1, STEWARD, few_rows, of_schema_1, registered, request_of
 
 
@@ -160,3 +164,146 @@ def test_a_copy_that_does_not_add_up_or_is_none_is_not_put_back(tmp_path: Path) 
     for name in ("notes.sqlite", f"{dataset_id}.db", "../x.sqlite"):
         with pytest.raises(LedgerError, match="no such data set"):
             restore(ledger, tmp_path / name, STEWARD)
+
+
+def copies_put_back(ledger: Ledger, dataset_id: str, draw: int) -> int:
+    """As the next certificate says it."""
+    came = release(ledger, dataset_id, request_of(epsilon=0.25, draw=draw), few_rows(), ANALYST)
+    assert isinstance(came, Stored) and check(ledger, dataset_id) == []
+    said = certificate(came)["guarantee"]["whole_data_set"]["copies_put_back"]
+    assert ledger.account(dataset_id).copies_put_back == said
+    return int(said)
+
+
+def test_a_certificate_counts_every_copy_that_was_put_back_though_the_copy_knows_of_none(tmp_path: Path) -> None:
+    """Else the same question could be drawn, forgotten, and drawn again until its answer pleases."""
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    copy, path = backup(ledger, dataset_id, tmp_path / "copy"), ledger.path(dataset_id)
+    for times in (1, 2, 3):
+        assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+        path.unlink()
+        restore(ledger, copy, STEWARD)
+        assert ledger.account(dataset_id).copies_put_back == times
+    assert copies_put_back(ledger, dataset_id, 2) == 3
+    shutil.copy(copy, path)  # by hand: the notes beside the file stay
+    assert copies_put_back(ledger, dataset_id, 3) == 3
+    path.unlink()
+    restore(ledger, copy, STEWARD)
+    again = backup(ledger, dataset_id, tmp_path / "again")
+    elsewhere = Ledger(tmp_path / "again")
+    assert again == elsewhere.path(dataset_id) and elsewhere.account(dataset_id).copies_put_back == 4
+
+
+def test_what_a_replaced_file_tells_is_told_by_the_copy_in_its_place(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    copy, path = backup(ledger, dataset_id, tmp_path / "copy"), ledger.path(dataset_id)
+    path.unlink()
+    restore(ledger, copy, STEWARD)
+    ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    shutil.rmtree(ledger.folder / RESTORES)  # as a ledger that an older program put back
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("DROP TRIGGER draws_never_go")
+    restore(ledger, copy, STEWARD)
+    assert copies_put_back(ledger, dataset_id, 1) == 2
+    [came] = ledger.stored(dataset_id)
+    assert certificate(came)["guarantee"]["steward_saw_true_values"] is True
+
+
+def of_a_newer_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+
+
+def of_an_older_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION - 1}")
+
+
+def a_link(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.rename(elsewhere := path.parent.parent / "elsewhere")
+    path.symlink_to(elsewhere)
+
+
+def a_link_to_a_disk_that_is_not_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.unlink()
+    path.symlink_to(path.parent.parent / "nowhere")
+
+
+def a_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def analyzed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ANALYZE")
+
+
+def not_readable_now(code: int) -> Callable[[Path, pytest.MonkeyPatch], None]:
+    """A disk or a right that fails as SQLite tells it, for the ledger's own file alone."""
+
+    def changed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        usual: Callable[..., sqlite3.Connection] = sqlite3.connect
+
+        def connect(place: Path, **options: Any) -> sqlite3.Connection:
+            if place == path:
+                error = sqlite3.OperationalError("disk I/O error or unable to open database file")
+                error.sqlite_errorcode = code
+                raise error
+            return usual(place, **options)
+
+        monkeypatch.setattr(sqlite3, "connect", connect)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        pytest.param(of_a_newer_schema, "Use a newer program", id="newer schema"),
+        pytest.param(of_an_older_schema, "ledger migrate", id="older schema"),
+        pytest.param(a_link, "is a link to another", id="link"),
+        pytest.param(a_link_to_a_disk_that_is_not_there, "is a link to another", id="dangling link"),
+        pytest.param(a_folder, "no such data set", id="folder"),
+        pytest.param(not_readable_now(sqlite3.SQLITE_IOERR_READ), UNWRITABLE, id="I/O error"),
+        pytest.param(not_readable_now(sqlite3.SQLITE_CANTOPEN), UNWRITABLE, id="no right"),
+        pytest.param(analyzed, "adds up as it is", id="analyzed"),
+    ],
+)
+def test_a_file_of_which_nobody_knows_that_it_is_damaged_keeps_its_place(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: Callable[[Path, pytest.MonkeyPatch], None],
+    sentence: str,
+) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    copy, path = backup(ledger, dataset_id, tmp_path / "copy"), ledger.path(dataset_id)
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    changed(path, monkeypatch)
+    before = path.lstat()
+    with pytest.raises(LedgerError, match=sentence):
+        restore(ledger, copy, STEWARD)
+    after = path.lstat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert not list(ledger.folder.glob("*.replaced*")) and not (ledger.folder / RESTORES).exists()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TRIGGER charges_never_change; UPDATE charges SET first_nano = 1 WHERE entry = 1",
+        "DROP TRIGGER datasets_never_go; DELETE FROM datasets",
+        "INSERT INTO events VALUES (1, CAST(x'ff' AS TEXT), 'Eve', 'day')",
+        "DROP TABLE events",
+    ],
+)
+def test_a_file_whose_chain_fails_is_replaced(tmp_path: Path, sql: str) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    copy, path = backup(ledger, dataset_id, tmp_path / "copy"), ledger.path(dataset_id)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(sql)
+    contents = path.read_bytes()
+    kept = restore(ledger, copy, STEWARD)
+    assert kept is not None and kept.read_bytes() == contents
+    assert copies_put_back(ledger, dataset_id, 2) == 1
