@@ -17,6 +17,7 @@ from pages.shell.session import BARRED, WAITS, is_steward, upload
 STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
 SPENT = "Privacy spent: **ε = 0**. "
 _spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
+_warned: ContextVar[bool] = ContextVar("whether the line says that true values are seen, of this run", default=False)
 _line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
 _slot: ContextVar[DeltaGenerator] = ContextVar("place of the data in use, beside the line, of this run")
 
@@ -42,6 +43,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
         release: whether what the page shows may be drawn once and charged, where a ledger holds the data.
     """
     _spent.set(spent or SPENT)
+    _warned.set(False)
     held = (held_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
     left, middle, right = st.columns([7, 3, 2] if private else [9, 1, 2], vertical_alignment="center")
@@ -95,6 +97,7 @@ def may_show(data: Data) -> bool:
         return False
     st.session_state["saw_true_values"] = True
     say(":orange-badge[not protected] You see true values of private data: guarantee void for what you saw.")
+    _warned.set(True)
     # Streamlit's own tables offer themselves as files; so do pictures, unless they are told not to.
     st.html("<style>[data-testid='stElementToolbar'] { display: none; }</style>")
     return True
@@ -106,5 +109,7 @@ def slot() -> DeltaGenerator:
 
 
 def say(text: str) -> None:
-    """Write the line on top: what was spent, and what the numbers below are."""
+    """Write the line on top: what was spent, and what the numbers below are; that true values are seen stays."""
+    if _warned.get():
+        return
     _line.get().markdown(_spent.get() + text, width="content")
