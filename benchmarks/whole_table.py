@@ -83,9 +83,10 @@ def released(dataset: Dataset, *, ways: int, epsilon: float, judged: int) -> tup
     for _ in range(REPEATS):
         start = time.perf_counter()
         release: RowsRelease = mechanism.run(mechanism.prepare(dataset, problem), Secure())
-        release.table()
+        rows = release.rows()
+        release.table(rows=rows)
         seconds.append(time.perf_counter() - start)
-        distances.append(apart(shares(release.rows(), dataset.domain.sizes, ways=judged), truth))
+        distances.append(apart(shares(rows, dataset.domain.sizes, ways=judged), truth))
     return distances, seconds, mechanism.plan(problem).kinds.ways
 
 

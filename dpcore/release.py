@@ -22,7 +22,7 @@ from dpcore.core import (
 )
 from dpcore.core import Release as Drawn
 from dpcore.data.declared import Capped
-from dpcore.data.engines.tables import CountedTable
+from dpcore.data.engines.tables import CountedTable, Snapshot
 from dpcore.data.reading.tables import Table
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
@@ -33,6 +33,7 @@ from dpcore.ledger.reading import account_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
+    RELEASE,
     Actor,
     Busy,
     Failed,
@@ -133,14 +134,17 @@ def release(
         dataset_id: under which the table is registered.
         request: what is to be released: one question, or several in one press.
         table: the private rows.
-        by: who asks; stewards and analysts may.
+        by: who asks; stewards and analysts may, and whoever has no role is refused.
         patience: seconds to wait while somebody else draws from the same data.
     """
     attempted = False
     try:
+        by.must_have_a_role(RELEASE)
         if known := ledger.find(dataset_id, request.digest):
             return known
         if sentence := _wrong_columns(ledger.registration(dataset_id), request, table):
+            return Refused(sentence=sentence)
+        if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
         version = ledger.version(dataset_id, table)
         if not version:
@@ -201,6 +205,17 @@ def _wrong_columns(registration: Registration, request: Asked, table: Table) -> 
     named = {*columns, *filter(None, [registration.person_column])}
     missing = sorted(named - set(table.columns))
     return f"The file has no column named “{missing[0]}”." if missing else ""
+
+
+def _other_cells(registration: Registration, request: Asked, table: Table) -> str:
+    """Why counts in these cells answer no such question; no row has a say in it, so that it is free."""
+    if isinstance(table, Snapshot):
+        try:
+            for part in request.parts:
+                _dataset(part, registration, table.of_nobody())
+        except (DataError, ParameterError) as error:
+            return str(error)
+    return ""
 
 
 def _wrong_number(registration: Registration, table: Table) -> str:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
 from dpcore import Neighbours, ParameterError, Preview, Problem, catalogue
 from dpcore.core import Entry, HistogramState, Queries
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Truth
+from dpcore.data.engines.embedded import Embedded
+from dpcore.data.engines.tables import open_table
 from dpcore.experiments.measure import finish, measure
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Thresholds
@@ -81,6 +87,18 @@ def test_a_report_prints_no_truth() -> None:
     report = finish(measure(mechanism, dataset, mechanism.prepare(dataset, problem), Preview(1), trials=5))
     assert report.truth[0] == PLANTED / dataset.n
     assert f"{report.truth[0]:.4f}" not in repr(report)
+
+
+def test_no_number_of_rows_of_an_engine_is_printed(tmp_path: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"COPY (SELECT true AS smoker FROM range({PLANTED})) TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)"
+        )
+    table = open_table(Embedded(path=tmp_path), name="people")
+    snapshot = table.snapshot(DeclaredTable(columns=(DeclaredColumn(name="smoker", on=Truth()),)))
+    assert table.row_count == snapshot.row_count == PLANTED
+    assert not shown([table, snapshot])
+    assert (repr(table), repr(snapshot)) == ("EngineTable('people', columns=1)", "Snapshot('people', columns=1)")
 
 
 def test_what_prints_its_counts_is_caught() -> None:

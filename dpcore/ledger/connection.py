@@ -65,6 +65,16 @@ def made_private(path: Path) -> None:
         made.unlink()
 
 
+def on_the_disk(folder: Path) -> None:
+    """Have the names in a folder be on the disk; only POSIX opens folders."""
+    if os.name == "posix":
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
 @contextmanager
 def connected(
     path: Path, *, patience: float = PATIENCE, fresh: bool = False, older: bool = False

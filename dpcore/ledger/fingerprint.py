@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Protocol
 
 from dpcore.ledger.connection import sentences
+from dpcore.ledger.looks import print_of_name
 from dpcore.ledger.records import LedgerError
 
 KEY_BYTES = 32
 KEY_FILE = "fingerprint.key"
+DIGITS = 64
+"""Of a digest."""
 SUFFIX = ".sqlite"
 """Of a data set's file."""
 NAME = "[0-9a-f]{32}"
@@ -31,6 +34,10 @@ class Rows(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
+
+    @property
+    def kept_as(self) -> str:
+        """The name of the table if an engine keeps it, of which the rows here are counts; else empty."""
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
         """Each row's texts in these columns, None where a cell is missing."""
@@ -73,13 +80,22 @@ def key_of(folder: Path) -> bytes:
 
 
 def fingerprint(rows: Rows, *, key: bytes) -> str:
-    """HMAC-SHA-256 of the columns' names and of the sum of each row's own HMAC (Clarke et al. 2003, MSet-Add-Hash)."""
+    """HMAC-SHA-256 of the columns' names and of the sum of each row's own HMAC (Clarke et al. 2003, MSet-Add-Hash).
+
+    Of counts that an engine made, the digest of its table's name stands before it: see ``same_table``.
+    """
     columns = sorted(rows.columns)
     total = 0
     for row in rows.texts(columns):
         total += int.from_bytes(hmac.digest(key, b"row" + _packed(row), hashlib.sha256))
     whole = (total % 2**256).to_bytes(32)
-    return hmac.digest(key, b"rows" + whole + _packed(columns), hashlib.sha256).hex()
+    kept = print_of_name(rows.kept_as, key=key) if rows.kept_as else ""
+    return kept + hmac.digest(key, b"rows" + whole + _packed(columns), hashlib.sha256).hex()
+
+
+def same_table(one: str, other: str) -> bool:
+    """Whether two prints are of counts of one engine's table, whatever was declared and whenever they were made."""
+    return one[:-DIGITS] == other[:-DIGITS] != ""
 
 
 def _packed(texts: Sequence[str | None]) -> bytes:

@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Iterable
 from pathlib import Path
 
-from dpcore.ledger.connection import made_private, sentences
+from dpcore.ledger.connection import made_private, on_the_disk, sentences
 
 FOLDER = "looks"
 """In a ledger's folder."""
@@ -23,7 +23,7 @@ def print_of_name(name: str, *, key: bytes) -> str:
 
 
 def note_look(folder: Path, print_of_rows: str) -> None:
-    """Write down that true values of these rows may be seen from now on.
+    """Write down that true values of these rows may be seen from now on; it is on the disk when this returns.
 
     Raises:
         LedgerError: it cannot be written.
@@ -32,6 +32,8 @@ def note_look(folder: Path, print_of_rows: str) -> None:
         place = folder / FOLDER
         place.mkdir(mode=0o700, exist_ok=True)
         made_private(place / print_of_rows)
+        on_the_disk(place)
+        on_the_disk(folder)
 
 
 def looked_at(folder: Path, prints: Iterable[str]) -> bool:

@@ -18,6 +18,8 @@ UNWRITABLE = "The ledger could not be written. Nothing was charged or shown."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
 RESTORED = "a copy was put back that ends at entry"
 """How the event of it begins; certificates count such events."""
+RELEASE = "release"
+"""What somebody may or may not do."""
 DAMAGED = "The ledger cannot be read. Restore a backup."
 
 
@@ -47,7 +49,13 @@ class Actor:
     """Who does something."""
 
     name: str
-    role: Role = Role.ANALYST
+    role: Role | None = Role.ANALYST
+    """None for whoever may only see what is published."""
+
+    def must_have_a_role(self, what: str) -> None:
+        """Raise LedgerError unless this is a steward or an analyst."""
+        if self.role is None:
+            raise LedgerError(f"Only stewards and analysts may {what}.")
 
     def must_be_steward(self, what: str) -> None:
         """Raise LedgerError unless this is the data's steward."""

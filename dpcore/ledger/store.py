@@ -22,14 +22,15 @@ from dpcore.data.declared import MOST_PERSON_ROWS
 from dpcore.ledger.canonical import canonical, digest, fresh_salt
 from dpcore.ledger.chain import MACHINE_FAILED
 from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
-from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of
+from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of, same_table
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
-from dpcore.ledger.records import DIED, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
+from dpcore.ledger.records import DIED, RELEASE, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
 from dpcore.ledger.schema import SCRIPT
 from dpcore.ledger.units import Price, Tally
 from dpcore.ledger.writing import book, insert, set_budget, today, written
 
 MOST_WORDS = 200
+COUNTED = "Counts of this engine's table are registered already: register these as a new version of them."
 
 
 def _words(text: str, what: str) -> str:
@@ -95,8 +96,13 @@ class Ledger:
         """One at a time says which rows these are; raises LedgerError if another data set holds them."""
         with turn(self.folder / "registering.turn", patience=PATIENCE):
             for dataset_id in self.dataset_ids():
-                if dataset_id != under and print_of_rows in self.fingerprints(dataset_id):
+                if dataset_id == under:
+                    continue
+                known = self.fingerprints(dataset_id)
+                if print_of_rows in known:
                     raise LedgerError("These rows are registered already, under the budget they have.")
+                if any(same_table(print_of_rows, each) for each in known):
+                    raise LedgerError(COUNTED)
             yield
 
     def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
@@ -152,6 +158,7 @@ class Ledger:
 
     def tell(self, dataset_id: str, what: str, by: Actor) -> None:
         """Write down that something happened, as that the steward saw true values."""
+        by.must_have_a_role("write in a ledger")
         with self._writing(dataset_id) as connection:
             insert(connection, "events", _words(what, "event"), _words(by.name, "name"), today())
 
@@ -254,6 +261,7 @@ class Ledger:
 
     def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
         """Commit an attempt: from here on the price is held, whatever happens."""
+        by.must_have_a_role(RELEASE)
         asked, text, at = digest(request), canonical(request).decode(), today()
         name = _words(by.name, "name of who asks")
         with self._writing(dataset_id) as connection:

@@ -114,14 +114,14 @@ def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[fl
 def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, None, Plan]:
     """Share a total loss among the questions that are not pinned; yields the fraction done.
 
-    What all cost together is at most the total, and less than it by rounding only. Where all noise is Gaussian that is
-    less than the sum of the losses: those that are not pinned grow by a common factor.
+    What all cost together (each person, where persons are protected) is at most the total, and less than it by rounding
+    only. Where all noise is Gaussian that is less than the sum of the losses: those not pinned grow by a common factor.
 
     Raises:
         ParameterError: pinned questions leave too little for the others.
     """
     free = [place for place, question in enumerate(plan.questions) if not question.pinned]
-    left = total - math.fsum(question.epsilon for question in plan.questions if question.pinned)
+    left = total / _units(plan) - math.fsum(question.epsilon for question in plan.questions if question.pinned)
     if not free:
         return plan
     if not left >= LEAST_SHARE * len(free):
@@ -148,6 +148,11 @@ def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, No
     return _grown(plan.with_losses(dict(zip(free, _rounded(losses), strict=True))), free, total=total)
 
 
+def _units(plan: Plan) -> int:
+    """By so much more a person loses than one of its rows: questions have losses of rows, the total is a person's."""
+    return plan.table.person_rows if plan.table.person else 1
+
+
 def _rounded(losses: Floats) -> list[float]:
     """Down, to DIGITS digits."""
     scale = 10**DIGITS
@@ -156,7 +161,7 @@ def _rounded(losses: Floats) -> list[float]:
 
 def _grown(plan: Plan, free: list[int], *, total: float) -> Plan:
     """The plan with the losses at these places times the largest common factor at which it costs the total at most."""
-    if plan.cost.epsilon >= sum(question.epsilon for question in plan.questions) * SUMS:
+    if plan.cost.epsilon >= sum(question.epsilon for question in plan.questions) * _units(plan) * SUMS:
         return plan
     losses = np.array([plan.questions[place].epsilon for place in free])
     low, high = 1.0, max(1.0, GRID[-1] / losses.max())

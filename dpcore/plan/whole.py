@@ -89,5 +89,5 @@ def rehearsed_table(
         apart=distances(made, truth, sets=pairs, n=n),
         worst=np.array([np.abs(made[pair] - truth[pair]).max() / n for pair in pairs]),
         within=np.array([release.off_by(pair, rows[None], beta=beta)[0] / n for pair in pairs]),
-        rows=release.table(),
+        rows=release.table(rows=rows),
     )

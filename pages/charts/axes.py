@@ -37,6 +37,8 @@ MARGIN = 0.04
 """Of the picture's side left free beyond the outermost marks."""
 
 
+ROUND = (1, 1.5, 2, 3, 5, 7, 10)
+"""Where an axis may end that is to stay."""
 CLEAR = 0.09
 """Share of the axis that a name keeps free of numbers on either side."""
 MOST_ACROSS, MOST_FLAT = 24, 6
@@ -46,6 +48,16 @@ MOST_ACROSS, MOST_FLAT = 24, 6
 def printed(text: str) -> str:
     """Text that shows as it is, line by line: Plotly reads markup in words, and people's labels may hold some."""
     return html.escape(text, quote=False).replace("\n", "<br>")
+
+
+def above(value: float) -> float:
+    """The next round number from a positive one: what changes little stays on the same axis.
+
+    >>> [above(value) for value in (0.0131, 2.0, 61)]
+    [0.015, 2.0, 70.0]
+    """
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(float(f"{each * power:.3g}") for each in ROUND if each * power >= value * (1 - 1e-9))
 
 
 def reach(axis: Axis, marks: Iterable[Mark], *, across: bool) -> tuple[float, float]:

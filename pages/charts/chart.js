@@ -5,6 +5,7 @@ const TICK = 600; // milliseconds a frame is shown while playing
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
+const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
 const charts = new Map();
 let library;
 
@@ -27,7 +28,7 @@ export async function draw(component) {
   const chart = charts.get(parentElement) ?? create(parentElement);
   // The setters are new in every run.
   chart.plot.dataset.waiting = "";
-  Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
+  Object.assign(chart, { previewed: undefined, send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
   const Plotly = await plotly();
   if (chart.figure !== data) return; // a later run was faster
   if (chart.frame >= data.frames.length) chart.frame = 0;
@@ -118,14 +119,41 @@ function shorten(trace) {
 
 // Another state of the figure, shown while a slider moves; the next draw() is the true one again.
 // Its frame stays where it is; neither that nor any word in it is measured, which is most of the work.
-export async function preview(chart, { data, layout, caption }) {
-  const Plotly = await plotly(), { l, r, t, b } = chart.plot._fullLayout._size;
+// Where the layout is that of the last state, the lines that changed are all that is drawn anew; a heat map is drawn whole.
+export async function preview(chart, state, pool, caption) {
+  const Plotly = await plotly(), { l, r, t, b } = chart.plot._fullLayout._size, last = chart.previewed;
+  const whole = ([same, fields]) => ({ ...pool[same], ...chosen(fields, Object.keys(fields)) });
+  const chosen = (fields, names) => Object.fromEntries(names.map((name) => [name, pool[fields[name]]]));
   chart.short.textContent = caption;
+  chart.previewed = state;
+  if (last && alike(last, state)) {
+    const changes = state.data.map(([, fields], place) => [
+      place, fields, Object.keys(fields).filter((name) => fields[name] !== last.data[place][1][name]),
+    ]).filter(([, , names]) => names.length);
+    const traces = changes.map(([place]) => place);
+    if (!traces.some((place) => chart.plot.data[place].type === "heatmap")) {
+      // Not awaited: Plotly may never say that an animation has ended.
+      if (traces.length) {
+        Plotly.animate(chart.plot, { data: changes.map(([, fields, names]) => chosen(fields, names)), traces }, AT_ONCE);
+      }
+      return;
+    }
+  }
+  const data = state.data.map(whole), layout = whole(state.layout);
   const wide = sized(chart, { data, layout }, chart.plot._fullLayout.width);
   for (const name of Object.keys(wide)) {
     if (/^[xy]axis/.test(name)) Object.assign(wide[name], { automargin: false, ticklabeloverflow: "allow" });
   }
   await Plotly.react(chart.plot, data, { ...wide, margin: { l, r, t, b, autoexpand: false } }, CONFIG);
+}
+
+// Whether two states differ in arrays alone; a marker is no array.
+function alike(one, other) {
+  const same = (a, b) => a[0] === b[0] && Object.keys(a[1]).join() === Object.keys(b[1]).join();
+  const equal = (a, b, names) => names.every((name) => a[1][name] === b[1][name]);
+  return one.data.length === other.data.length && same(one.layout, other.layout)
+    && equal(one.layout, other.layout, Object.keys(one.layout[1]))
+    && one.data.every((trace, place) => same(trace, other.data[place]) && equal(trace, other.data[place], ["marker", "text"]));
 }
 
 function watch(chart, Plotly) {
@@ -170,9 +198,7 @@ function show(chart, place) {
     });
   } else {
     // Not awaited: Plotly may never say that an animation has ended.
-    window.Plotly.animate(chart.plot, { data, traces }, {
-      mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false },
-    });
+    window.Plotly.animate(chart.plot, { data, traces }, AT_ONCE);
   }
 }
 

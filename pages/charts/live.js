@@ -51,8 +51,17 @@ export function line(component) {
 
 export function hold({ parentElement, data }) {
   parts.set(parentElement, {});
-  states = data;
+  states = { ...data, pool: data.pool?.map(unpacked) };
   parentElement.dataset.stops = data.texts ? Object.values(data.texts)[0]?.length ?? 0 : 0;
+}
+
+// Many numbers come as 16 bits each, above the least of them: in one row, or in rows of the same length.
+function unpacked(value, _, pool) {
+  if (value?.both) return { ...pool[value.both[0]], ...pool[value.both[1]] };
+  if (!value?.packed) return value;
+  const { packed, low, tens, across } = value, bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const all = Array.from(new Uint16Array(bytes.buffer), (step) => (step === 65535 ? null : (low + step) / tens));
+  return across ? Array.from({ length: all.length / across }, (_, row) => all.slice(row * across, (row + 1) * across)) : all;
 }
 
 export function forget(parentElement) {
@@ -76,14 +85,10 @@ async function follow(place) {
 
 async function show(place) {
   const began = performance.now(), { pool, charts, texts } = states;
-  const whole = ([same, fields]) => ({
-    ...pool[same], ...Object.fromEntries(Object.entries(fields).map(([name, index]) => [name, pool[index]])),
-  });
   for (const { key, place: where } of parts.values()) if (texts[key]) where.textContent = texts[key][place];
   for (const chart of mounted()) {
     const found = charts[chart.figure.key]?.[place];
-    if (!found) continue;
-    await preview(chart, { data: found.data.map(whole), layout: whole(found.layout), caption: texts[chart.figure.key]?.[place] ?? "" });
+    if (found) await preview(chart, found, pool, texts[chart.figure.key]?.[place] ?? "");
   }
   document.documentElement.dataset.dpscopeStep = (performance.now() - began).toFixed(1);
 }

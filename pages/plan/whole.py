@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
+from dpcore.core import Neighbours
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.plan.whole import WholeRehearsal, rehearsed_table
@@ -64,7 +66,7 @@ def whole_table(declared: Declared) -> None:
         )
         st.dataframe(found.rows.head(SHOWN), hide_index=True)
         st.caption("Made of made-up rows: nothing of your data. A release has your columns' own pairs, nearly.")
-        show_code("Of your own rows, in Python", key="plan_whole_code", write=lambda: _code(mechanism))
+        show_code("Of your own rows, in Python", key="plan_whole_code", write=lambda: code(declared, picked, mechanism))
 
 
 def _measured(found: WholeRehearsal) -> str:
@@ -123,16 +125,27 @@ def _sentence(found: WholeRehearsal) -> str:
     return f"{text}; of pairs nothing is promised."
 
 
-def _code(mechanism: WholeTable) -> str:
-    """The snippet."""
-    return f"""import dpcore
-from dpcore.data.attributes import Marginals
-
-# table: a DeclaredTable; df: your DataFrame
-dataset = (reading := table.whole()).from_frame(df)
-queries = Marginals(domain=reading.domain, ways=2)
-problem = dpcore.Problem(domain=reading.domain, queries=queries, n=len(df))
-mechanism = dpcore.entry("{KEY}").make(epsilon={mechanism.epsilon!r}, delta={mechanism.delta!r})
-release = mechanism.run(mechanism.prepare(dataset, problem), dpcore.Preview(seed={SEED}))  # simulated: not private
-rows = release.table()   # rows of nobody, with your columns' names, kinds and labels
-"""
+def code(declared: Declared, picked: Sequence[str], mechanism: WholeTable) -> str:
+    """The snippet: the same columns, relation, n and persons, so that it makes the promise that the page prints."""
+    about = "n=len(df)"
+    if declared.neighbours is Neighbours.ADD_REMOVE_ONE:  # how many rows there are is private: a public n is named
+        about = f"n={declared.n}, neighbours=dpcore.Neighbours.ADD_REMOVE_ONE"
+    imports, guarantee = ["import dpcore", "from dpcore.data.attributes import Marginals"], "release.guarantee"
+    if declared.table.person:
+        imports.append("from dpcore.privacy.composition import per_person")
+        guarantee = f"per_person({guarantee}, {declared.table.person_rows})"
+    lines = [
+        *imports,
+        "",
+        "# table: a DeclaredTable; df: your DataFrame",
+        f"reading = table.whole({', '.join(map(repr, picked))})",
+        "dataset = reading.from_frame(df)",
+        "queries = Marginals(domain=reading.domain, ways=2)",
+        f"problem = dpcore.Problem(domain=reading.domain, queries=queries, {about})",
+        f'mechanism = dpcore.entry("{KEY}").make(epsilon={mechanism.epsilon!r}, delta={mechanism.delta!r})',
+        f"sampler = dpcore.Preview(seed={SEED})  # simulated: not private",
+        "release = mechanism.run(mechanism.prepare(dataset, problem), sampler)",
+        f"guarantee = {guarantee}",
+        "rows = release.table()  # of nobody, with your columns' names, kinds and labels",
+    ]
+    return "\n".join(lines) + "\n"

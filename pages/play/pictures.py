@@ -11,9 +11,10 @@ from dpcore.core import Dataset, Floats, exactly
 from dpcore.data.domains import Grid, Line
 from dpcore.experiments.measure import ErrorReport
 from dpcore.limits.bounds.applicable import lower_bound
+from pages.charts.axes import above, reach
 from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MOST_FRAMES, most_rows, released_map, true_map
-from pages.charts.picture import Outline, Picture, Region
+from pages.charts.picture import Axis, Outline, Picture, Region
 from pages.charts.words import percent, rows
 from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
@@ -85,8 +86,17 @@ def _bars(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
     if view.query is not None and isinstance(domain, Line):
         asked = Region(role="theory", x=edges(domain, view.query.cells[0]))
         picture = dataclasses.replace(picture, marks=[*picture.marks, asked])
-    height = HEIGHT if isinstance(domain, Line) else picture.height
-    return {"data_chart": dataclasses.replace(picture, height=height)}
+    if not isinstance(domain, Line):
+        return {"data_chart": picture}
+    return {"data_chart": dataclasses.replace(picture, height=HEIGHT, y=picture.y if view.log else _steady(picture))}
+
+
+def _steady(picture: Picture) -> Axis:
+    """The axis of counts with round ends, which neighbouring stops of the slider share."""
+    every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
+    low, high = reach(picture.y, every, across=False)
+    high = above(high)
+    return dataclasses.replace(picture.y, low=np.floor(10 * low / high) * high / 10, high=high)
 
 
 def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, Picture]:

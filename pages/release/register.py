@@ -14,6 +14,7 @@ from dpcore.ledger.units import Price
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor
 from pages.shell.ledger.held import PATIENT, account_in, rows_of
+from pages.shell.ledger.looks import tell_of_unheard
 from pages.shell.ledger.odometer import spent_words
 from pages.shell.private.chip import escaped
 from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
@@ -76,6 +77,7 @@ def register(ledger: Ledger, source: Source) -> None:
         "Register", type="primary", key="ledger_register", disabled=same is None or not name.strip() or n is None
     ):
         try:
+            tell_of_unheard(source)
             if same:
                 with ledger.turn(same, patience=PATIENT):  # whoever draws has it, and may for long
                     ledger.add_version(same, rows_of(source), actor())

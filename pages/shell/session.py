@@ -25,7 +25,12 @@ from dpcore.plan.questions import Plan
 
 Result = TypeVar("Result")
 Input = str | float | None
-OWN_NOTES = {"gate", "page", "carried", "linked", "file_turn", "steward_choice", "steward_ended", "steward_admitted"}
+UNTOLD, UNHEARD = "looks_untold", "looks_unheard"
+"""In the session: keyed digests of rows looked at that no ledger was told of; and whether there was none to tell."""
+OWN_NOTES = {
+    "gate", "page", "carried", "linked", "file_turn",
+    "steward_choice", "steward_ended", "steward_admitted", UNTOLD, UNHEARD,
+}  # fmt: skip
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
 
 FILLED_PUBLIC = "filled_public"

@@ -95,8 +95,16 @@ def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-def test_a_presented_link_fits_a_phone(page: Page, server: Server) -> None:
-    visit(page, server, "learn?present=1&lesson=median", "median_success_chart")
+@pytest.mark.parametrize(
+    ("link", "chart"),
+    [
+        ("learn?present=1&lesson=median", "median_success_chart"),
+        pytest.param("?present=1", "data_chart", marks=pytest.mark.full),
+    ],
+    ids=["lesson", "home"],
+)
+def test_a_presented_link_fits_a_phone(page: Page, server: Server, link: str, chart: str) -> None:
+    visit(page, server, link, chart)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE["width"]
 
 

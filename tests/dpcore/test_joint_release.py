@@ -144,6 +144,7 @@ class TwoColumns:
     """Stands for a table of "a", "b" and "person"."""
 
     columns = ("a", "b", "person")
+    dataset = Table.dataset
 
     def __init__(self, rows: Rows) -> None:
         self.cells = {name: np.array([row[place] for row in rows], dtype=np.int64) for name, place in COLUMNS.items()}

@@ -17,7 +17,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
-from dpcore.ledger.records import DIED, RAISED, Busy, Failed, Refused, Stored
+from dpcore.ledger.records import DIED, RAISED, Actor, Busy, Failed, LedgerError, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells, Rectangles
@@ -42,6 +42,22 @@ def test_a_release_is_charged_once_and_given_back_free(tmp_path: Path) -> None:
     other = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
     assert isinstance(other, Stored) and spent(ledger, dataset_id) == 1_000_000_000
     assert check(ledger, dataset_id) == []
+
+
+def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> None:
+    """Whatever a page lets them press: neither a draw, nor what nobody published, nor a word in the ledger."""
+    ledger, dataset_id = registered(tmp_path)
+    viewer = Actor(name="Eve", role=None)
+    refused = Refused(sentence="Only stewards and analysts may release.")
+    assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
+    with connected(ledger.path(dataset_id)) as connection:
+        assert connection.execute("SELECT count(*) FROM attempts").fetchone() == (1,)
+    with pytest.raises(LedgerError, match="Only stewards and analysts may write"):
+        ledger.tell(dataset_id, "something", viewer)
+    with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
+        ledger.begin(dataset_id, {"format": "of a viewer"}, Price(first=1), viewer)
 
 
 def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path) -> None:

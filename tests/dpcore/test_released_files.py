@@ -73,15 +73,15 @@ def files(request: Request, mechanism: Any, sampler: Sampler, *, changed: bool) 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
 def test_a_released_file_is_made_of_what_was_drawn_alone(entry: dpcore.Entry) -> None:
-    for neighbours in Neighbours:
-        request = requested(entry, neighbours)
-        if unreleasable(request) or entry.key in SHOWS_THE_DATA:
-            continue
-        recorded = Recorded()
-        told = files(request, request.mechanism, recorded, changed=False)
-        replayed = Replayed(recorded.kept)
-        assert files(request, request.mechanism, replayed, changed=True) == told
-        assert recorded.kept and not replayed.left
+    asked = (requested(entry, neighbours) for neighbours in reversed(Neighbours))
+    request = next((each for each in asked if not unreleasable(each)), None)
+    if request is None or entry.key in SHOWS_THE_DATA:
+        return
+    recorded = Recorded()
+    told = files(request, request.mechanism, recorded, changed=False)
+    replayed = Replayed(recorded.kept)
+    assert files(request, request.mechanism, replayed, changed=True) == told
+    assert recorded.kept and not replayed.left
 
 
 def test_a_file_with_private_low_bits_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ class FewRows:
 
     columns = ("age", "person")
     closed = False
+    kept_as = ""
     dataset = Table.dataset
 
     def __init__(self, ages: Sequence[float] = tuple(range(20)), persons: Sequence[int] = ()) -> None:

@@ -19,6 +19,7 @@ from dpcore.data.reading.intake import LIMITS
 from dpcore.data.reading.tables import BLANKS
 from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
 
+NO_RANGES = "Engines count a number by its own cells: a whole table cut into ranges is read from a file."
 NO_ROWS = "This needs the rows themselves, and an engine gives counts of cells alone. Bring a file instead."
 NO_ORDER = "A cap on the rows of a person needs rows in an order, and an engine's have none. Bring a file instead."
 LEAST_APART = 16
@@ -98,6 +99,8 @@ def parts_of(reading: Reading) -> tuple[Encoding, ...]:
 
 
 def _part(column: str, kind: Line | Categories) -> Encoding:
+    if isinstance(kind, Binned) and kind.cuts:
+        raise DataError(NO_RANGES)
     return Encoding(column=column, on=kind.line if isinstance(kind, Binned) else kind)
 
 

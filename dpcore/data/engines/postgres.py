@@ -121,6 +121,7 @@ class Postgres(Engine):
     address: str
     name: str
     _held: list[Any] = field(default_factory=list, init=False)
+    _shut: list[Any] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         weakref.finalize(self, _close, self._held)
@@ -131,9 +132,11 @@ class Postgres(Engine):
         return ".".join(map(self.dialect.name, self.name.split(".")))
 
     def _connection(self) -> Any:
-        """The one that is open, or another: the engine may have dropped it."""
-        for held in [each for each in self._held if each.closed]:
+        """The one that is open, or another: the engine may have dropped it, or an interruption shut it."""
+        for held in [each for each in self._held if each.closed or each in self._shut]:
+            held.close()
             self._held.remove(held)
+        self._shut.clear()
         if not self._held:
             psycopg = driver("psycopg", extra="engines")
             made = psycopg.connect(
@@ -163,12 +166,15 @@ class Postgres(Engine):
     def _stream(self, query: str, values: dict[str, Any], *, most: int) -> list[tuple[Any, ...]]:
         """Row by row, so that an answer without end ends here."""
         rows = []
-        with self._connection().cursor() as cursor:
-            for row in cursor.stream(query, values):
-                rows.append(row)
-                if len(rows) > most:
-                    self.close()  # or the rest would be read before anything else
-                    break
+        try:
+            with self._connection().cursor() as cursor:
+                for row in cursor.stream(query, values):
+                    rows.append(row)
+                    if len(rows) > most:
+                        self.close()  # or the rest would be read before anything else
+                        break
+        except driver("psycopg", extra="engines").errors.QueryCanceled:  # the server looked at its clock first
+            raise DataError(self.allowance.too_slow) from None
         return rows
 
     def ask(self, query: str, values: Values, *, width: int) -> Any:
@@ -182,6 +188,7 @@ class Postgres(Engine):
         """Shut the connection: an engine that does not answer may not listen either."""
         for held in list(self._held):
             with socket.socket(fileno=socket.dup(held.fileno())) as line:
+                self._shut.append(held)
                 line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +27,28 @@ from dpcore.data.readings import Columns, Reading
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-OTHER_CELLS = "The snapshot was counted on other columns or other cells: declare the table anew and count it again."
+OTHER_CELLS = (
+    "The snapshot was counted on other columns or other cells: declare the table anew, count it again, and register "
+    "that as a new version of the same data."
+)
 
 
 class CountedTable(Table):
     """A table without rows: what a file's table tells of rows, it refuses."""
 
     @property
+    def kept_as(self) -> str:
+        """The name, by which a ledger knows counts of the same table in whatever cells."""
+        return self.name
+
+    @property
     def closed(self) -> bool:
         """Never: counts do not go with a folder."""
         return False
+
+    def __repr__(self) -> str:
+        """Without the number of rows, which is private where rows come and go."""
+        return f"{type(self).__name__}({self.name!r}, columns={len(self.columns)})"
 
     def reserve(self, more: int) -> None:
         """Nothing is held of a row."""
@@ -117,6 +129,10 @@ class Snapshot(CountedTable):
     parts: tuple[Encoding, ...]
     cells: Integers
     counts: Integers
+
+    def of_nobody(self) -> Snapshot:
+        """The same columns and cells, and no row: what it cannot answer is public."""
+        return replace(self, cells=self.cells[:0], counts=self.counts[:0], row_count=0)
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """The counts of some of the columns; raises DataError where they were counted on other cells."""

@@ -96,6 +96,11 @@ class Table:
     def __repr__(self) -> str:
         return f"Table({self.name!r}, row_count={self.row_count}, columns={len(self.columns)})"
 
+    @property
+    def kept_as(self) -> str:
+        """Empty: no engine keeps it."""
+        return ""
+
     def forget(self) -> None:
         """Delete the records now, whoever still holds the table; without it they go when nobody does."""
         self._held.close()

@@ -93,11 +93,12 @@ class RowsRelease(ContrastsRelease):
         apart: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)
         return apart + noise
 
-    def table(self, *, trial: int = 0) -> pd.DataFrame:
-        """The rows with the table's own column names, kinds and labels."""
+    def table(self, *, trial: int = 0, rows: Integers | None = None) -> pd.DataFrame:
+        """The rows with the table's own column names, kinds and labels; ``rows`` saves making them again."""
         from dpcore.data.frames import frame_of
 
-        return frame_of(self.domain, self.rows(trial=trial), seed=self._seed(trial))
+        made = self.rows(trial=trial) if rows is None else rows
+        return frame_of(self.domain, made, seed=self._seed(trial))
 
     def frame(self) -> pd.DataFrame:
         """The rows of every release, after the number of the trial."""

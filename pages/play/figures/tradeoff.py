@@ -140,7 +140,7 @@ def _promise(sweep: Sweep, row: int, *, bottom: float) -> list[Mark]:
 def _reach(sweep: Sweep, drawn: list[bool]) -> tuple[float, float]:
     """Ends of the error axis: all that was observed of what is drawn, and 100%, or the strip above it.
 
-    Below the least there is room for a word. A logarithmic axis has no zero: an error below half a row is drawn as half.
+    Below the least there is room for a word. A logarithmic axis has no zero: less than half a row is drawn as half.
     """
     seen, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
     lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / 3

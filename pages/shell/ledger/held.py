@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,25 +79,36 @@ def account_of(data: Data, *, look: bool = True) -> Account | None:
         LedgerError: the ledger cannot be read.
     """
     found = ledger()
-    prints: dict[str, str] = st.session_state.get(PRINTS, {})
-    key = rows_key(data)
-    if found is None or not (look or key in prints) or not found.dataset_ids():
+    if found is None or not found.dataset_ids():
         return None
-    stamp = (key, str(found.folder), _changed(found.folder))
+    key = key_of(found.folder)
+    name = _print_name(data, key)
+    if not (look or name in st.session_state.get(PRINTS, {})):
+        return None
+    stamp = (name, str(found.folder), _changed(found.folder))
     looked: tuple[object, Account | None] | None = st.session_state.get(LOOKED)
     if looked is None or looked[0] != stamp:
-        looked = (stamp, _account(found, print_of(data, key_of(found.folder))))
+        looked = (stamp, _account(found, print_of(data, key)))
         st.session_state[LOOKED] = looked
     return looked[1]
 
 
 def print_of(data: Data, key: bytes) -> str:
     """The keyed digest of the rows, worked out once a session."""
-    prints: dict[str, str] = st.session_state.setdefault(PRINTS, {})
-    name = rows_key(data)
+    prints: dict[tuple[str, str], str] = st.session_state.setdefault(PRINTS, {})
+    name = _print_name(data, key)
     if name not in prints:
         prints[name] = fingerprint(rows_of(data), key=key)
     return prints[name]
+
+
+def mark_of(key: bytes) -> str:
+    """Tells a ledger's key from that of one begun anew in the same place."""
+    return hmac.digest(key, b"mark", hashlib.sha256).hex()
+
+
+def _print_name(data: Data, key: bytes) -> tuple[str, str]:
+    return mark_of(key), rows_key(data)
 
 
 def _changed(folder: Path) -> int:

@@ -1,22 +1,31 @@
-"""Before true values of a file are shown, the ledger knows: whatever the file is called, with a token or without."""
+"""Before true values of a file are shown to the steward, the ledger knows, whatever the file is called.
+
+Only the steward's sessions are matched with rows: certificates say what came of it, so that whoever else could bring a
+file would learn, free of charge, whether it is that of the registered rows. Other sessions keep what they looked at to
+themselves, and tell it if they are admitted.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from dpcore.core import DataError
 from dpcore.data.engines.tables import CountedTable, EngineTable
-from dpcore.data.sources import Uploaded
+from dpcore.data.sources import Source, Uploaded
 from dpcore.ledger.fingerprint import key_of
 from dpcore.ledger.looks import note_look, print_of_name
 from dpcore.ledger.records import LedgerError
 from pages.data.upload import held_file
-from pages.shell.ledger.held import ledger, print_of
-from pages.shell.session import WAITS, saw_true_values, upload, wants_to_look
+from pages.shell.ledger.door import admitted
+from pages.shell.ledger.held import ledger, mark_of, print_of
+from pages.shell.session import UNHEARD, UNTOLD, WAITS, saw_true_values, upload, wants_to_look
 
 NOTED = "ledger_noted"
-"""In the session: the files whose look was noted."""
-UNTOLD = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
+"""In the session: the files whose look is noted, or kept to be."""
+CANNOT = "The ledger could not be told that true values are seen; of private rows none is shown. The next step retries."
 
 
 def tell_of_looks() -> None:
@@ -25,21 +34,57 @@ def tell_of_looks() -> None:
     held = held_file()
     # Of a table that an engine keeps, the counts in use alone are shown.
     brought = (None if held and isinstance(held.table, EngineTable) else held, upload())
-    for origin in (each.origin for each in brought if each is not None):
-        if isinstance(origin, Uploaded) and (not origin.private or wants_to_look() or saw_true_values()):
-            try:
-                _note(origin)
-            except (LedgerError, DataError, OSError):
-                st.session_state[WAITS] = UNTOLD
+    origins = [each.origin for each in brought if each is not None]
+    looked = [
+        each
+        for each in origins
+        if isinstance(each, Uploaded) and (not each.private or wants_to_look() or saw_true_values())
+    ]
+    steps: list[Callable[[], None]] = [*(partial(_keep, each) for each in looked), _tell]
+    for step in steps:
+        try:
+            step()
+        except (LedgerError, DataError, OSError):
+            st.session_state[WAITS] = CANNOT
 
 
-def _note(origin: Uploaded) -> None:
-    """Tell the ledger, if there is one, and once."""
+def tell_of_unheard(source: Source) -> None:
+    """Before rows are registered: note them if this session looked at any while there was no ledger to tell.
+
+    Which those were nobody knows any more. Raises LedgerError where it cannot be noted.
+    """
     found = ledger()
+    if found is not None and st.session_state.get(UNHEARD) and isinstance(source.origin, Uploaded):
+        note_look(found.folder, print_of(source, key_of(found.folder)))
+
+
+def _keep(origin: Uploaded) -> None:
+    """Keep the digests of rows that are looked at, once for each ledger's key."""
+    found = ledger()
+    if found is None:
+        st.session_state[UNHEARD] = True
+        return
+    key = key_of(found.folder)
+    mark = mark_of(key)
     noted: set[tuple[str, str]] = st.session_state.setdefault(NOTED, set())
-    if found is not None and (about := (str(found.folder), origin.key)) not in noted:
-        key = key_of(found.folder)
-        note_look(found.folder, print_of(origin, key))
+    untold: set[tuple[str, str]] = st.session_state.setdefault(UNTOLD, set())
+    if (mark, origin.key) not in noted:
+        untold.add((mark, print_of(origin, key)))
         if isinstance(origin.table, CountedTable):
-            note_look(found.folder, print_of_name(origin.table.name, key=key))
-        noted.add(about)
+            untold.add((mark, print_of_name(origin.table.name, key=key)))
+        noted.add((mark, origin.key))
+
+
+def _tell() -> None:
+    """Note what was kept, if this is the steward's session; of a ledger that is gone, that there was one to tell."""
+    untold: set[tuple[str, str]] = st.session_state.get(UNTOLD, set())
+    found = ledger()
+    if not untold or found is None or not admitted():
+        return
+    mark = mark_of(key_of(found.folder))
+    for each in sorted(untold):
+        if each[0] == mark:
+            note_look(found.folder, each[1])
+        else:
+            st.session_state[UNHEARD] = True
+        untold.discard(each)

@@ -35,12 +35,13 @@ def no_file_above(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_at_any_write_shows_nothing_that_is_not_charged(tmp_path: Path) -> None:
     original, dataset_id = registered(tmp_path / "original")
     assert isinstance(release(original, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     before = original.path(dataset_id).stat().st_size
     seen: Counter[str] = Counter()
-    for place, size in enumerate((*range(0, 20_000, 512), *range(before - 4096, before + 24_576, 512))):
+    for place, size in enumerate((*range(0, 20_000, 1024), *range(before - 4096, before + 24_576, 1024))):
         shutil.copytree(original.folder, folder := tmp_path / str(place))
         ledger = Ledger(folder)
         with no_file_above(size):

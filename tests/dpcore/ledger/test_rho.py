@@ -145,7 +145,7 @@ def test_a_certificate_holds_where_another_computer_finds_another_sigma(
 
 def test_a_draw_with_less_noise_than_was_charged_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = opened(tmp_path)
-    monkeypatch.setattr(type(asked().mechanism), "gaussians", lambda *_: ((1000.0, 1),))
+    monkeypatch.setattr(type(asked().mechanism), "gaussians", lambda *_: ((1000.0, 1, 1),))
     assert release(ledger, dataset_id, asked(), few_rows(), ANALYST) == Failed(sentence=RAISED)
     assert ledger.account(dataset_id).spent.first == 501 and check(ledger, dataset_id) == []
 

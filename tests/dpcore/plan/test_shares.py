@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpcore.core import Dataset, ParameterError, Provenance, ProvenanceKind
+from dpcore.core import Dataset, Neighbours, ParameterError, Provenance, ProvenanceKind
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line
 from dpcore.experiments import solve
@@ -105,6 +105,15 @@ def test_a_larger_total_makes_every_error_smaller() -> None:
     wanted = plan(replace(AGE, target=0.01), replace(GROUP, target=0.001))
     small, large = (excess(finish(for_total(wanted, total))) for total in (0.5, 2.0))
     assert all(after < before / 2 for before, after in zip(small, large, strict=True))
+
+
+@pytest.mark.parametrize("key", ["identity", "gaussian"])
+def test_a_total_is_what_a_person_loses_where_persons_are_protected(key: str) -> None:
+    visits = replace(TABLE, person="who", person_rows=3)
+    asked = replace(GROUP, entry_key=key), replace(GROUP, entry_key=key, epsilon=0.1)
+    wanted = Plan(table=visits, n=4000, questions=asked, neighbours=Neighbours.ADD_REMOVE_ONE)
+    shared = finish(for_total(wanted, 1.0))
+    assert 0.99 < shared.cost.epsilon <= 1.0 + 1e-9
 
 
 def test_a_pinned_loss_stays_and_the_others_share_the_rest() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore.core import Guarantee, Neighbours
@@ -16,7 +18,8 @@ from dpcore.experiments.measure import finish
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.picture import Dots
-from pages.plan.whole import pair_errors
+from pages.plan.table import Declared
+from pages.plan.whole import code, pair_errors
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound, texts
 
@@ -77,3 +80,23 @@ def test_persons_cost_what_their_rows_cost() -> None:
     found = finish(rehearsed_table(table, ["x", "y"], **told))  # type: ignore[arg-type]  # of each its own
     assert found.guarantee.epsilon == pytest.approx(1.5)
     assert found.n == len(found.rows) == 400
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "person_rows"),
+    [(Neighbours.REPLACE_ONE, 0), (Neighbours.ADD_REMOVE_ONE, 0), (Neighbours.ADD_REMOVE_ONE, 3)],
+)
+def test_the_code_keeps_the_promise_of_the_page_and_tells_no_private_number(
+    neighbours: Neighbours, person_rows: int
+) -> None:
+    columns = tuple(DeclaredColumn(name=name, on=Categories(labels=("no", "yes"))) for name in ("a", "b"))
+    table = DeclaredTable(columns=columns, person="who" if person_rows else "", person_rows=person_rows or 1)
+    frame = pd.DataFrame({"a": ["no", "yes"] * 10, "b": ["no"] * 20, "who": ["x", "y", "z", "w"] * 5})
+    named = len(frame) if neighbours is Neighbours.REPLACE_ONE else 17
+    mechanism = WholeTable(epsilon=1.0, delta=1e-9)
+    told = Declared(key="k", title="t", table=table, n=named, neighbours=neighbours, beta=0.05)
+    about: dict[str, Any] = {"mechanism": mechanism, "n": named, "neighbours": neighbours, "beta": 0.05}
+    names: dict[str, Any] = {"table": table, "df": frame}
+    exec(compile(code(told, ["a", "b"], mechanism), "snippet", "exec"), names)
+    assert names["guarantee"] == finish(rehearsed_table(table, ["a", "b"], **about)).guarantee
+    assert names["guarantee"].person_rows == person_rows and len(names["rows"]) == named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import replace
 from typing import Any
@@ -78,6 +79,21 @@ def test_a_link_out_of_range_gets_its_sentence() -> None:
     assert len(app.warning) == 1 and headline(app).startswith("At ε = 1,")
 
 
+def unpacked(value: Any, pool: list[Any]) -> Any:
+    """A value of the pool, as the browser reads it."""
+    if not isinstance(value, dict):
+        return value
+    if "both" in value:
+        first, second = value["both"]
+        return pool[first] | pool[second]
+    if "packed" not in value:
+        return value
+    steps = np.frombuffer(base64.b64decode(value["packed"]), dtype="<u2")
+    found = [None if step == 65_535 else (value["low"] + step) / value["tens"] for step in steps.tolist()]
+    wide = value.get("across")
+    return [found[start : start + wide] for start in range(0, len(found), wide)] if wide else found
+
+
 def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     """The picture that follows the finger is the one that is drawn when it rests."""
     app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
@@ -86,7 +102,7 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     assert {key: len(each) for key, each in states["charts"].items()} == dict.fromkeys(
         ("data_chart", "band_chart", "worst_chart"), len(STOPS)
     )
-    pool = states["pool"]
+    pool = [unpacked(value, states["pool"]) for value in states["pool"]]
     for key, stops in states["charts"].items():
         traces, chart = stops[place]["data"], drawn(app)[key]
         assert len(traces) == len(chart["data"])

@@ -1,8 +1,11 @@
-"""A ledger is told of whoever may see true values: whatever they call the file, however large, token or not."""
+"""A ledger is told when its steward may see true values, whatever they call the file; of strangers never."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -24,12 +27,13 @@ from pages.data.upload import HeldFile
 from pages.release.asked import filled_in, request_of
 from pages.shell.ledger import looks as shown
 from pages.shell.ledger import odometer
+from pages.shell.ledger.door import ADMITTED
 from pages.shell.session import fill_in
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
 from tests.pages.drawn import drawn
-from tests.pages.opening import sound
+from tests.pages.opening import sound, visitor
 
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(300))
 NOMINAL = 100
@@ -47,31 +51,132 @@ def registered(folder: Path) -> Ledger:
     return ledger
 
 
-def certified(ledger: Ledger) -> bool:
-    """What the next release's certificate says: whether the steward saw true values."""
+def next_body(ledger: Ledger) -> Mapping[str, Any]:
+    """What the next release's certificate says."""
     (dataset_id,) = ledger.dataset_ids()
     reading = Columns(names=("income",), on=ON)
-    draw = 1 + len(ledger.lines(dataset_id))
+    draw, n = 1 + len(ledger.lines(dataset_id)), ledger.registration(dataset_id).public_n
     request = Request(
-        reading=reading, queries=Cells(domain=reading.domain), n=NOMINAL, neighbours=Neighbours.ADD_REMOVE_ONE,
+        reading=reading, queries=Cells(domain=reading.domain), n=n, neighbours=Neighbours.ADD_REMOVE_ONE,
         entry_key="identity", values={"epsilon": 0.5}, draw=draw,
     )  # fmt: skip
     stored = release(ledger, dataset_id, request, rows(), STEWARD)
     assert isinstance(stored, Stored)
-    told = stored.body["guarantee"]["steward_saw_true_values"]
+    return stored.body
+
+
+def certified(ledger: Ledger) -> bool:
+    """Whether it says that the steward saw true values."""
+    told = next_body(ledger)["guarantee"]["steward_saw_true_values"]
     assert isinstance(told, bool)
     return told
 
 
-def looking() -> AppTest:
-    """A session without a token, whose steward's switch is on and whose file is drawn."""
+def admitted() -> AppTest:
+    """The steward, where a file is brought."""
     app = opened(way=OWN)
+    app.session_state[ADMITTED] = True
+    return sound(app.run())
+
+
+def looking(app: AppTest | None = None) -> AppTest:
+    """A session whose steward's switch is on and whose file is drawn: the steward's, unless it is said whose."""
+    app = app or admitted()
     type_in(give(app, CSV, name="another name.csv"), income={"from": "0", "to": "100"})
     press(app, "Use this column")
     return steward(app, on=True)
 
 
-def test_a_look_is_known_without_a_token_and_though_the_file_is_forgotten_at_once(no_ledger: Path) -> None:
+def standing_in(app: AppTest, contents: str) -> AppTest:
+    """A session that calls a file a public stand-in."""
+    app.radio(key="whose").set_value("stand-in").run()
+    return give(app, contents, name="stand-in.csv")
+
+
+def stranger(who: str) -> AppTest:
+    """Where a file is brought: somebody without a token; or where persons log in, a viewer, an analyst or nobody."""
+    if who == "untokened":
+        return opened(way=OWN)
+    app = visitor("data/page.py")
+    app.query_params["way"] = OWN
+    app.secrets = {"auth": {"cookie_secret": "x"}, "roles": {"stewards": ["ada@example.org"], "analysts": ["analyst"]}}
+    app.user = {"is_logged_in": bool(who)} | ({"email": who, "email_verified": True} if who else {})
+    return sound(app.run())
+
+
+@pytest.mark.parametrize("who", ["untokened", "viewer", "analyst", ""])
+def test_no_certificate_tells_a_stranger_whether_a_file_is_that_of_the_registered_rows(
+    no_ledger: Path, who: str
+) -> None:
+    """Else whoever knows all rows but one would find the last by halves, and no budget would be spent on it."""
+    ledger, neighbour = registered(no_ledger), CSV.removesuffix("8\n") + "9\n"
+    assert neighbour != CSV and len(neighbour) == len(CSV)
+    bodies = []
+    for contents in (CSV, neighbour):
+        press(standing_in(stranger(who), contents), "Forget this file")
+        bodies.append(next_body(ledger))
+        assert not (no_ledger / looks.FOLDER).exists(), "nor does a note brand the steward"
+    for one in ("guarantee", "data", "tuning", "version", "by", "at"):
+        seen = [dict(body[one]) if isinstance(body[one], dict) else body[one] for body in bodies]
+        for each in seen:
+            if one == "guarantee":
+                each["whole_data_set"] = {**each["whole_data_set"], "spent": "as it is"}
+            if one == "tuning":
+                each.pop("charged_previews")
+        assert seen[0] == seen[1]
+
+
+def test_a_stranger_who_asks_for_the_steward_s_switch_is_not_matched_either(no_ledger: Path) -> None:
+    ledger = registered(no_ledger)
+    assert drawn(looking(stranger("untokened"))) and not certified(ledger)
+
+
+def test_who_is_admitted_later_has_looked_before(no_ledger: Path) -> None:
+    ledger = registered(no_ledger)
+    app = press(looking(stranger("untokened")), "Forget this file")
+    assert not certified(ledger)
+    app.session_state[ADMITTED] = True
+    sound(app.run())
+    assert certified(ledger)
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_look_before_there_is_a_ledger_is_carried_by_what_is_registered_in_its_session(
+    no_ledger: Path, private: bool
+) -> None:
+    """Look, forget, start a ledger, bring the file again and register it: as on a first day."""
+    app = looking() if private else standing_in(admitted(), CSV)
+    press(app, "Forget this file")
+    Ledger.open(no_ledger)
+    app.radio(key="whose").set_value("private").run()
+    app = give(app, CSV)
+    press(type_in(app, income={"from": "0", "to": "100"}), "Use this column")
+    app.session_state["data"] = "my-file"
+    app.switch_page("release/page.py")
+    press(sound(app.run()), "Register")
+    assert certified(Ledger(no_ledger))
+
+
+def test_a_session_that_saw_nothing_brands_nobody(no_ledger: Path) -> None:
+    app = press(type_in(give(admitted(), CSV), income={"from": "0", "to": "100"}), "Use this column")
+    Ledger.open(no_ledger)
+    app.session_state["data"] = "my-file"
+    app.switch_page("release/page.py")
+    press(sound(app.run()), "Register")
+    assert not certified(Ledger(no_ledger))
+
+
+def test_a_ledger_that_is_begun_anew_is_told_anew(no_ledger: Path) -> None:
+    """Its key is another, and so are the digests of the same rows."""
+    registered(no_ledger)
+    app = looking()
+    no_ledger.rename(no_ledger.with_name("gone"))
+    Ledger.open(no_ledger)
+    sound(app.run())
+    assert certified(registered(no_ledger))
+
+
+def test_a_look_is_known_though_the_file_is_forgotten_at_once(no_ledger: Path) -> None:
     ledger = registered(no_ledger)
     assert not certified(ledger), "nobody looked yet"
     app = looking()
@@ -89,6 +194,7 @@ def test_a_look_is_known_before_the_first_true_value_is_shown(no_ledger: Path, m
     assert seen == [True]
 
 
+@pytest.mark.full
 def test_a_large_table_s_look_is_known(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = registered(no_ledger)
     monkeypatch.setattr(odometer, "QUICK_ROWS", 10)
@@ -104,11 +210,8 @@ def test_rows_that_are_registered_after_the_look_carry_it(no_ledger: Path) -> No
 
 def test_the_same_rows_called_a_public_stand_in_are_looked_at_too(no_ledger: Path) -> None:
     ledger = registered(no_ledger)
-    app = opened(way=OWN)
-    app.radio(key="whose").set_value("stand-in").run()
     shuffled = "income\n" + "".join(reversed(CSV.splitlines(keepends=True)[1:]))
-    give(app, shuffled, name="stand-in.csv")
-    press(app, "Forget this file")
+    press(standing_in(admitted(), shuffled), "Forget this file")
     assert certified(ledger)
 
 
@@ -120,7 +223,7 @@ def test_where_the_ledger_cannot_be_told_nothing_is_shown(no_ledger: Path, monke
 
     monkeypatch.setattr(shown, "note_look", full)
     app = looking()
-    assert not drawn(app) and any(each.value == shown.UNTOLD for each in app.warning)
+    assert not drawn(app) and any(each.value == shown.CANNOT for each in app.warning)
     monkeypatch.setattr(shown, "note_look", note_look)
     assert drawn(sound(app.run())) and not app.warning, "it is told with the next step"
     assert certified(ledger)
@@ -133,6 +236,22 @@ def test_a_note_is_told_apart_by_the_rows(tmp_path: Path) -> None:
     assert (tmp_path / looks.FOLDER / "a1").stat().st_mode & 0o077 == 0
 
 
+def test_a_note_is_on_the_disk_before_anything_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The note, and the folder of notes in the ledger's."""
+    kept, fsync = list[tuple[int, list[str]]](), os.fsync
+
+    def noting(number: int) -> None:
+        fsync(number)
+        kept.append((os.fstat(number).st_ino, sorted(each.name for each in (tmp_path / looks.FOLDER).iterdir())))
+
+    monkeypatch.setattr(os, "fsync", noting)
+    note_look(tmp_path, "a1")
+    assert {(each.stat().st_ino, ("a1",)) for each in (tmp_path, tmp_path / looks.FOLDER)} <= {
+        (number, tuple(names)) for number, names in kept
+    }
+
+
+@pytest.mark.full
 def test_bounds_read_off_a_stand_in_are_read_off_the_rows_that_are_registered(
     no_ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.declared import Capped
@@ -73,6 +74,7 @@ def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
     assert REFUSED in said(app) and any(each.label == "Publish, free" for each in app.button)
 
 
+@pytest.mark.full
 def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
     app = seen("ask/page.py", data="penguins.body_mass_g")
     app = press(press(app, "Start a ledger"), "Register")

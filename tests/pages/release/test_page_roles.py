@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tests.pages.release.test_page_states import KEY, PAGE, press, said, the, to
 from tests.pages.shell.test_page_private import opened as with_private_file
 
 __all__ = ["token"]
-SECRETS = {
+SECRETS: dict[str, dict[str, Any]] = {
     "auth": {"cookie_secret": "x"},
     "roles": {"stewards": ["Ada@example.org"], "analysts": ["grace@example.org"]},
 }
@@ -28,7 +29,7 @@ def came(who: str, **claims: Any) -> AppTest:
     """Somebody logged in, or nobody, at the page; with a token, which counts for nothing here."""
     app = visitor(PAGE)
     app.secrets = SECRETS
-    app.user = {"is_logged_in": bool(who)} | ({"email": who} if who else {}) | claims
+    app.user = {"is_logged_in": bool(who)} | ({"email": who, "email_verified": True} if who else {}) | claims
     app.query_params["token"] = KEY
     app.query_params["data"] = "penguins.body_mass_g"
     return sound(app.run())
@@ -87,12 +88,12 @@ def test_nobody_sees_a_button_to_log_in_whatever_token_they_bring(no_ledger: Pat
 def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) -> None:
     """A press that was under way when the role was taken away."""
     app = came(ADA)
-    app.user = {"is_logged_in": True, "email": GRACE}
+    app.user = {"is_logged_in": True, "email": GRACE, "email_verified": True}
     next(each for each in app.button if each.label == "Start a ledger").click()
     sound(app.run())
     assert not no_ledger.exists()
     app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Rehearse, free")
-    app.user = {"is_logged_in": True, "email": GRACE}
+    app.user = {"is_logged_in": True, "email": GRACE, "email_verified": True}
     app = press(app, "Charge ε")
     ledger, dataset_id = the(no_ledger)
     assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
@@ -104,12 +105,40 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
 def test_true_values_are_for_stewards_where_persons_log_in(no_ledger: Path) -> None:
     for who, role in ((ADA, Role.STEWARD), (GRACE, Role.ANALYST), (EVE, None)):
         app = with_private_file("play/page.py")
-        app.secrets, app.user = SECRETS, {"is_logged_in": True, "email": who}
+        app.secrets, app.user = SECRETS, {"is_logged_in": True, "email": who, "email_verified": True}
         app.session_state["steward_choice"] = True
         app = sound(app.run())
         steward = role is Role.STEWARD
         assert bool([each for each in app.toggle if each.key == "steward_choice"]) == steward
         assert ("You see true values of private data" in said(app)) == steward
+
+
+@pytest.mark.parametrize(
+    ("claims", "said", "trusted"),
+    [
+        ({}, {}, False),
+        ({"email_verified": None}, {}, False),
+        ({"email_verified": "false"}, {}, False),
+        ({"email_verified": True}, {}, True),
+        ({}, {door.UNVERIFIED: True}, True),
+        ({}, {door.UNVERIFIED: "yes"}, False),
+        ({"email_verified": False}, {door.UNVERIFIED: True}, False),
+    ],
+)
+def test_an_address_counts_only_if_the_provider_says_it_is_verified(
+    monkeypatch: pytest.MonkeyPatch, claims: dict[str, Any], said: dict[str, Any], trusted: bool
+) -> None:
+    """Or if the secrets say that this provider's addresses are; one that it calls unverified never counts."""
+    monkeypatch.setattr(door, "has_login", lambda: True)
+    monkeypatch.setattr("streamlit.secrets", SECRETS | {"roles": {**SECRETS["roles"], **said}})
+    told = {"is_logged_in": True, "email": ADA} | claims
+    monkeypatch.setattr("streamlit.user", SimpleNamespace(to_dict=lambda: told))
+    assert door.role() is (Role.STEWARD if trusted else None) and door.person() == (ADA if trusted else "")
+
+
+def test_who_has_no_role_is_no_analyst(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.session_state", {})
+    assert door.actor().role is None
 
 
 def test_without_a_section_of_secrets_the_token_counts(monkeypatch: pytest.MonkeyPatch) -> None:

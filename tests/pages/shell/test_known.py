@@ -85,5 +85,6 @@ def test_a_share_of_a_range_counts_no_rows(found: Outlook) -> None:
 
 
 def test_names_of_files_are_no_markup() -> None:
+    assert escaped("longitude × latitude, ° · ü") == "longitude × latitude, ° · ü", "no sign of Markdown's"
     told = escaped("[a](http://b) *c* :red[d] `e`.csv\n")
     assert not re.search(r"(?<!\\)[\[\]()*:`.]", told) and "\n" not in told

@@ -217,6 +217,16 @@ def test_every_question_of_one_number_has_its_page(question: str) -> None:
     assert not said(SECRET, app)
 
 
+@pytest.mark.parametrize("page", ["data/page.py", "learn/page.py"])
+def test_pages_that_leave_the_data_in_use_as_they_are_name_them(page: str) -> None:
+    app = visitor("play/page.py")
+    app.query_params["data"] = "cities.population"
+    sound(app.run())
+    named = chip(app)
+    assert named.startswith("Public · Cities of the world: population")
+    assert chip(sound(app.switch_page(page).run())) == named
+
+
 def test_public_data_have_a_chip_and_no_way_to_a_twin() -> None:
     app = visitor("play/page.py")
     sound(app.run())

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import Account, Enumerate, Neighbours, ParameterError, Preview, entry
+from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, entry
 from dpcore.core import BoundKind, Floats, Integers, Problem
 from dpcore.data.attributes import Marginals
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line, Truth
+from dpcore.data.engines.counts import parts_of
 from dpcore.experiments.audit import exact_delta
 from dpcore.mechanisms.tables.counting import count_tables, finished
 from dpcore.mechanisms.tables.plan import ResidualPlan
@@ -250,3 +251,8 @@ def test_every_pair_is_asked_of_a_mixed_table() -> None:
     assert domain.columns[1].edges[:4].tolist() == [0, 1, 100, 150]
     assert MIXED.whole("job", "trial").columns == ("job", "trial")
     assert len(list(Marginals(domain=domain, ways=2).sets())) == len(list(combinations(range(7), 2)))
+
+
+def test_an_engine_refuses_ranges_that_are_not_its_cells() -> None:
+    with pytest.raises(DataError, match="from a file"):
+        parts_of(MIXED.whole())
