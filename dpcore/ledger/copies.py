@@ -10,7 +10,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dpcore.ledger.checks import check, damage_in, wrong_in
-from dpcore.ledger.connection import PATIENCE, connected, made_private, schema_of, sentences, transaction, turn
+from dpcore.ledger.connection import (
+    PATIENCE,
+    connected,
+    made_private,
+    on_the_disk,
+    schema_of,
+    sentences,
+    transaction,
+    turn,
+)
 from dpcore.ledger.fingerprint import SUFFIX
 from dpcore.ledger.reading import RESTORES, copies_put_back_in, copies_told_in, lines_in
 from dpcore.ledger.records import RESTORED, Actor, LedgerBusy, LedgerError
@@ -105,8 +114,8 @@ def _note(path: Path, times: int) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(1, times + 1):
             made_private(folder / f"{path.stem}-{number}")
-        _on_the_disk(folder)
-        _on_the_disk(path.parent)
+        on_the_disk(folder)
+        on_the_disk(path.parent)
 
 
 def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
@@ -217,14 +226,5 @@ def _exchanged(path: Path, made: Path, dataset_id: str, *, kept: str) -> Path | 
         if _journal(path).exists():  # of a file that cannot be read: it must not meet the new one
             _journal(path).rename(_journal(beside))
         made.replace(path)
-        _on_the_disk(path.parent)
+        on_the_disk(path.parent)
     return beside if there else None
-
-
-def _on_the_disk(folder: Path) -> None:
-    if os.name == "posix":
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
