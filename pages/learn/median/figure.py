@@ -35,7 +35,7 @@ SEARCHES = {
     "identity": ("released", "histogram + search, measured", "circle", "histograms"),
     "intervals-anchored": (
         "mechanism:intervals-anchored",
-        "interval release + search, measured",
+        "intervals + search, measured",
         "square",
         "intervals",
     ),
