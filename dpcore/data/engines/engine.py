@@ -70,7 +70,8 @@ class Engine(ABC):
         It may raise whatever its driver raises: ``counted`` keeps that to itself. It stops at the allowance.
         """
 
-    def close(self) -> None:  # noqa: B027 - an engine without a connection has nothing to do
+    @abstractmethod
+    def close(self) -> None:
         """Let go of the connection."""
 
     def counted(self, parts: Sequence[Encoding], columns: Sequence[Column]) -> tuple[Integers, Integers]:

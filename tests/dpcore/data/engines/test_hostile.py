@@ -48,6 +48,9 @@ class Hostile(Engine):
     def interrupt(self) -> None:
         raise OSError(SECRET)
 
+    def close(self) -> None:
+        raise OSError(SECRET)
+
 
 def raising() -> Any:
     try:
