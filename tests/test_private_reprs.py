@@ -51,7 +51,7 @@ def reached(start: Any) -> Iterator[Any]:
 
 
 def shown(start: Any) -> dict[str, str]:
-    """What is printed with PLANTED rows in it, by the class that prints it; an address in memory may have any digits."""
+    """What is printed with PLANTED rows in it, by the class that prints it; a memory address may have any digits."""
     printed = [
         (type(found).__name__, re.sub(r" at 0x[0-9a-f]+>", ">", repr(found)))
         for found in reached(start)
