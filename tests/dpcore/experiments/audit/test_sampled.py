@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from dpcore.experiments.measure import finish
 from dpcore.randomness import Preview
 
 
-def leaking(chance: float) -> object:
+def leaking(chance: float) -> Any:
     """A fair coin, but for a small chance of the truth: (0, chance)-DP and no better at any epsilon."""
 
     def draw(side: int, preview: Preview, runs: int) -> Integers:
@@ -39,7 +40,7 @@ def test_bounds_are_the_ends_of_exact_intervals() -> None:
 
 @pytest.mark.parametrize(("delta", "refuted"), [(0.0, True), (0.01, True), (0.05, False), (0.06, False)])
 def test_delta_is_taken_off_before_the_loss_is_measured(delta: float, refuted: bool, seed: int) -> None:
-    found = finish(audit(leaking(0.05), epsilon=1.0, delta=delta, seed=seed, looks=(40_000,)))  # type: ignore[arg-type]  # a closure
+    found = finish(audit(leaking(0.05), epsilon=1.0, delta=delta, seed=seed, looks=(40_000,)))
     assert found.refuted is refuted
     if refuted:
         look = found.looks[0]

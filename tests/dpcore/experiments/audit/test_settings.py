@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,8 @@ NOT_FOR_ALL_DATA = {"sparse_histogram", "unbounded_mean"}
 """Their promise is about data drawn at random, or far out."""
 
 
-def settings() -> list[object]:
-    found: list[object] = []
+def settings() -> list[Any]:
+    found: list[Any] = []
     for each in catalogue():
         for neighbours in Neighbours:
             try:
@@ -50,7 +51,7 @@ def test_a_mechanism_of_the_catalogue_is_not_refuted(each: Entry, neighbours: Ne
 
 def test_every_mechanism_has_a_setting_and_data_that_differ_in_one_row() -> None:
     cases = settings()
-    assert {case.values[0].key for case in cases} == {each.key for each in catalogue()}  # type: ignore[attr-defined]  # of pytest.param
+    assert {case.values[0].key for case in cases} == {each.key for each in catalogue()}
     for neighbours, rows in ((Neighbours.REPLACE_ONE, ROWS), (ADD, ROWS - 1)):
         one, other = setting(entry("identity"), entry("identity").make(), neighbours).states
         moved = one.histogram - other.histogram
@@ -72,7 +73,7 @@ def test_random_privacy_is_refuted_as_differential_privacy(seed: int) -> None:
 class Louder(IdentityHistogram):
     """Says less than it spends."""
 
-    def run(self, state, sampler, trials=1):  # type: ignore[no-untyped-def]  # the control
+    def run(self, state: Any, sampler: Any, trials: int = 1) -> Any:
         return dataclasses.replace(
             IdentityHistogram(epsilon=2 * self.epsilon).run(state, sampler, trials),
             guarantee=self.guarantee(state.problem),

@@ -195,11 +195,11 @@ class Faulty(MultiplicativeWeights):
 @every_relation
 @pytest.mark.parametrize("fault", ["bare", "sensitivity", "peeks"])
 def test_faults_are_caught_by_the_audit(fault: str, neighbours: Neighbours) -> None:
-    told = {"epsilon": 1.0, "alpha": 0.3, "updates": 1, "questions": 3}
+    told: dict[str, Any] = {"epsilon": 1.0, "alpha": 0.3, "updates": 1, "questions": 3}
     problem = on_a_line(n=3, bits=1, neighbours=neighbours)
-    right = exact_delta(MultiplicativeWeights(**told), problem)  # type: ignore[arg-type]  # numbers of two kinds
+    right = exact_delta(MultiplicativeWeights(**told), problem)
     assert right.delta <= 1e-9
-    found = exact_delta(Faulty(fault=fault, **told), problem)  # type: ignore[arg-type]  # numbers of two kinds
+    found = exact_delta(Faulty(fault=fault, **told), problem)
     assert found.delta > 1e-3, f"{fault}: exact delta {found.delta:.3g}"
 
 
