@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from dpcore.experiments.measure import finish
 from dpcore.randomness import Preview
 
 
-def leaking(chance: float) -> Any:
+def leaking(chance: float) -> Callable[[int, Preview, int], Integers]:
     """A fair coin, but for a small chance of the truth: (0, chance)-DP and no better at any epsilon."""
 
     def draw(side: int, preview: Preview, runs: int) -> Integers:
