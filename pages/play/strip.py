@@ -17,6 +17,7 @@ from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
 from pages.charts.component import draw
 from pages.charts.picture import Picture
+from pages.charts.plotly import Drawn
 from pages.play.alone import whole
 from pages.play.figures.tradeoff import tradeoff
 from pages.play.kept import in_parts, kept, part
@@ -85,10 +86,11 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
         for entry in entries
     }
+    all_of_it = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
     curve = side_by_side(
         kept(
             recipe,
-            f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}",
+            all_of_it,
             lambda: in_parts(recipe, parts),
             label="Measuring every mechanism at every ε.",
         )
@@ -99,28 +101,32 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         "All mechanisms", key=in_link("every"), bind="query-params",
         help="Else only the chosen one and those that no other beats at every ε are drawn.",
     )  # fmt: skip
-    picture = tradeoff(
-        sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
-        titles={entry.key: entry.title for entry in entries},
-        weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
-        chosen=recipe.entry_key,
-        epsilon=epsilon,
-        alpha=shared.get("alpha"),
-        impossible=part(
-            recipe,
-            f"{key}|wall|{recipe.entry_key}|{private_parameters(recipe)}",
-            lambda: lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
-        ),
-        every=every,
-    )
-    powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
-    height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
-    picture = dataclasses.replace(picture, y=powers, height=height, beside=True)
+
+    def compare() -> tuple[Picture, dict[tuple[str, str, bool], Drawn]]:
+        picture = tradeoff(
+            sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
+            titles={entry.key: entry.title for entry in entries},
+            weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
+            chosen=recipe.entry_key,
+            epsilon=epsilon,
+            alpha=shared.get("alpha"),
+            impossible=part(
+                recipe,
+                f"{all_of_it}|wall",
+                lambda: lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
+            ),
+            every=every,
+        )
+        powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
+        height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
+        return dataclasses.replace(picture, y=powers, height=height, beside=True), {}
+
+    picture, drawn = part(recipe, f"{all_of_it}|{report.trials}|{epsilon!r}|{every}", compare)
     download = not dataset.provenance.is_private
     with chart:
         draw(
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
-            download=download, on_pick=whole(choose_point),
+            download=download, on_pick=whole(choose_point), kept=drawn,
         )  # fmt: skip
     _left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
