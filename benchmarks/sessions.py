@@ -25,7 +25,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.typing import Origin, Subprotocol
 
-from benchmarks.server import running_app
+from benchmarks.timing import cpu_seconds, running_app
 
 SESSIONS, MOVES, PAUSE = 20, 10, 2.0
 ROOMS = (1, SESSIONS, 2 * SESSIONS)
@@ -129,12 +129,6 @@ async def reruns(address: str, *, moves: int) -> None:
     async with visiting(address) as visitor:
         for move in range(moves):
             await visitor.open(f"epsilon={move + 1}")
-
-
-def cpu_seconds(process: int) -> float:
-    """That a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(process: int) -> float:
