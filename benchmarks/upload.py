@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.server import chromium, running_app
+from benchmarks.timing import chromium, running_app
 
 ROWS = 5_000_000
 CHILD = """

@@ -53,6 +53,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
+    kept: dict[tuple[str, str, bool], Drawn] | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -66,6 +67,7 @@ def draw(
         on_move: called with where the handle was let go, before the next run.
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
+        kept: where pictures that are drawn again are kept, by key, badge and theme.
     """
     place: AbstractContextManager[object] = nullcontext()
     if presenting():
@@ -75,9 +77,12 @@ def draw(
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        picture = dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT, STAGE_FULL - below))
+        kept, picture = None, dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT, STAGE_FULL - below))
         reserve(picture.height + below)
-    drawn = render(picture, badge=badge, dark=is_dark())
+    found = (key, badge, is_dark())
+    drawn = kept[found] if kept and found in kept else render(picture, badge=badge, dark=is_dark())
+    if kept is not None:
+        kept[found] = drawn
 
     def picked() -> None:
         value = st.session_state[key].picked

@@ -49,8 +49,9 @@ export function line(component) {
   parts.get(parentElement).place.textContent = data.text;
 }
 
-export function hold({ parentElement, data }) {
+export function hold({ parentElement, data, setTriggerValue }) {
   parts.set(parentElement, {});
+  if (data.asks) setTriggerValue("wanted", true); // not on the way to the first picture
   states = { ...data, pool: data.pool?.map(unpacked) };
   parentElement.dataset.stops = data.texts ? Object.values(data.texts)[0]?.length ?? 0 : 0;
 }

@@ -15,7 +15,9 @@ from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
 from dpcore.experiments.recipe import OPENING
+from pages.play import kept
 from pages.play.kept import is_everybodys
+from pages.play.live import WANTED
 from pages.play.query import cells_between, drawn_on, edges
 from pages.shell.controls import log_stops, read_target
 from tests import ROOT
@@ -94,10 +96,19 @@ def unpacked(value: Any, pool: list[Any]) -> Any:
     return [found[start : start + wide] for start in range(0, len(found), wide)] if wide else found
 
 
+def asked_for_states(app: AppTest) -> dict[str, Any]:
+    """What a browser is sent that has drawn the page; before, it is sent nothing."""
+    assert component(app, "live_states") == {"asks": True}
+    app.session_state[WANTED] = True
+    return component(sound(app.run()), "live_states")
+
+
 def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
-    """The picture that follows the finger is the one that is drawn when it rests."""
+    """The picture that follows the finger is the one that is drawn when it rests, by whichever way it came about."""
     app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
-    states, place = component(app, "live_states"), STOPS.index(0.5)
+    alone, states, place = drawn(app), asked_for_states(app), STOPS.index(0.5)
+    kept._parts.clear()
+    assert drawn(sound(app.run())) == alone, "the stop's own report gives the same"
     assert len(STOPS) == 31 and states["texts"]["headline"][place] == headline(app)
     assert {key: len(each) for key, each in states["charts"].items()} == dict.fromkeys(
         ("data_chart", "band_chart", "worst_chart"), len(STOPS)
@@ -126,7 +137,7 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     ],
 )
 def test_states_that_take_too_long_or_are_too_large_are_not_sent(link: dict[str, str]) -> None:
-    assert component(started(**link), "live_states") == {}
+    assert asked_for_states(started(**link)) == {}
 
 
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
@@ -144,8 +155,10 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
     assert set(states) == set(drawn(app)) == {"promises_chart"}, "theory alone"
     assert "dataset|" not in repr(app.session_state["memory"]), "the file was not even read"
     assert "ask-from" not in [each.key for each in app.number_input]
+    everybodys = {*kept._kept, *kept._parts}
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert "data_chart" in component(app, "live_states")["charts"]
+    assert {*kept._kept, *kept._parts} == everybodys, "what is private stays in its session"
 
 
 @pytest.mark.full
