@@ -33,6 +33,14 @@ export async function draw(component) {
   if (chart.figure !== data) return; // a later run was faster
   if (chart.frame >= data.frames.length) chart.frame = 0;
   describe(chart);
+  const count = () => { chart.plot.dataset.drawn = String(Number(chart.plot.dataset.drawn ?? 0) + 1); };
+  // What lies above the chart is this very picture: the chart itself, which answers the pointer, has time.
+  const seen = !chart.following && !chart.frame && chart.film.childElementCount && isShown(chart, data);
+  if (seen) {
+    count();
+    await idle();
+    if (chart.figure !== data) return;
+  }
   const traces = data.data.map((trace) => ({ ...trace }));
   const frame = data.frames[chart.frame];
   frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
@@ -46,7 +54,7 @@ export async function draw(component) {
   else placeHandle(chart);
   if (!chart.following) cover(chart);
   delete chart.plot.dataset.waiting;
-  chart.plot.dataset.drawn = String(Number(chart.plot.dataset.drawn ?? 0) + 1);
+  if (!seen) count();
 }
 
 export function forget(parentElement) {
@@ -125,10 +133,21 @@ export async function drawn(chart, element, figure) {
   await Plotly.react(element, figure.data, sized(chart, figure), CONFIG);
 }
 
-// Shows what was drawn elsewhere, until the next draw().
-export function cover(chart, ...pictures) {
+// Shows a figure that was drawn elsewhere, until the next draw().
+export function cover(chart, pictures = [], figure = undefined) {
+  chart.above = figure;
   chart.film.replaceChildren(...pictures);
   chart.plot.style.opacity = pictures.length ? 0 : "";
+}
+
+export const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done));
+
+// Whether the figure above the chart is the one that came, in all that is seen of it.
+function isShown({ above }, { data, layout }) {
+  const part = (whole, like) => JSON.stringify(Object.keys(like).map((name) => whole?.[name]));
+  const same = (one, other) => part(one, one) === part(other, one);
+  return above.data.length === data.length && same(above.layout, layout)
+    && above.data.every((trace, place) => same(trace, data[place]));
 }
 
 function watch(chart, Plotly) {

@@ -1,7 +1,7 @@
 // A slider that pictures follow without asking the server: what they look like at each of its stops was sent before.
 // When it comes to rest, the server is told, and draws the exact state.
 
-import { cover, drawn, mounted } from "./chart.js";
+import { cover, drawn, idle, mounted } from "./chart.js";
 
 const REST = 200; // milliseconds
 const parts = new Map(); // by what Python mounted: a slider, a line of text, or the states of the stops
@@ -30,6 +30,7 @@ export function slider(component) {
     say(data.place, data.value);
   }
   const rest = () => {
+    clearTimeout(part.timer);
     part.moving = false;
     for (const chart of mounted()) chart.following = false;
     part.trigger("rested", data.stops[input.value]);
@@ -41,6 +42,8 @@ export function slider(component) {
     clearTimeout(part.timer);
     part.timer = setTimeout(rest, REST);
   };
+  // Who lets go has arrived; keys, several of which are one move, leave no such sign.
+  input.onpointerup = () => setTimeout(() => part.moving && rest());
   parentElement.dataset.ready = "";
 }
 
@@ -97,14 +100,12 @@ async function show(place) {
     if (touched(chart)) {
       cover(chart);
       await drawn(chart, chart.plot, figure(chart, place));
-    } else cover(chart, ...(await film(chart, place)));
+    } else cover(chart, await film(chart, place), figure(chart, place));
   }
   document.documentElement.dataset.dpscopeStep = (performance.now() - began).toFixed(1);
 }
 
 // --- a chart at each stop is drawn once, out of sight, and kept as it was drawn: to show it again costs next to nothing
-
-const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done));
 
 function figure(chart, place) {
   const { pool, charts } = states, state = charts[chart.figure.key][place];
