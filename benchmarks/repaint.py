@@ -1,4 +1,4 @@
-"""In Chromium: from the slider at rest to the repaint, pictures a second as it moves, first paints, the core's share."""
+"""In Chromium: from the slider at rest to the repaint, pictures a second as it moves, first paints; the core alone."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def core_share() -> None:
 
 
 def moves(page: Page, address: str, *, selector: str, attribute: str, count: int) -> list[float]:
-    """Milliseconds from each key, or from the slider let go, to the last change of what is watched; all to new values."""
+    """Milliseconds from each key, or from the slider let go, to the last change of what is watched."""
     page.goto(address)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.wait_for(timeout=60_000)
