@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -16,10 +17,12 @@ from pages.charts.script import MODULE
 from pages.shell.present import place_of, presenting, reserve
 
 HERE = Path(__file__).resolve().parent
-STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
+STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 245, 276, 500
 """Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
+AROUND = 85
+"""Pixels above and below what is drawn, at least: badge, numbers and title of the axis."""
 
 # The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
 _START = f"""
@@ -75,8 +78,10 @@ def draw(
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        picture = dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT, STAGE_FULL - below))
-        reserve(picture.height + below)
+        height = min(picture.height, STAGE_HEIGHT, STAGE_FULL - below)
+        upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
+        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
+        reserve(height + below)
     drawn = render(picture, badge=badge, dark=is_dark())
 
     def picked() -> None:

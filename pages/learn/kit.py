@@ -293,7 +293,7 @@ def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
 
 
 def use(settings: Mapping[str, Setting]) -> None:
-    """Set controls, before the next run."""
+    """Set controls, before they are drawn."""
     for key, value in settings.items():
         st.session_state[key] = value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -43,10 +43,11 @@ Part = Literal["title", "chart", "slider", "theorem"]
 
 @dataclass(kw_only=True)
 class Stage:
-    """Where each part goes, and the chart that is there."""
+    """Where each part goes, the chart that is there, and what stays behind for now."""
 
     parts: dict[Part, DeltaGenerator]
     chart: str = ""
+    kept: set[Part] = field(default_factory=set)
 
 
 _stage: ContextVar[Stage | None] = ContextVar("stage of this run", default=None)
@@ -89,6 +90,8 @@ def curtain(title: str) -> Iterator[None]:
         corner.button("End (Esc)", on_click=end)
         with aside:
             _code(link())
+        if urlsplit(link()).hostname in LOCAL_HOSTS:
+            below.caption("Opens on this machine only.")
 
 
 def headline(text: str) -> None:
@@ -101,7 +104,20 @@ def headline(text: str) -> None:
 def on_stage(part: Part) -> AbstractContextManager[object]:
     """Where a part is drawn: on the stage, if there is one; else where it stands."""
     stage = _stage.get()
-    return stage.parts[part] if stage else nullcontext()
+    return stage.parts[part] if stage and part not in stage.kept else nullcontext()
+
+
+@contextmanager
+def backstage() -> Iterator[None]:
+    """Inside, a control stays where it stands, even one that usually goes on the stage."""
+    stage = _stage.get()
+    if stage:
+        stage.kept.add("slider")
+    try:
+        yield
+    finally:
+        if stage:
+            stage.kept.discard("slider")
 
 
 def place_of(chart: str) -> DeltaGenerator | None:
@@ -129,5 +145,3 @@ def _code(address: str) -> None:
     """The address as a QR code, and as a link to whoever cannot scan it."""
     picture = segno.make(address, error="l", micro=False).svg_data_uri(border=2, light="white")
     st.html(f'<a href="{escape(address)}"><img alt="QR code of the link to this page" src="{escape(picture)}"></a>')
-    if urlsplit(address).hostname in LOCAL_HOSTS:
-        st.caption("Opens on this machine only.")

@@ -100,6 +100,35 @@ def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
     assert len(seen) == len(titles)
 
 
+@pytest.mark.parametrize(
+    "key", [pytest.param(each, marks=[pytest.mark.full] * (each != "subset")) for each in LESSONS]
+)
+def test_the_slider_on_the_stage_moves_the_picture(key: str) -> None:
+    app = lesson(key, present="1")
+    (before,) = drawn(app).values()
+    slider = next(each for each in app.main if each.type in ("slider", "select_slider"))  # the stage is drawn first
+    if slider.key == f"{key}-epsilon_slider":
+        exact = app.number_input(key=f"{key}-epsilon")  # which the slider mirrors
+        exact.set_value(0.7 * exact.value)
+    elif slider.type == "slider":
+        whole = app.slider(key=slider.key)
+        whole.set_value(whole.value + (1 if whole.value < whole.max else -1))
+    else:
+        stops = app.select_slider(key=slider.key)
+        stops.set_value(next(each for each in stops.options[-4:] if float(each) != float(stops.value)))
+    (after,) = drawn(sound(app.run())).values()
+    assert (before["data"], before["layout"]) != (after["data"], after["layout"])
+
+
+def test_who_moves_epsilon_makes_the_counts_private() -> None:
+    app = lesson("attack-me")
+    assert "With exact counts" in told(app)
+    app.select_slider(key="attack-me-epsilon").set_value("0.1")
+    assert "With noise at ε = 0.1" in told(sound(app.run()))
+    app.selectbox(key="attack-me-counts").set_value("exact")
+    assert "With exact counts" in told(sound(app.run()))
+
+
 def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     app = sound(opened(LEARN))
     in_use, *links = [each.proto for each in app.get("page_link")]
