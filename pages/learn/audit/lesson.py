@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Guarantee, exactly
+from dpcore.core import Entry, Guarantee, ParameterError, exactly
 from dpcore.experiments.audit.sampled import LOOKS, Audit, Draw, audit
 from dpcore.experiments.audit.settings import QUESTIONS, exactly_on_two_rows, setting
 from dpcore.experiments.audit.suspects import EPSILON, SUSPECTS
@@ -75,7 +76,11 @@ def _own(entry: Entry) -> None:
         values = {name: control(entry, name, parameter) for name, parameter in entry.controls().items()}
         relation = neighbours()
     mechanism = entry.make(**values)
-    tried = setting(entry, mechanism, relation)
+    try:
+        tried = setting(entry, mechanism, relation)
+    except ParameterError as problem:
+        st.error(f"On these forty rows: {problem}")
+        return
     claim = tried.guarantee
     _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
     about = f"{entry.key}|{values}|{relation}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
@@ -100,22 +101,22 @@ def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
     assert len(seen) == len(titles)
 
 
-@pytest.mark.parametrize(
-    "key", [pytest.param(each, marks=[pytest.mark.full] * (each != "subset")) for each in LESSONS]
-)
+@pytest.mark.parametrize("key", [pytest.param(each, marks=[pytest.mark.full] * (each != "subset")) for each in LESSONS])
 def test_the_slider_on_the_stage_moves_the_picture(key: str) -> None:
     app = lesson(key, present="1")
     (before,) = drawn(app).values()
     slider = next(each for each in app.main if each.type in ("slider", "select_slider"))  # the stage is drawn first
+    moved: Any
     if slider.key == f"{key}-epsilon_slider":
-        exact = app.number_input(key=f"{key}-epsilon")  # which the slider mirrors
-        exact.set_value(0.7 * exact.value)
+        moved = app.number_input(key=f"{key}-epsilon")  # which the slider mirrors
+        value = 0.7 * moved.value
     elif slider.type == "slider":
-        whole = app.slider(key=slider.key)
-        whole.set_value(whole.value + (1 if whole.value < whole.max else -1))
+        moved = app.slider(key=str(slider.key))
+        value = moved.value + (1 if moved.value < moved.max else -1)
     else:
-        stops = app.select_slider(key=slider.key)
-        stops.set_value(next(each for each in stops.options[-4:] if float(each) != float(stops.value)))
+        moved = app.select_slider(key=str(slider.key))
+        value = next(each for each in moved.options[-4:] if float(each) != float(moved.value))
+    moved.set_value(value)
     (after,) = drawn(sound(app.run())).values()
     assert (before["data"], before["layout"]) != (after["data"], after["layout"])
 
