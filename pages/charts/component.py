@@ -14,10 +14,10 @@ import streamlit as st
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
-from pages.shell.present import place_of, presenting, reserve
+from pages.shell.present import place_of, presenting, reserve, spared
 
 HERE = Path(__file__).resolve().parent
-STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 245, 276, 500
+STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
 """Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
@@ -78,7 +78,7 @@ def draw(
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        height = min(picture.height, STAGE_HEIGHT, STAGE_FULL - below)
+        height = min(picture.height, STAGE_HEIGHT + spared(), STAGE_FULL + spared() - below)
         upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
         reserve(height + below)

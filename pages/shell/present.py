@@ -43,11 +43,12 @@ Part = Literal["title", "chart", "slider", "theorem"]
 
 @dataclass(kw_only=True)
 class Stage:
-    """Where each part goes, the chart that is there, and what stays behind for now."""
+    """Where each part goes, the chart that is there, and what stays behind for now, pixels to spare for the chart."""
 
     parts: dict[Part, DeltaGenerator]
     chart: str = ""
     kept: set[Part] = field(default_factory=set)
+    spare: int = 0
 
 
 _stage: ContextVar[Stage | None] = ContextVar("stage of this run", default=None)
@@ -91,7 +92,7 @@ def curtain(title: str) -> Iterator[None]:
         with aside:
             _code(link())
         if urlsplit(link()).hostname in LOCAL_HOSTS:
-            below.caption("Opens on this machine only.")
+            (below if stage.spare else aside).caption("Opens on this machine only.")
 
 
 def headline(text: str) -> None:
@@ -127,6 +128,19 @@ def place_of(chart: str) -> DeltaGenerator | None:
         return None
     stage.chart = chart
     return stage.parts["chart"]
+
+
+def spare(pixels: int) -> None:
+    """The theorem is a formula alone, so that the chart may have so much more, before it is drawn twice as large."""
+    stage = _stage.get()
+    if stage:
+        stage.spare = pixels
+
+
+def spared() -> int:
+    """What is left for the chart."""
+    stage = _stage.get()
+    return stage.spare if stage else 0
 
 
 def reserve(pixels: int) -> None:

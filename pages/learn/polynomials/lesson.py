@@ -33,8 +33,8 @@ def lesson() -> None:
         delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
     guess = kit.guess_number(
         "polynomials",
-        f"Each row may count as a number within {percent(bias)} of its yes or no. It is a polynomial in how many of "
-        f"the {width} attributes the row has. Of which degree must it be?",
+        f"Each row counts as a number within {percent(bias)} of its yes (1) or no (0): a polynomial in how many of the "
+        f"{width} attributes it has. Of which degree must it be?",
         label="Your guess, a degree",
         low=1,
         high=MOST_WIDTH,

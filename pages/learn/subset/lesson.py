@@ -76,13 +76,13 @@ def lesson() -> None:
         label="Attacking.",
     )
     usual = float(seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))].mean())
+    blind = max(float(truth.mean()), 1 - float(truth.mean()))
     kit.told(
         f"One attack finds **{percent(share)}** of the {people} secret bits ("
-        f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average); you guessed {guess}%. "
-        f"{kit.SIMULATED}"
+        f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average, a blind guess "
+        f"{percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
-    blind = max(float(truth.mean()), 1 - float(truth.mean()))
     noise = figure.by_noise(
         seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
