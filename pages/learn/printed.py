@@ -164,7 +164,8 @@ def line(each: PrintedLine) -> str:
 def method(each: MethodLine) -> str:
     """A method of a survey as a row of its table."""
     sizes = " | ".join(written(value) for value in (each.rows, each.time))
-    return f"| {each.what} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
+    order = f": ${each.order}$" if each.order else ""
+    return f"| {each.what}{order} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
 
 
 def number_of(value: float | None, each: PrintedLine) -> str:

@@ -30,11 +30,12 @@ class MethodLine:
     """A method of a paper's survey.
 
     Attributes:
-        what: it is, with the order of its rows.
+        what: it is.
         rows: it needs, a decimal logarithm; constants of an order are 1.
         time: it takes, likewise.
         right: on which questions.
         synthetic: whether it makes rows.
+        order: of its rows, in TeX; none where all constants are counted.
     """
 
     what: str
@@ -42,6 +43,7 @@ class MethodLine:
     time: float
     right: str
     synthetic: bool = False
+    order: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

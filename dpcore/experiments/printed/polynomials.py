@@ -65,21 +65,21 @@ def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ..
     product, root, cube = (
         log * power for power in (1 / alpha**2, math.sqrt(width) * spread, attributes ** (1 / 3) * spread)
     )
-    rows: tuple[tuple[str, float, float, str, bool], ...] = (
-        ("noise in all answers: d^(k/2)/α", answers, each, EVERY, False),
-        ("Barak and others 2007: d^(k/2)/α", answers, listed, EVERY, True),
-        ("Blum and others 2008, and later: k·√d/α²", few, listed, EVERY, True),
-        ("Gupta and others 2011: d^(1/α²)", product, product, "average, product distributions", False),
-        ("Cheraghchi and others 2012: d^ln(1/α)", log * spread, log * spread, "average, all alike", False),
-        ("Hardt and others 2012: d^(d^⅓·ln(1/α))", cube, cube, "average, any distribution", False),
-        ("the same, boosted", cube, each, EVERY, False),
-        ("Hardt and others 2012: d^(√k·ln(1/α))", root, root, "average, any distribution", False),
-        ("the same, boosted", root, each, EVERY, False),
-        ("this paper: d^(√k·ln(1/α))", root, root, EVERY, False),
+    rows: tuple[tuple[str, str, float, float, str, bool], ...] = (
+        ("noise in all answers", r"d^{k/2}/\alpha", answers, each, EVERY, False),
+        ("Barak and others 2007", r"d^{k/2}/\alpha", answers, listed, EVERY, True),
+        ("Blum and others 2008, and later", r"k\sqrt d/\alpha^2", few, listed, EVERY, True),
+        ("Gupta and others 2011", r"d^{1/\alpha^2}", product, product, "average, product distributions", False),
+        ("Cheraghchi and others 2012", r"d^{\ln(1/\alpha)}", log * spread, log * spread, "average, all alike", False),
+        ("Hardt and others 2012", r"d^{\sqrt[3]d\ln(1/\alpha)}", cube, cube, "average, any distribution", False),
+        ("the same, boosted", r"d^{\sqrt[3]d\ln(1/\alpha)}", cube, each, EVERY, False),
+        ("Hardt and others 2012", r"d^{\sqrt k\ln(1/\alpha)}", root, root, "average, any distribution", False),
+        ("the same, boosted", r"d^{\sqrt k\ln(1/\alpha)}", root, each, EVERY, False),
+        ("this paper", r"d^{\sqrt k\ln(1/\alpha)}", root, root, EVERY, False),
     )
     return tuple(
-        MethodLine(what=what, rows=needed, time=time, right=right, synthetic=synthetic)
-        for what, needed, time, right, synthetic in rows
+        MethodLine(what=what, order=order, rows=needed, time=time, right=right, synthetic=synthetic)
+        for what, order, needed, time, right, synthetic in rows
     )
 
 
@@ -129,13 +129,13 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 what="norm T, order dᵗ (Lemma 4.3)",
                 printed=d**degree,
                 holds=norm,
-                why="T read as the bound of each, max |a_i|",
+                why="T read as the bound of each, max |aᵢ|",
             ),
             PrintedLine(
                 what="noise of a coefficient, 2T/(εn) (the sanitizer)",
                 printed=2 * norm / (epsilon * n),
                 holds=far / (epsilon * n),
-                why="a row moves all coefficients, not one: Σ |a_i| C(d, i) in all",
+                why="a row moves all coefficients, not one: Σ |aᵢ| C(d, i) in all",
             ),
             PrintedLine(
                 what="ε that the literal sanitizer has",
@@ -165,7 +165,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 power=True,
             ),
             PrintedLine(
-                what="numbers held by what lists all rows there may be, 2^d (Table 1)",
+                what="numbers held by what lists all rows there may be, 2ᵈ (Table 1)",
                 printed=d * math.log10(2),
                 holds=math.log10(released),
                 why="such methods make synthetic rows and need few of them; the polynomial holds counts of small sets",
@@ -183,7 +183,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 printed=None,
                 holds=None,
                 why="not polynomial in d on the worst data, if one-way functions exist; under stronger assumptions not "
-                "much less than 2^d for some number of attributes a question (Ullman and Vadhan 2011)",
+                "much less than 2ᵈ for some number of attributes a question (Ullman and Vadhan 2011)",
             ),
             PrintedLine(
                 what=f"errors added up for {half} of {width} (Remark 4.7)",

@@ -157,7 +157,7 @@ def _theorem() -> None:
 LESSON = kit.Lesson(
     key="audit",
     question="Does it keep its promise? Catch the cheat",
-    group="Attacks",
+    group="What is promised",
     minutes=8,
     needs="what an ε means",
     asks=(

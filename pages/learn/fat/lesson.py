@@ -75,8 +75,8 @@ def lesson() -> None:
         "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",
-        says="An attacker who reads answers within α finds a half T′ that misses few of the true half T. γ: the scale; "
-        "s: how far the levels lie apart.",
+        says="Answers within α give a half T′ that misses few of the true half T. γ: the scale; s: how far the levels "
+        "lie apart.",
     )
     kit.break_it(
         "Give people levels of their own: that hides a little.",
