@@ -107,6 +107,7 @@ def test_the_slider_on_the_stage_moves_the_picture(key: str) -> None:
     app = lesson(key, present="1")
     (before,) = drawn(app).values()
     slider = next(each for each in app.main if each.type in ("slider", "select_slider"))  # the stage is drawn first
+    assert "guess" not in str(slider.key)
     moved: Any
     if slider.key == f"{key}-epsilon_slider":
         moved = app.number_input(key=f"{key}-epsilon")  # which the slider mirrors
