@@ -61,6 +61,7 @@ def test_every_system_has_its_table_and_its_settings_can_be_used(system: str, ot
     assert bool(drawn(app)) == (system in ("polynomials", "intervals", "halfspaces"))
     assert not app.warning and not app.error
     table = next(each.value for each in app.markdown if each.value.startswith("| number"))
+    assert any(each.value.startswith("| method") for each in app.markdown) is (system == "polynomials")
     lines = table.split("\n")[2:]
     assert len(lines) >= 3 and all(line.replace("\\|", "").count("|") == 5 for line in lines)
     (use,) = (each.proto for each in app.get("page_link") if each.proto.label == "Use these settings")
