@@ -18,9 +18,10 @@ References:
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypedDict
 
 import numpy as np
 
@@ -104,9 +105,9 @@ class Estimate:
 
 
 @lru_cache(maxsize=64)
-def estimate(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> Estimate:
-    """The strategy's estimate; kept: sizes alone."""
-    return Estimate(strategy(cells, prefixes=prefixes, known=known, steps=steps), spare=spare, known=known)
+def estimate(plan: Strategy, *, spare: int, known: bool) -> Estimate:
+    """The strategy's estimate; kept: sizes alone make a strategy."""
+    return Estimate(plan, spare=spare, known=known)
 
 
 def worst_prefix(solver: Estimate) -> tuple[float, float]:
@@ -145,13 +146,13 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=64)
-def worst_query(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> tuple[float, float]:
-    """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone.
+def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> tuple[float, float]:
+    """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone make a strategy.
 
     The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two. On more
     than MOST_DENSE cells both numbers are those of prefixes.
     """
-    solver = estimate(cells, spare=spare, prefixes=prefixes, known=known, steps=steps)
+    solver, cells = estimate(plan, spare=spare, known=known), len(plan.own)
     if cells > MOST_DENSE:
         return worst_prefix(solver)
     unit = np.eye(cells, len(solver.own))
@@ -190,26 +191,26 @@ class WindowsRelease(DataRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows(PureMechanism):
-    """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
+class Measured(PureMechanism):
+    """The values of a strategy with discrete Laplace noise, and the data estimated from them by least squares."""
 
     data_independent: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
-    steps: int = param(
-        4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
-        help="Weights are whole numbers of steps, so that the noise is whole too. More steps, nearer to the best.",
-    )  # fmt: skip
+
+    @abstractmethod
+    def plan(self, problem: Problem) -> Strategy:
+        """What is measured; it depends on public sizes alone, and is the same object for the same sizes."""
 
     def solver(self, problem: Problem) -> Estimate:
         """The estimate for the problem's sizes."""
-        return estimate(**self._sizes(problem))
+        return estimate(self.plan(problem), **_spared(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
         shares = self.solver(problem).shares(query_rows(problem, indices))
         p = math.exp(-1 / self._scale(problem))
-        found: Floats = (shares**2).sum(axis=1) * 2 * p / (1 - p) ** 2 / self.steps**2
+        found: Floats = (shares**2).sum(axis=1) * 2 * p / (1 - p) ** 2 / self.plan(problem).steps ** 2
         return found
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
@@ -219,18 +220,19 @@ class Windows(PureMechanism):
         log E e^(λ c Z), as the even cumulants of Z are positive and the odd ones 0. On more than MOST_DENSE cells the
         class is that of prefixes, and a range errs by at most twice as much as the worst of them.
         """
-        square, largest = worst_query(**self._sizes(problem))
+        plan, prefixes = self.plan(problem), isinstance(problem.queries, Thresholds)
+        square, largest = worst_query(plan, prefixes=prefixes, **_spared(problem))
         scale, count, ends = self._scale(problem), problem.queries.count, 1
         if problem.domain.ordered > MOST_DENSE and isinstance(problem.queries, Intervals):
             count, ends = problem.domain.ordered, 2  # a range is the difference of two prefixes
         rates = np.logspace(-6, 0, 600, endpoint=False) / scale
         moments = square / largest**2 * laplace_log_moment(scale)(rates)
-        rows = ends * largest / self.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
+        rows = ends * largest / plan.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
-            f"{square:,.4g} cells, of scale {scale / self.steps:,.4g} rows, and no answer is off by more than "
+            f"{square:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer is off by more than "
             f"{rows:,.0f} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
             r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
@@ -240,23 +242,16 @@ class Windows(PureMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
-    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
-        """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
-        cells = problem.domain.ordered
-        if cells > MOST_DENSE:
-            return 2.5e-4 * cells, 4e-7 * cells
-        return 2.2e-7 * cells**2, 3e-10 * cells**2
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
         """One draw on all measured values."""
-        problem = state.problem
-        plan, cells = self._plan(problem), problem.domain.ordered
+        problem, plan = state.problem, self.plan(state.problem)
+        cells = problem.domain.ordered
         own = np.concatenate([plan.own, np.full(problem.domain.size - cells, plan.steps)])
         values = np.concatenate([own * state.histogram, plan.windows @ state.histogram[:cells]])
         draw = NoisyCounts(
             values[None, :],
             epsilon=self.epsilon,
-            sensitivity=self.steps * sum(problem.neighbours.histogram_shift),
+            sensitivity=plan.steps * sum(problem.neighbours.histogram_shift),
         )
         return self.release(
             WindowsRelease,
@@ -265,27 +260,50 @@ class Windows(PureMechanism):
             trials,
             measured=sampler.draw(draw, trials),
             solver=self.solver(problem),
-            steps=self.steps,
+            steps=plan.steps,
         )
 
     def _scale(self, problem: Problem) -> float:
         """Scale of the noise, in steps."""
-        return self.steps * sum(problem.neighbours.histogram_shift) / self.epsilon
+        return self.plan(problem).steps * sum(problem.neighbours.histogram_shift) / self.epsilon
 
-    def _plan(self, problem: Problem) -> Strategy:
-        sizes = self._sizes(problem)
-        return strategy(sizes["cells"], prefixes=sizes["prefixes"], known=sizes["known"], steps=self.steps)
 
-    def _sizes(self, problem: Problem) -> dict[str, int]:
-        """What the strategy depends on; public."""
+@dataclass(frozen=True, kw_only=True)
+class Windows(Measured):
+    """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
+
+    steps: int = param(
+        4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
+        help="Weights are whole numbers of steps, so that the noise is whole too. More steps, nearer to the best.",
+    )  # fmt: skip
+
+    def plan(self, problem: Problem) -> Strategy:
+        """The best windows for the problem's class."""
+        prefixes = isinstance(problem.queries, Thresholds)
+        known = _spared(problem)["known"]
+        return strategy(problem.domain.ordered, prefixes=prefixes, known=known, steps=self.steps)
+
+    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
         cells = problem.domain.ordered
-        return {
-            "cells": cells,
-            "spare": problem.domain.size - cells,
-            "prefixes": isinstance(problem.queries, Thresholds),
-            "known": problem.neighbours is Neighbours.REPLACE_ONE,
-            "steps": self.steps,
-        }
+        if cells > MOST_DENSE:
+            return 2.5e-4 * cells, 4e-7 * cells
+        return 2.2e-7 * cells**2, 3e-10 * cells**2
+
+
+class _Spared(TypedDict):
+    """Cells that are measured alone, and whether the number of rows is public."""
+
+    spare: int
+    known: bool
+
+
+def _spared(problem: Problem) -> _Spared:
+    """What an estimate depends on, beside the strategy; public."""
+    return {
+        "spare": problem.domain.size - problem.domain.ordered,
+        "known": problem.neighbours is Neighbours.REPLACE_ONE,
+    }
 
 
 def query_rows(problem: Problem, indices: Integers) -> Floats:
