@@ -43,8 +43,8 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
-from dpcore.mechanisms.ranges.strategy import MOST_DENSE, windows
-from dpcore.mechanisms.ranges.windows import estimate, exceeded, sizes
+from dpcore.mechanisms.ranges.strategy import MOST_DENSE, strategy, windows
+from dpcore.mechanisms.ranges.windows import Estimate, estimate, exceeded, spared
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
@@ -101,7 +101,7 @@ class TreeWindowsRelease(DataRelease):
         spare = problem.domain.size - cells
         found = np.empty((trials, cells + spare))
         for count, these in by_count(self.starts):
-            solver = estimate(**sizes(problem, count, steps=self.steps))
+            solver = solver_of(problem, count, steps=self.steps)
             measured = self.measured[these, : count + spare + solver.plan.windows.shape[0]] / self.steps
             rows = solver.counts(measured, n=problem.n)
             within = np.cumsum(self.starts[these], axis=1) - 1
@@ -115,6 +115,12 @@ def by_count(starts: Booleans) -> list[tuple[int, Integers]]:
     """How many stretches, and which trials have so many."""
     counts = starts.sum(axis=1)
     return [(int(count), np.nonzero(counts == count)[0]) for count in np.unique(counts)]
+
+
+def solver_of(problem: Problem, count: int, *, steps: int) -> Estimate:
+    """The windows on so many stretches."""
+    prefixes, of = isinstance(problem.queries, Thresholds), spared(problem)
+    return estimate(strategy(count, prefixes=prefixes, known=of["known"], steps=steps), **of)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,10 +148,9 @@ class TreeWindows(PureMechanism):
         """
         cells = problem.domain.ordered
         if cells > FEW:
-            whole = sizes(problem, cells, steps=self.steps)
-            prefixes, known = bool(whole["prefixes"]), bool(whole["known"])
+            prefixes, known = isinstance(problem.queries, Thresholds), spared(problem)["known"]
             return problem.domain.size + len(windows(cells, prefixes=prefixes, known=known)[1])
-        plans = (estimate(**sizes(problem, count, steps=self.steps)).plan for count in counts_of(cells))
+        plans = (solver_of(problem, count, steps=self.steps).plan for count in counts_of(cells))
         return max(len(plan.own) + len(plan.windows) for plan in plans) + problem.domain.size - cells
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
@@ -159,7 +164,8 @@ class TreeWindows(PureMechanism):
         hidden = ends * ((levels(cells) - 1) * decay(scale) + slack)
         noise = self.steps * sum(problem.neighbours.histogram_shift) / (self.epsilon - self.share * self.epsilon)
         gathered = max(
-            exceeded(sizes(problem, count, steps=self.steps), scale=noise, beta=beta / 2) for count in counts_of(cells)
+            exceeded(solver_of(problem, count, steps=self.steps).plan, problem, scale=noise, beta=beta / 2)
+            for count in counts_of(cells)
         )
         rows = hidden + gathered
         return Bound(
@@ -196,7 +202,7 @@ class TreeWindows(PureMechanism):
             places = np.nonzero(starts[these])[1].reshape(-1, count)
             counts = np.diff(before[places], axis=1, append=before[-1])
             counts = np.concatenate([counts, np.tile(beyond, (len(these), 1))], axis=1)
-            measured = estimate(**sizes(problem, count, steps=self.steps)).measured(counts)
+            measured = solver_of(problem, count, steps=self.steps).measured(counts)
             values[these, : measured.shape[1]] = measured
             needed[these] = measured.shape[1]
         draw = NoisyCounts(

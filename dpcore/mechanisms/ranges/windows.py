@@ -53,6 +53,8 @@ class Solver(Protocol):
         """Cells' estimated rows (T, size) from measured values (T, m), in rows."""
 
 
+NONE = 1e-12
+"""A share of noise that is none but for rounding."""
 NEAR = 32
 """Cells on either side of a prefix's end whose shares are worked out one by one."""
 
@@ -67,6 +69,7 @@ class Estimate:
     """
 
     def __init__(self, plan: Strategy, *, spare: int, known: bool) -> None:
+        self.plan = plan
         self.own = np.concatenate([plan.own, np.full(spare, plan.steps)]) / plan.steps
         self.windows = plan.windows / plan.steps  # on all cells but the spare
         self.cells = len(plan.own)
@@ -81,6 +84,11 @@ class Estimate:
         inner = self.within(self.windows @ found[:, : self.cells].T)
         found[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
         return found
+
+    def measured(self, counts: Integers) -> Integers:
+        """What is measured of counts (T, size), the spare cells last: (T, size + K), in steps."""
+        own = np.concatenate([self.plan.own, np.full(counts.shape[1] - self.cells, self.plan.steps)])
+        return np.concatenate([own * counts, (self.plan.windows @ counts[:, : self.cells].T).T], axis=1)
 
     def shares_of_ones(self) -> Floats:
         """How much of each measured value's noise is in the estimate of all cells' sum, if that is not known."""
@@ -204,7 +212,7 @@ class Measured(PureMechanism):
 
     def solver(self, problem: Problem) -> Estimate:
         """The estimate for the problem's sizes."""
-        return estimate(self.plan(problem), **_spared(problem))
+        return estimate(self.plan(problem), **spared(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
@@ -214,20 +222,11 @@ class Measured(PureMechanism):
         return found
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """Chernoff's bound for each query and a union bound over the class.
-
-        With v the largest sum of squared shares and c the largest share, log E e^(λ error) is at most (v/c^2) times
-        log E e^(λ c Z), as the even cumulants of Z are positive and the odd ones 0. On more than MOST_DENSE cells the
-        class is that of prefixes, and a range errs by at most twice as much as the worst of them.
-        """
-        plan, prefixes = self.plan(problem), isinstance(problem.queries, Thresholds)
-        square, largest = worst_query(plan, prefixes=prefixes, **_spared(problem))
-        scale, count, ends = self._scale(problem), problem.queries.count, 1
-        if problem.domain.ordered > MOST_DENSE and isinstance(problem.queries, Intervals):
-            count, ends = problem.domain.ordered, 2  # a range is the difference of two prefixes
-        rates = np.logspace(-6, 0, 600, endpoint=False) / scale
-        moments = square / largest**2 * laplace_log_moment(scale)(rates)
-        rows = ends * largest / plan.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
+        """What no query's noise exceeds."""
+        plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
+        square, _ = worst_query(plan, prefixes=prefixes, **spared(problem))
+        rows = exceeded(plan, problem, scale=scale, beta=beta)
+        ends = 2 if problem.domain.ordered > MOST_DENSE and not prefixes else 1
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
@@ -244,14 +243,11 @@ class Measured(PureMechanism):
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
         """One draw on all measured values."""
-        problem, plan = state.problem, self.plan(state.problem)
-        cells = problem.domain.ordered
-        own = np.concatenate([plan.own, np.full(problem.domain.size - cells, plan.steps)])
-        values = np.concatenate([own * state.histogram, plan.windows @ state.histogram[:cells]])
+        problem, solver = state.problem, self.solver(state.problem)
         draw = NoisyCounts(
-            values[None, :],
+            solver.measured(state.histogram[None, :]),
             epsilon=self.epsilon,
-            sensitivity=plan.steps * sum(problem.neighbours.histogram_shift),
+            sensitivity=solver.plan.steps * sum(problem.neighbours.histogram_shift),
         )
         return self.release(
             WindowsRelease,
@@ -259,8 +255,8 @@ class Measured(PureMechanism):
             sampler,
             trials,
             measured=sampler.draw(draw, trials),
-            solver=self.solver(problem),
-            steps=plan.steps,
+            solver=solver,
+            steps=solver.plan.steps,
         )
 
     def _scale(self, problem: Problem) -> float:
@@ -280,7 +276,7 @@ class Windows(Measured):
     def plan(self, problem: Problem) -> Strategy:
         """The best windows for the problem's class."""
         prefixes = isinstance(problem.queries, Thresholds)
-        known = _spared(problem)["known"]
+        known = spared(problem)["known"]
         return strategy(problem.domain.ordered, prefixes=prefixes, known=known, steps=self.steps)
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
@@ -291,19 +287,39 @@ class Windows(Measured):
         return 2.2e-7 * cells**2, 3e-10 * cells**2
 
 
-class _Spared(TypedDict):
+class Spared(TypedDict):
     """Cells that are measured alone, and whether the number of rows is public."""
 
     spare: int
     known: bool
 
 
-def _spared(problem: Problem) -> _Spared:
+def spared(problem: Problem) -> Spared:
     """What an estimate depends on, beside the strategy; public."""
     return {
         "spare": problem.domain.size - problem.domain.ordered,
         "known": problem.neighbours is Neighbours.REPLACE_ONE,
     }
+
+
+def exceeded(plan: Strategy, problem: Problem, *, scale: float, beta: float) -> float:
+    """Rows by which some query's noise errs with chance at most beta, noise of this scale in steps on every value.
+
+    The queries are all prefixes or all ranges of as many cells as the plan measures, whatever the problem's. Chernoff's
+    bound for each query and a union bound over the class. With v the largest sum of squared shares and c the largest
+    share, log E e^(λ error) is at most (v/c^2) times log E e^(λ c Z), as the even cumulants of Z are positive and the
+    odd ones 0. On more than MOST_DENSE cells the class is that of prefixes, and a range errs by at most twice as much
+    as the worst of them.
+    """
+    prefixes, cells = isinstance(problem.queries, Thresholds), len(plan.own)
+    square, largest = worst_query(plan, prefixes=prefixes, **spared(problem))
+    if largest < NONE:  # a single cell whose rows are public
+        return 0.0
+    count = cells if prefixes or cells > MOST_DENSE else cells * (cells + 1) // 2
+    ends = 2 if cells > MOST_DENSE and not prefixes else 1  # a range is the difference of two prefixes
+    rates = np.logspace(-6, 0, 600, endpoint=False) / scale
+    moments = square / largest**2 * laplace_log_moment(scale)(rates)
+    return ends * largest / plan.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
 
 
 def query_rows(problem: Problem, indices: Integers) -> Floats:
