@@ -163,10 +163,8 @@ class TreeWindows(PureMechanism):
         slack = laplace_quantile(beta / (cells - 1), scale=scale) - 1
         hidden = ends * ((levels(cells) - 1) * decay(scale) + slack)
         noise = self.steps * sum(problem.neighbours.histogram_shift) / (self.epsilon - self.share * self.epsilon)
-        gathered = max(
-            exceeded(solver_of(problem, count, steps=self.steps).plan, problem, scale=noise, beta=beta / 2)
-            for count in counts_of(cells)
-        )
+        plans = (solver_of(problem, count, steps=self.steps).plan for count in counts_of(cells))
+        gathered = max(exceeded(plan, problem, scale=noise, beta=beta / 2) for plan in plans)
         rows = hidden + gathered
         return Bound(
             value=rows / problem.n,
