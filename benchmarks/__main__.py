@@ -12,6 +12,7 @@ ALL = (
     "marginals",
     "limits",
     "ranges",
+    "regret",
     "whole_table",
     "random_dp_figures",
     "upload",
