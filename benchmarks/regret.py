@@ -2,8 +2,9 @@
 
 Every number column of the bundled samples, each relation, prefixes and ranges, ε times rows from a thousand to a
 million where ε is between 0.001 and 10. The error is the root of the mean square over queries drawn at random and over
-releases; regret is the rule's over the least of all mechanisms of the catalogue that serve the question with a guarantee
-of ε alone, each at its usual values. Also printed: the same beside mechanisms of a weaker guarantee (with δ or γ).
+releases. Regret is the rule's error over the least of all mechanisms of the catalogue that serve the question with a
+guarantee of ε alone, each at its usual values; also printed beside those of a weaker guarantee (with δ or γ). Where
+rows are added or removed their number is not public: mechanisms are told the number rounded to one digit.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def cells(neighbours: Neighbours, kind: type[Thresholds | Intervals]) -> Iterato
                 continue
             data = bundled(sample.key, column.column).dataset()
             queries: Queries = kind(domain=data.domain)
-            problem = Problem(domain=data.domain, queries=queries, n=data.n, neighbours=neighbours)
+            public = data.n if neighbours is Neighbours.REPLACE_ONE else int(float(f"{data.n:.0e}"))
+            problem = Problem(domain=data.domain, queries=queries, n=public, neighbours=neighbours)
             for times in TIMES_ROWS:
                 epsilon = times / data.n
                 if LEAST <= epsilon <= MOST:
