@@ -62,7 +62,7 @@ def test_it_is_the_net_mechanism_with_so_many_points(
     same = NetMechanism(points=mechanism.size(problem))
     data = dataset_of(problem, generate("bimodal", n=3_000, size=16, seed=seed))
     drawn = [each.run(each.prepare(data, problem), Preview(seed), 50).outcomes() for each in (mechanism, same)]
-    np.testing.assert_array_equal(*drawn)
+    np.testing.assert_array_equal(drawn[0], drawn[1])
     bound = mechanism.accuracy(problem, 0.1)
     assert dataclasses.replace(bound, note="") == dataclasses.replace(same.accuracy(problem, 0.1), note="")
     resolution = bound.value - 2 / 3_000 * math.log(candidates(size=16, points=same.points) / 0.1)
