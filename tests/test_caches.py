@@ -55,6 +55,7 @@ CACHES = {
     "dpcore.mechanisms.marginals.polynomials:minimax": SIZES,
     "dpcore.mechanisms.marginals.release:_terms": PLAN,
     "dpcore.mechanisms.ranges.halving:least_scale": NOISE,
+    "dpcore.mechanisms.net.linear:sampled_resolution": SIZES,
     "dpcore.mechanisms.ranges.hierarchy:tree": SIZES,
     "dpcore.mechanisms.ranges.root:longest_move": SIZES,
     "dpcore.mechanisms.ranges.root:noise": NOISE,

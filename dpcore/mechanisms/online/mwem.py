@@ -1,19 +1,19 @@
-"""MWEM: ask, again and again, the question that the rows made so far answer worst, and move the rows towards its answer.
+"""MWEM: ask again and again what the rows made so far answer worst, and move them towards its noisy answer.
 
 The release that put multiplicative weights to use: it starts from even weights on all cells. In each round half of the
 round's ε chooses the query of the class with the worst error, the other half buys a noisy answer to it, and the cells
 of the query are weighted up or down. What is released is the mean of all weights on the way. It pays for a few queries
 only, however many there are; but each round knows less of the data than a baseline that looks once at every cell.
 
-Why it is private: the weights follow from what was chosen and answered. A row, whether replaced, added or removed, moves
-every query's count by at most 1, so the scores, |true count - believed count| with the second one rounded to whole rows,
-by at most 1; and so with the noisy answer. Each costs ε/(2T), both in all T rounds together ε.
+Why it is private: the weights follow from what was chosen and answered. A row, whether replaced, added or removed,
+moves every query's count by at most 1, so the scores, |true count - believed count| with the second one rounded to
+whole rows, by at most 1; and so with the noisy answer. Each costs ε/(2T), both in all T rounds together ε.
 
 Accuracy: let the relative entropy of the data to the weights be R, at first at most ln U. An update with step 4h, h the
 noisy difference between answer and belief, lowers R by at least 2(e^2 - z^2), e being the true difference and z the
 noise, as shares (Hoeffding's lemma, as for private multiplicative weights). So the mean of e^2 is at most ln U/(2T) +
-z^2, and that of e at most its root. Each query chosen errs by at most L rows less than the worst, the choice's loss, and
-by 1 for rounding; the mean of all weights errs by at most the mean of the worst errors. Except with chance beta all
+z^2, and that of e at most its root. Each query chosen errs by at most L rows less than the worst, the choice's loss,
+and by 1 for rounding; the mean of all weights errs by at most the mean of the worst errors. Except with chance beta all
 noise is within J rows and all losses within L. The paper's step is an eighth of this one, and its constant larger.
 
 Notation (paper): epsilon = ε; rounds = T; queries = |Q|; U = |X|; rows = n.
@@ -124,8 +124,8 @@ class RoundsOfWeights(PureMechanism):
         return Bound(
             value=learnt + rows / n,
             kind=BoundKind.GUARANTEE,
-            statement=f"{rounds} round{'s' if rounds > 1 else ''} of questions leave an error of {learnt:.3g} of n, and "
-            f"choosing each among {queries:,} costs at most {rows:,.0f} rows, except with chance {beta:g}.",
+            statement=f"{rounds} round{'s' if rounds > 1 else ''} of questions leave an error of {learnt:.3g} of n, "
+            f"and choosing each among {queries:,} costs at most {rows:,.0f} rows, except with chance {beta:g}.",
             formula=r"\alpha\le\sqrt{\frac{\ln|X|}{2T}+\frac{J^2}{n^2}}+\frac{L+1}{n},\quad"
             r"L=\frac{4T}{\varepsilon}\ln\frac{2T|Q|}\beta,\quad 2T\cdot\Pr[|\mathrm{DLap}(2T/\varepsilon)|>J]\le\beta",
             reference="Hardt, Ligett and McSherry (2012), Theorem 2.2, with the constants of this step",
@@ -175,8 +175,8 @@ ENTRIES = (
         key="mwem",
         mechanism=RoundsOfWeights,
         title="MWEM",
-        story="Start from even rows, find the question they answer worst, and move them towards its noisy answer, a few "
-        "times. It pays for few questions, and knows little between them.",
+        story="Start from even rows, find the question they answer worst, and move them towards its noisy answer, a "
+        "few times. It pays for few questions, and knows little between them.",
         domains=(Line, Categories),
         queries=(Thresholds, Intervals, Cells, LinearQueries),
         references=("Hardt, Ligett and McSherry (2012)", "Hardt and Rothblum (2010)"),
