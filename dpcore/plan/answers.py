@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Booleans, Dataset, Floats, Integers, Mechanism, ValueRelease
+from dpcore.core import Booleans, Dataset, Floats, Integers, Mechanism, Release, ValueRelease
 from dpcore.data.attributes import Attributes, Set
 from dpcore.data.domains import Line
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
@@ -23,6 +24,9 @@ from dpcore.mechanisms.tables.whole_table import RowsRelease
 from dpcore.plan.predicates import cells_of
 from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.randomness import Preview
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEWEST = 20
 """Releases at least, of however many cells."""
@@ -73,6 +77,17 @@ def answer_errors(
     return Errors(worst=worst / rows.n, typical=total / sum(part.shape[1] for part in parts) / rows.n)
 
 
+def told_of_lines(plan: Plan, question: PlannedQuestion, release: Release, rows: Dataset) -> pd.DataFrame:
+    """A row for each line: what it says, how many of these rows it counts, and how many were released."""
+    import pandas as pd
+
+    assert isinstance(release, TablesRelease)
+    [(counts, tables)], sums = _tables(release, _truth(release, rows)), _sums(plan, question)
+    assert sums is not None
+    true, released = sums @ counts.reshape(-1), sums @ tables[0].reshape(-1)
+    return pd.DataFrame({"line": question.asks, "made-up rows": true, "released rows": released})
+
+
 def most_summed(plan: Plan, question: PlannedQuestion) -> int:
     """Cells that a line sums at most; 1 where there are no lines."""
     sums = _sums(plan, question) if question.asks else None
@@ -88,11 +103,14 @@ def _sums(plan: Plan, question: PlannedQuestion) -> Booleans | None:
 
 def _off(release: TablesRelease, rows: Dataset, sums: Booleans | None) -> Iterator[Floats]:
     """By how many rows what is asked of each table is off, (T, asked)."""
-    sizes, ways = release.domain.sizes, asked(release.problem).ways
-    truth = finished(count_tables(rows.records, sizes, ways=ways))
-    for counts, tables in _tables(release, truth):
+    for counts, tables in _tables(release, _truth(release, rows)):
         off = (tables - counts).reshape(release.trials, -1)
         yield off if sums is None else off @ sums.T.astype(np.float64)
+
+
+def _truth(release: TablesRelease, rows: Dataset) -> dict[Set, Integers]:
+    """Rows in each cell of each table."""
+    return finished(count_tables(rows.records, release.domain.sizes, ways=asked(release.problem).ways))
 
 
 def _tables(release: TablesRelease, truth: dict[Set, Integers]) -> Iterator[tuple[Integers, Floats]]:

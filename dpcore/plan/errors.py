@@ -18,7 +18,7 @@ from dpcore.data.twin import twin
 from dpcore.experiments.limits.outlook import promised_error
 from dpcore.experiments.measure import FRAMES, finish, measure
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.plan.answers import MOST_MADE, Errors, answer_errors, most_summed
+from dpcore.plan.answers import MOST_MADE, Errors, answer_errors, most_summed, told_of_lines
 from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.randomness import Preview
 
@@ -99,7 +99,8 @@ def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehear
     problem, mechanism, rows = plan.problem(question), plan.mechanism(question), twin_of(plan, question, seed=seed)
     if question.releases != "data":
         problem = replace(problem, n=rows.n)
-        return mechanism.run(mechanism.prepare(rows, problem), Preview(seed)).frame()
+        release = mechanism.run(mechanism.prepare(rows, problem), Preview(seed))
+        return told_of_lines(plan, question, release, rows) if question.asks else release.frame()
     state = mechanism.prepare(rows, problem)
     report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
     return Rehearsed(rows=rows, frames=report.frames)

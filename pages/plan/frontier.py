@@ -15,7 +15,7 @@ from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.plan.errors import twin_of
 from dpcore.plan.questions import Plan
 from pages.charts.component import draw
-from pages.plan.rows import keep, proved, title
+from pages.plan.rows import keep, title
 from pages.plan.table import Declared
 from pages.play.figures.tradeoff import tradeoff
 from pages.shell.session import with_progress
@@ -38,7 +38,7 @@ def frontier(declared: Declared, plan: Plan) -> None:
         )  # fmt: skip
         question = plan.questions[at]
         problem = plan.problem(question)
-        entries = proved(problem)
+        entries = plan.proved(question)
         # Of the plan only what the errors depend on: they are kept while losses and other questions change.
         about = replace(plan, questions=(replace(question, epsilon=1.0, target=None, pinned=False),)).text.decode()
         rows = twin_of(plan, question, seed=SEED)
@@ -79,8 +79,8 @@ def frontier(declared: Declared, plan: Plan) -> None:
 def chosen(plan: Plan, at: int, point: Mapping[str, Any]) -> Plan:
     """The plan with a question's mechanism and privacy loss as they were clicked."""
     question = plan.questions[at]
-    values = question.values if point["key"] == question.entry_key else {}
-    new = replace(question, entry_key=str(point["key"]), epsilon=float(point["epsilon"]), values=values)
+    key = str(point["key"])
+    new = replace(question, entry_key=key, epsilon=float(point["epsilon"]), values=question.values_for(key))
     return replace(plan, questions=(*plan.questions[:at], new, *plan.questions[at + 1 :]))
 
 
