@@ -15,6 +15,7 @@ from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import frontier
 from pages.plan.preview import preview
 from pages.plan.rows import edited, keep, questions_of, title
+from pages.plan.since import since_release
 from pages.plan.table import Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.code import show_code
@@ -71,6 +72,7 @@ def planning() -> None:
     losses = sum(plan.guarantee(question).epsilon for question in questions)
     if plan.cost.epsilon < losses * ONE_SUM:
         st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
+    since_release(declared, plan)
     if late:
         st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])

@@ -19,10 +19,12 @@ from dpcore.experiments.measure import finish
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
+from dpcore.mechanisms.tables.release import TablesRelease
 from dpcore.plan.answers import answer_errors, value_errors
 from dpcore.plan.errors import predict, twin_of
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.plan.shares import for_targets, for_total
+from dpcore.plan.versions import changes, last_release
 from dpcore.randomness import Preview
 from dpcore.release import release
 from tests.kit.ledgers import ANALYST, registered
@@ -150,6 +152,13 @@ def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path)
     made = pd.read_csv(io.BytesIO(came.files["01-rows_of_nobody.csv"]))
     assert list(made) == list(frame) and len(made) == 400
     assert set(made["rows"].dropna()) <= {"a", "b", "c, or d"} and made["age"].dropna().between(0, 80).all()
+    last = last_release(ledger.stored(dataset_id))
+    assert last == came and changes(came, asked) == ()
+    later = replace(plan(replace(WHOLE, epsilon=0.5), MEAN, UPPER, COUNTS), n=500).joint_request()
+    told_apart = changes(came, later)
+    assert [each.partition(" ")[0] for each in told_apart] == ["n", "Changed:", "New:", "Left"]
+    assert "ε = 1, is now" in told_apart[1] and "ε = 0.5." in told_apart[1]
+    assert "Exponential median" in told_apart[2] and "Direct tables" in told_apart[3]
     table = pd.read_csv(io.BytesIO(came.files["02-answers.csv"]))
     assert list(table) == ["refused", "age", "sex", "rows"] and len(table) == 4 * 3
     assert set(table["sex"]) == {"F", "M", "anything else"} and "20 to 35" in set(table["age"])
@@ -165,4 +174,4 @@ def test_the_file_of_tables_names_the_cells_of_each_table() -> None:
     assert list(frame) == ["trial", "refused", "age", "sex", "column rows", "rows"]
     one = frame[(frame["trial"] == 1) & (frame["age"] == "") & (frame["sex"] == "M") & (frame["column rows"] == "a")]
     [value] = one["rows"]
-    assert value == found.unbiased((1, 2))[1, 1, 0]  # type: ignore[attr-defined]  # of tables
+    assert isinstance(found, TablesRelease) and value == found.unbiased((1, 2))[1, 1, 0]
