@@ -40,7 +40,7 @@ TABLE = DeclaredTable(
 )
 LINES = PlannedQuestion(
     columns=("age", "sex"), queries=TABLES, entry_key="direct-tables", epsilon=0.5, values={"noise": "laplace"},
-    asks=("age 20-34, sex = F", "age >= 35, sex M"),
+    asks=("age 20-34, sex = F", "age >= 20, sex M"),
 )  # fmt: skip
 PAIRS = PlannedQuestion(
     columns=("age", "sex", "rows"), queries=TABLES, entry_key="residual-planner", epsilon=0.5, ways=2,
@@ -91,6 +91,12 @@ def test_predicted_errors_of_tables_are_those_on_other_rows(question: PlannedQue
     assert said.mean_square == pytest.approx(float(np.sqrt(np.mean(found.worst**2))), rel=0.15)
     assert said.typical < said.worst < said.promised
     assert np.mean(found.worst > said.promised) <= told.beta
+
+
+def test_a_line_is_promised_what_all_its_cells_are() -> None:
+    """The second line sums two cells, each of which may be off by what is promised of all of them."""
+    [said] = finish(predict(plan(LINES)))
+    assert said.promised == 2 * plan(LINES).mechanism(LINES).accuracy(plan(LINES).problem(LINES), 0.05).value
 
 
 def test_rows_made_of_tables_are_a_forecast_and_promise_nothing_before() -> None:
