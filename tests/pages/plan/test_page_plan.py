@@ -154,6 +154,13 @@ def test_every_mechanism_is_compared_on_demand() -> None:
     chart = drawn(sound(app.run()))["plan_frontier_chart"]
     fewer = {str(trace.get("name", "")) for trace in chart["data"]}
     assert entry("identity").title in fewer and entry("intervals-printed").title in names - fewer
+    app.session_state["plan_axis"] = "n"
+    charts = drawn(sound(app.run()))
+    assert "plan_frontier_chart" not in charts
+    assert "near n = 316, " in charts["plan_frontier_chart_n"]["sentence"]
+    app.session_state["plan_compared"] = 1
+    app.session_state["plan_axis"] = "ε"
+    assert "Identity histogram" in str(drawn(sound(app.run()))["plan_frontier_chart"]["data"])
 
 
 def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
