@@ -142,7 +142,7 @@ def release(
         by.must_have_a_role(RELEASE)
         if known := ledger.find(dataset_id, request.digest):
             return known
-        if sentence := _wrong_columns(ledger.registration(dataset_id), request, table):
+        if sentence := missing_column(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
         if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
@@ -199,8 +199,8 @@ def _also(ledger: Ledger, table: Table) -> list[str]:
     return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
 
 
-def _wrong_columns(registration: Registration, request: Asked, table: Table) -> str:
-    """Which column the file lacks."""
+def missing_column(registration: Registration, request: Asked, table: Table) -> str:
+    """Which column the file lacks, in a sentence; empty if none. It touches no rows."""
     columns = {column for part in request.parts for column in part.reading.columns}
     named = {*columns, *filter(None, [registration.person_column])}
     missing = sorted(named - set(table.columns))
