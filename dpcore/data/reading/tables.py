@@ -155,7 +155,7 @@ class Table:
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """The rows as a reading has them, which count towards what may be held."""
         self.reserve(reading.room)
-        dataset = Dataset(reading.domain, reading.records(self), provenance)
+        dataset = Dataset(reading.domain, reading.records(self), provenance, reading.person_rows)
         self.hold(dataset.records)
         return dataset
 

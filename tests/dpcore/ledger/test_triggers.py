@@ -197,6 +197,26 @@ def test_rows_that_are_not_linked_close_the_page_though_every_trigger_let_them_i
     assert check(*held) == ["The ledger does not add up at event 2: no ledger wrote it. Restore a backup."]
 
 
+@pytest.mark.parametrize("step", ["publish", "tell", "set_budget", "add_version", "machine_failed"])
+def test_a_damaged_chain_closes_everything_that_writes(held: tuple[Ledger, str], step: str) -> None:
+    ledger, dataset_id = held
+    steps: dict[str, Callable[[], None]] = {
+        "publish": lambda: ledger.publish(dataset_id, 1, STEWARD),
+        "tell": lambda: ledger.tell(dataset_id, "something", STEWARD),
+        "set_budget": lambda: ledger.set_budget(dataset_id, Price.allowed(epsilon=9.0), "more", STEWARD),
+        "add_version": lambda: ledger.add_version(dataset_id, few_rows((1, 2)), STEWARD),
+        "machine_failed": lambda: ledger.machine_failed(dataset_id, 1, STEWARD),
+    }
+    with closing(sqlite3.connect(ledger.path(dataset_id))) as connection:
+        connection.execute("DROP TRIGGER charges_never_change")
+        connection.execute("UPDATE charges SET body = replace(body, 'identity', 'median')")
+        connection.commit()
+        before = list(connection.iterdump())
+        with pytest.raises(LedgerError, match="Restore a backup"):
+            steps[step]()
+        assert list(connection.iterdump()) == before
+
+
 def test_a_trigger_that_was_dropped_is_found(held: tuple[Ledger, str]) -> None:
     ledger, dataset_id = held
     with connected(ledger.path(dataset_id)) as connection:
