@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from dpcore.certificate import against, certificate
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
-from dpcore.ledger.records import Refused, Stored
+from dpcore.ledger.records import LedgerError, Refused, Stored
 from dpcore.ledger.schema import NAMES
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
