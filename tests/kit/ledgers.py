@@ -17,7 +17,7 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Columns
-from dpcore.ledger.connection import made_private
+from dpcore.ledger.connection import connected, made_private
 from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE
 from dpcore.ledger.records import Actor, Registration, Role
 from dpcore.ledger.store import Ledger
@@ -112,6 +112,18 @@ def of_schema_1(folder: Path) -> tuple[Ledger, str]:
     with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as connection:
         connection.executescript((SCHEMA_1 / "ledger.sql").read_text(encoding="utf-8"))
     return ledger, dataset_id
+
+
+def forge(path: Path, script: str) -> None:
+    """Whatever plain SQL can do once the triggers are gone; they are put back, so that nothing but the rows tells."""
+    with connected(path) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for trigger, _ in triggers:
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.executescript(script)
+        for _, sql in triggers:
+            connection.execute(sql)
 
 
 def plan_of(*, person: str = "", rows: int = 1, pure: bool = True) -> Plan:

@@ -18,7 +18,7 @@ from dpcore.ledger.schema import NAMES
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import release
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import STEWARD, few_rows, forge, registered, request_of
 
 ATTEMPT = "INSERT INTO attempts SELECT count(*) + 1, 'digest', '{{}}', {first}, {delta}, 'Eve', 'day' FROM attempts"
 
@@ -118,18 +118,6 @@ FORGERIES = {
 }
 UNSEEN = {"all that was written last, with its links"}
 """A shorter chain is a chain: only a certificate tells that it was longer."""
-
-
-def forge(path: Path, script: str) -> None:
-    """Whatever plain SQL can do once the triggers are gone; they are put back, so that nothing but the rows tells."""
-    with connected(path) as connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for trigger, _ in triggers:
-            connection.execute(f"DROP TRIGGER {trigger}")
-        connection.executescript(script)
-        for _, sql in triggers:
-            connection.execute(sql)
 
 
 @pytest.mark.parametrize("name", FORGERIES)
