@@ -244,7 +244,7 @@ def migration_kills(watch: Watch, count: int) -> None:
 def restore_kills(watch: Watch, count: int) -> None:
     """What putting a copy back leaves is the damaged file or the copy, which says so; or, of a lost file, none."""
     for damage in DAMAGES:
-        exchange_kills(watch, count, partial(damaged, damage=damage), put_back, watch.as_copied)
+        exchange_kills(watch, count, partial(damaged, damage=damage), put_back, watch.as_copied, file="copies.py")
 
 
 def exchange_kills(
@@ -253,12 +253,14 @@ def exchange_kills(
     opened: Callable[[Path], tuple[Ledger, str]],
     work: Callable[[Ledger, str], str],
     look: Callable[[Ledger, str, bytes], None],
+    *,
+    file: str = ".py",
 ) -> None:
     """At every line of what puts one file in another's place, or at so many; then it is done again, if it was not."""
     folder = watch.folder / str(len(list(watch.folder.glob("*"))))
     ledger, dataset_id = opened(folder / "whole")
     old = contents(ledger.path(dataset_id))
-    fatal = moments_of(partial(work, ledger, dataset_id))
+    fatal = [moment for moment in moments_of(partial(work, ledger, dataset_id)) if moment[0].endswith(file)]
     look(ledger, dataset_id, old)
     watch.seen["lines"] += len(fatal)
     for place, moment in enumerate(fatal[:: -(-len(fatal) // count)]):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpcore.core import Neighbours
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
-from dpcore.data.reading.tables import Table
+from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
 from dpcore.ledger.connection import connected, made_private
 from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE
@@ -46,10 +46,10 @@ class FewRows:
         self.persons = persons or range(len(ages))
         self.row_count = len(ages)
 
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+    def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
         """See Table."""
         cells = {"age": self.ages, "person": self.persons}
-        yield from zip(*(map(str, cells[name]) for name in columns), strict=True)
+        yield from map(packed_row, zip(*(map(str, cells[name]) for name in columns), strict=True))
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """See Table."""
