@@ -25,7 +25,9 @@ from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
 from dpcore.requests.vector import total
 
-FORMAT = "dpscope-certificate/1"
+FORMAT, FORMER = "dpscope-certificate/2", "dpscope-certificate/1"
+"""Since 2 several Gaussian questions may claim less than the sum of their prices, which programs of 1 take for forged.
+One of 1 claims the sum, which is no less than what is proved, and holds as it did."""
 BETA = 0.05
 RULES = {
     Tally.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
@@ -260,8 +262,8 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
 
 def _wrong(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     each = {"parts"} if "parts" in document else {"mechanism", "accuracy"}
-    if document.get("format") != FORMAT or set(document) != SHARED | each | {"ledger", "digest"}:
-        yield f"The certificate is not of the format {FORMAT}."
+    if document.get("format") not in (FORMAT, FORMER) or set(document) != SHARED | each | {"ledger", "digest"}:
+        yield f"The certificate is not of the format {FORMAT}, or of the one before it."
         return
     told = {name: value for name, value in document.items() if name != "digest"}
     if digest(told) != document["digest"]:

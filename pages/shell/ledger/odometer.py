@@ -25,7 +25,7 @@ OTHERS = {"learn", "directions-workbench", "random-privacy-workbench"}
 """Pages about other data."""
 UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000
-"""A private table with more is looked up when somebody opens Release."""
+"""A private table with more, and numbers made on a grid, are looked up when somebody opens Release."""
 
 
 def odometer(page: str) -> str:
@@ -35,7 +35,8 @@ def odometer(page: str) -> str:
     if data is None or (isinstance(origin, Uploaded) and not admitted()):  # a file is compared for its steward alone
         return ""
     try:
-        quick = isinstance(data, Uploaded) and data.private and data.rows <= QUICK_ROWS
+        kept = isinstance(origin, Bundled) or (isinstance(origin, Uploaded) and origin.private)
+        quick = kept and origin is not None and origin.rows <= QUICK_ROWS
         found = account_of(data, look=quick or page == "release")
         if found is None:
             return ""

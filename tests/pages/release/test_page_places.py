@@ -84,8 +84,9 @@ def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
 
 
 def test_a_charged_preview_is_one_press_away_where_a_ledger_holds_the_data(no_ledger: Path) -> None:
-    app = registered()
-    app.switch_page("robust/page.py")
+    registered()
+    app = visitor("robust/page.py")  # in a session that has never seen Release
+    app.query_params["token"], app.query_params["data"] = KEY, "penguins.body_mass_g"
     app = sound(app.run())
     assert PREVIEW in [each.proto.label for each in app.get("page_link")]
     app.selectbox(key="data").set_value("earnings.earnings")
