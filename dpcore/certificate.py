@@ -20,6 +20,7 @@ from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
 from dpcore.ledger.chain import MACHINE_FAILED, RECORD, details_of, faults, first_digest, spent_along
 from dpcore.ledger.records import Registration, Spent, Stored
 from dpcore.ledger.units import ATTO_DIGITS, NANO_DIGITS, ROOM, Price, Tally
+from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.privacy.composition import zcdp_delta
 from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
@@ -91,8 +92,8 @@ def file_prefix(asked: Asked, place: int) -> str:
 def _unreleasable(request: Request) -> str:
     if request.entry_key in WITHHELD:
         return WITHHELD[request.entry_key]
-    if request.mechanism.releases == "conversation":
-        return "A conversation is not released: ask a list of questions that is fixed in advance."
+    if isinstance(request.mechanism, Interactive) and request.mechanism.adaptive:
+        return "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance."
     if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
         return "A person's rows are capped by the registration of the data: ask for the columns alone."
     if request.bounds_from_data:
