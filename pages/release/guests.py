@@ -15,7 +15,7 @@ from pages.shell.ledger.odometer import spent_sentence
 from pages.shell.private.chip import escaped
 
 LOG_IN = "The ledger opens for its stewards. Whoever is logged in sees what they published."
-NO_AUTHLIB = "Logging in needs Authlib on the server: `pip install authlib`."
+NO_AUTHLIB = "Logging in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."
 NOTHING = "Nothing is published yet."
 
 
@@ -23,7 +23,7 @@ def guests() -> None:
     """A button to log in; then everything that was published."""
     if not person():
         st.info(LOG_IN)
-        able = importlib.util.find_spec("authlib") is not None
+        able = all(importlib.util.find_spec(name) for name in ("authlib", "httpx"))
         st.button("Log in", type="primary", on_click=st.login, key="release_login", disabled=not able)
         if not able:
             st.error(NO_AUTHLIB)
