@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+import pytest
 from xdist.scheduler import LoadFileScheduling
-
-if TYPE_CHECKING:
-    import pytest
-    from xdist.remote import Producer
 
 BROWSER_TESTS = "tests/browser/"
 
 
-class OneBrowser(LoadFileScheduling):
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Files go to workers whole, and all files of browser tests to the same one: one app, one Chromium."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return BROWSER_TESTS if nodeid.startswith(BROWSER_TESTS) else super()._split_scope(nodeid)
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
-    """What xdist asks when it starts."""
-    return OneBrowser(config, log)
+    scheduler = LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+    scheduler._split_scope = lambda name: BROWSER_TESTS if name.startswith(BROWSER_TESTS) else file_of(name)
+    return scheduler
