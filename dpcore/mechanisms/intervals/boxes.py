@@ -193,11 +193,13 @@ class BoxCuts(PureMechanism):
         sizes = asked(state.problem).domain.sizes
         parts, published = sum(state.problem.neighbours.histogram_shift), []
         pieces = np.broadcast_to(state.rows.reshape(1, 1, sizes[0], -1), (trials, 1, sizes[0], state.rows[0].size))
+        ways = np.zeros((trials, 1, 1), dtype=np.int64)  # the cuts around each piece, column after column
         for column, size in enumerate(sizes):
             steps = sub_cells(column, columns=len(sizes), levels=self.levels)
             parts *= steps
             # Each different piece is a line of its own; all lines in a row are one, with cuts that never leave theirs.
-            rows, line = np.unique(pieces.sum(axis=3).reshape(-1, size), axis=0, return_inverse=True)
+            _, first, line = np.unique(ways.reshape(-1, ways.shape[2]), axis=0, return_index=True, return_inverse=True)
+            rows = pieces.sum(axis=3).reshape(-1, size)[first]
             lines = np.zeros((len(rows), steps * size + 1), dtype=np.int64)
             lines[:, 1:] = np.repeat(rows, steps, axis=1)
             below = np.cumsum(lines.reshape(-1))
@@ -215,6 +217,9 @@ class BoxCuts(PureMechanism):
                 inside = np.diff(np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None]), axis=3)
                 kept = np.einsum("tpjc,tpcr->tpjr", inside, pieces)
                 pieces = kept.reshape(trials, -1, sizes[column + 1], kept.shape[3] // sizes[column + 1])
+                around = np.stack([cuts[..., :-1], cuts[..., 1:]], axis=3)
+                ways = np.concatenate([np.repeat(ways[:, :, None], around.shape[2], axis=2), around], axis=3)
+                ways = ways.reshape(trials, pieces.shape[1], -1)
         return self.release(BoxRelease, state, sampler, trials, cuts=tuple(published), levels=self.levels)
 
 
