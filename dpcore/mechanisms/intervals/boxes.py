@@ -131,7 +131,7 @@ class BoxCuts(PureMechanism):
 
     def epsilon_of(self, column: int, *, columns: int) -> float:
         """Privacy loss of one level of cuts along a column."""
-        return self.epsilon * 2**column / (2**columns - 1) / self.levels
+        return self.epsilon * (1 << column) / ((1 << columns) - 1) / self.levels
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Crossed cells, sub-cells and private choices, column by column.
@@ -214,8 +214,8 @@ class BoxCuts(PureMechanism):
             published.append(cuts[..., 1:-1].reshape(trials, -1))
             if column + 1 < len(sizes):
                 edges = np.arange(size + 1) * steps
-                inside = np.diff(np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None]), axis=3)
-                kept = np.einsum("tpjc,tpcr->tpjr", inside, pieces)
+                reached: Integers = np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None])
+                kept = np.einsum("tpjc,tpcr->tpjr", np.diff(reached, axis=3), pieces)
                 pieces = kept.reshape(trials, -1, sizes[column + 1], kept.shape[3] // sizes[column + 1])
                 around = np.stack([cuts[..., :-1], cuts[..., 1:]], axis=3)
                 ways = np.concatenate([np.repeat(ways[:, :, None], around.shape[2], axis=2), around], axis=3)
