@@ -131,7 +131,7 @@ class BoxCuts(PureMechanism):
 
     def epsilon_of(self, column: int, *, columns: int) -> float:
         """Privacy loss of one level of cuts along a column."""
-        return self.epsilon * 2**column / (2**columns - 1) / self.levels
+        return self.epsilon * (1 << column) / ((1 << columns) - 1) / self.levels
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Crossed cells, sub-cells and private choices, column by column.
@@ -193,11 +193,13 @@ class BoxCuts(PureMechanism):
         sizes = asked(state.problem).domain.sizes
         parts, published = sum(state.problem.neighbours.histogram_shift), []
         pieces = np.broadcast_to(state.rows.reshape(1, 1, sizes[0], -1), (trials, 1, sizes[0], state.rows[0].size))
+        ways = np.zeros((trials, 1, 1), dtype=np.int64)  # the cuts around each piece, column after column
         for column, size in enumerate(sizes):
             steps = sub_cells(column, columns=len(sizes), levels=self.levels)
             parts *= steps
             # Each different piece is a line of its own; all lines in a row are one, with cuts that never leave theirs.
-            rows, line = np.unique(pieces.sum(axis=3).reshape(-1, size), axis=0, return_inverse=True)
+            _, first, line = np.unique(ways.reshape(-1, ways.shape[2]), axis=0, return_index=True, return_inverse=True)
+            rows = pieces.sum(axis=3).reshape(-1, size)[first]
             lines = np.zeros((len(rows), steps * size + 1), dtype=np.int64)
             lines[:, 1:] = np.repeat(rows, steps, axis=1)
             below = np.cumsum(lines.reshape(-1))
@@ -212,9 +214,12 @@ class BoxCuts(PureMechanism):
             published.append(cuts[..., 1:-1].reshape(trials, -1))
             if column + 1 < len(sizes):
                 edges = np.arange(size + 1) * steps
-                inside = np.diff(np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None]), axis=3)
-                kept = np.einsum("tpjc,tpcr->tpjr", inside, pieces)
+                reached: Integers = np.clip(edges, cuts[..., :-1, None], cuts[..., 1:, None])
+                kept = np.einsum("tpjc,tpcr->tpjr", np.diff(reached, axis=3), pieces)
                 pieces = kept.reshape(trials, -1, sizes[column + 1], kept.shape[3] // sizes[column + 1])
+                around = np.stack([cuts[..., :-1], cuts[..., 1:]], axis=3)
+                ways = np.concatenate([np.repeat(ways[:, :, None], around.shape[2], axis=2), around], axis=3)
+                ways = ways.reshape(trials, pieces.shape[1], -1)
         return self.release(BoxRelease, state, sampler, trials, cuts=tuple(published), levels=self.levels)
 
 

@@ -177,7 +177,8 @@ def tables(entry: Entry, grid: Grid) -> Iterator[Case]:
 def box_truth(queries: Boxes, dataset: Dataset) -> Floats:
     """Shares of the rows, all boxes."""
     (rows,) = table_truth(Tables(domain=queries.domain, ways=len(queries.domain.names)), dataset).values()
-    return queries.answers(rows[None])[0] / len(dataset.records)
+    shares: Floats = queries.answers(rows[None])[0] / len(dataset.records)
+    return shares
 
 
 def box_errors(release: Release, truth: Floats) -> Floats:
@@ -197,7 +198,7 @@ def boxes(entry: Entry, grid: Grid) -> Iterator[Case]:
     for sizes, rows in ((6, 5), 50_000), ((4, 3, 2), 1_000_000):
         queries = Boxes(domain=Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)}))
         data, truth = partial(box_data, sizes), partial(box_truth, queries)
-        asked = Asked(queries=queries, data=data, truth=truth, errors=box_errors, trials=60)
+        asked = Asked(queries=queries, data=data, truth=truth, errors=box_errors, trials=20)
         yield from asked.cases(entry, grid, sizes=(1_000, rows), told={"levels": 4})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.intervals import boxes
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxRelease, BoxState, sub_cells
 from dpcore.queries.boxes import Boxes
+from dpcore.randomness import Draw, MedianCuts, Sampler
+from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
 from tests.kit.attribute_tables import correlated, every_record
 from tests.kit.problems import PROVENANCE
 from tests.kit.statistics import assert_law, assert_other_law, tally_rows
@@ -105,6 +108,45 @@ def test_all_levels_together_spend_epsilon(sizes: tuple[int, ...], neighbours: N
         release = BoxCuts(epsilon=0.7, levels=2).run(state, account, 2)
         assert account.epsilon == pytest.approx(0.7) and len(account.charges) == 2 * len(sizes)
         assert release.rows().sum() == pytest.approx(2 * 40)
+
+
+class Halved(BoxCuts):
+    """The positive control: draws that are told half of the sensitivity."""
+
+    def run(self, state: BoxState, sampler: Any, trials: int = 1) -> BoxRelease:
+        class Told(Sampler):
+            name = "told"
+
+            def make(self, draw: Draw[Any], trials: int) -> Any:
+                assert isinstance(draw, MedianCuts)
+                return sampler.draw(dataclasses.replace(draw, sensitivity=draw.sensitivity / 2), trials)
+
+        return super().run(state, Told(), trials)
+
+
+@every_relation
+@pytest.mark.parametrize(("sizes", "levels"), [((4, 4), 2), ((3, 2, 2), 1)])
+def test_no_neighbour_moves_scores_further_than_told(
+    sizes: tuple[int, ...], levels: int, neighbours: Neighbours, seed: int
+) -> None:
+    """Such as a row that leaves one slab for another: all cuts of a level, draw by draw."""
+    records = every_record(sizes)
+    base = records[np.random.default_rng(seed).integers(0, len(records), 40)]
+    problem = problem_of(sizes, n=40, neighbours=neighbours)
+    kept = base[:-1] if neighbours is Neighbours.REPLACE_ONE else base
+
+    def exceeded(mechanism: BoxCuts) -> bool:
+        runs = []
+        for rows in (base, *(np.concatenate([kept, [record]]) for record in records)):
+            runs.append(Recording(seed))
+            cells = np.ravel_multi_index(tuple(rows.T), sizes)
+            counts = np.bincount(cells, minlength=len(records)).reshape(sizes)
+            mechanism.run(BoxState(problem=problem, rows=counts), runs[-1], 10)
+        pairs = [pair for other in runs[1:] for pair in furthest(runs[0], other)]
+        return any(apart > told * (1 + 1e-12) for apart, told in pairs)
+
+    assert not exceeded(BoxCuts(levels=levels))
+    assert exceeded(Halved(levels=levels))
 
 
 @pytest.mark.parametrize("sizes", [(7, 5), (5, 4, 3)])
