@@ -15,10 +15,10 @@ from pages.release.guests import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
 from run import LOCALHOST, free_port
 from tests import ROOT
+from tests.browser.release.provider import CLIENT, provider
 from tests.browser.release.test_drawn_once import press, ready
 from tests.browser.test_shell import process_of
 from tests.kit.browser import opened_tab, settled
-from tests.kit.provider import CLIENT, provider
 
 ADA, GRACE, EVE, MALLORY = "ada@example.org", "grace@example.org", "eve@example.org", "bob@example.org"
 SECRETS = """
