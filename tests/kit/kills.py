@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -258,14 +259,18 @@ def exchange_kills(
 ) -> None:
     """At every line of what puts one file in another's place, or at so many; then it is done again, if it was not."""
     folder = watch.folder / str(len(list(watch.folder.glob("*"))))
-    ledger, dataset_id = opened(folder / "whole")
+    untouched, dataset_id = opened(folder / "untouched")
+
+    def another(name: str) -> Ledger:
+        return Ledger(shutil.copytree(untouched.folder, folder / name))
+
+    ledger = another("whole")
     old = contents(ledger.path(dataset_id))
     fatal = [moment for moment in moments_of(partial(work, ledger, dataset_id)) if moment[0].endswith(file)]
     look(ledger, dataset_id, old)
     watch.seen["lines"] += len(fatal)
     for place, moment in enumerate(fatal[:: -(-len(fatal) // count)]):
-        ledger, dataset_id = opened(folder / str(place))
-        old = contents(ledger.path(dataset_id))  # a damaged file has random salts
+        ledger = another(str(place))
         showed = ended(*child(dying_at(moment, partial(work, ledger, dataset_id))))
         unchanged = contents(ledger.path(dataset_id)) == old
         watch.seen["old" if unchanged else "new"] += 1

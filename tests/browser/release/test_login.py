@@ -15,10 +15,10 @@ from pages.release.guests import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
 from run import LOCALHOST, free_port
 from tests import ROOT
+from tests.browser.release.provider import CLIENT, provider
 from tests.browser.release.test_drawn_once import press, ready
 from tests.browser.test_shell import process_of
 from tests.kit.browser import opened_tab, settled
-from tests.kit.provider import CLIENT, provider
 
 ADA, GRACE, EVE, MALLORY = "ada@example.org", "grace@example.org", "eve@example.org", "bob@example.org"
 SECRETS = """
@@ -83,15 +83,16 @@ def test_a_reader_an_analyst_and_a_steward_log_in_and_do_what_they_may(browser: 
                     press(page, "Charge ε 1 and draw")
                     expect(page.get_by_text("Entry 2, charged ε 1. Not published.")).to_be_visible()
                     page.get_by_role("button", name="Log out").click()
-                    page.wait_for_load_state()
+                    page.wait_for_url(lambda url: "/release" not in url)  # it goes to the first page
+                    settled(page)
                     page.goto(f"{here}/release")
                     expect(page.get_by_text(LOG_IN)).to_be_visible()
                 press(steward, "Publish, free")
-                expect(steward.get_by_text("Entry 1, charged ε 1. Published.")).to_be_visible()
+                (dataset_id,) = ledger.dataset_ids()
+                assert [each.published for each in ledger.stored(dataset_id)] == [True, False]
             with logged_in(browser, here, EVE) as page:
                 expect(page.get_by_text("Entry 1, charged ε 1. Published.")).to_be_visible()
                 expect(page.get_by_text("Entry 2")).to_have_count(0)
-    (dataset_id,) = ledger.dataset_ids()
     assert [each.body["by"] for each in ledger.stored(dataset_id)] == [ADA, GRACE] and not check(ledger, dataset_id)
     told = log.read_text()
     assert "Traceback" not in told and not any(who in told for who in (ADA, GRACE, EVE, MALLORY, "code="))
