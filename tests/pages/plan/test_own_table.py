@@ -92,6 +92,24 @@ def test_what_was_read_off_private_rows_is_left_out() -> None:
     assert any("Left out: 1 whose bounds or labels were read off your rows" in each.value for each in app.caption)
 
 
+def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
+    app = declared(by_person=False)
+    sound(app.switch_page("marginals/page.py").run())
+    app.segmented_control(key="view").set_value("All tables of k attributes")
+    sound(app.run())
+    app.selectbox(key="tables-of").set_value(OWN_FILE)
+    sound(app.run())
+    picked = next(each for each in app.multiselect if each.label == "Attributes")
+    assert set(picked.options) == {*NUMBERS, *DATES, *LABELS, *ANSWERS} and len(picked.value) == 8
+    picked.set_value(["region", "ward", "smoker"])
+    sound(app.run())
+    chart = drawn(app)["tables_all_chart"]
+    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("true: simulated")
+    shown = everything(app)
+    assert f"{ROWS:,}" not in shown and "p17" not in shown
+    assert "ward" not in str(dict(app.query_params)), "the names of private columns stay out of the link"
+
+
 @pytest.mark.full
 def test_adult_with_all_its_columns_is_planned_as_a_private_table() -> None:
     """From its upload to a finished plan of six questions, by typing alone; the steward's switch stays off."""
