@@ -53,29 +53,42 @@ def compared(
         by_rows: whether n varies, and the axis of what is given back is n.
         seed: of the twin and of the previews.
     """
-    kept: list[Entry] = []
-    left_out: list[Entry] = []
-    for key, entry in plan.proved(question).items():
-        before, each = entry.make(**question.values_for(key)).preview_seconds(plan.problem(question))
-        (kept if before + MOST * each <= BLOCK_SECONDS else left_out).append(entry)
-    most = MOST_MADE if question.entry_key == WHOLE else N_GRID[-1]
-    places = [float(n) for n in N_GRID if n <= most] if by_rows else list(EPSILON_GRID)
+    kept, _, places = _grid(plan, question, by_rows=by_rows)
     twins: dict[int, Dataset] = {}
     for row, entry in enumerate(kept):
         for column, place in enumerate(places):
             if (entry.key, place) not in cells:
                 cells[entry.key, place] = _cell(plan, question, entry, place, by_rows=by_rows, seed=seed, twins=twins)
             yield (row * len(places) + column + 1) / (len(kept) * len(places))
-    found = [[cells[entry.key, place] for place in places] for entry in kept]
+    return so_far(plan, question, cells=cells, by_rows=by_rows)
+
+
+def so_far(plan: Plan, question: PlannedQuestion, *, cells: Cells, by_rows: bool = False) -> Sweep:
+    """What is known of the frontier; NaN where a cell is not done, and nothing is promised there."""
+    kept, left_out, places = _grid(plan, question, by_rows=by_rows)
+    unknown = Cell(worst=np.full(3, math.nan), typical=np.full(3, math.nan), promised=math.inf)
+    found = [[cells.get((entry.key, place), unknown) for place in places] for entry in kept]
+    shape = len(kept), len(places)
     return Sweep(
         n=plan.n,
         keys=tuple(entry.key for entry in kept),
         epsilons=np.array(places),
-        worst=np.array([[cell.worst for cell in row] for row in found]).reshape(len(kept), len(places), 3),
-        typical=np.array([[cell.typical for cell in row] for row in found]).reshape(len(kept), len(places), 3),
-        promised=np.array([[cell.promised for cell in row] for row in found]).reshape(len(kept), len(places)),
+        worst=np.array([[cell.worst for cell in row] for row in found]).reshape(*shape, 3),
+        typical=np.array([[cell.typical for cell in row] for row in found]).reshape(*shape, 3),
+        promised=np.array([[cell.promised for cell in row] for row in found]).reshape(shape),
         left_out=tuple(entry.key for entry in left_out),
     )
+
+
+def _grid(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> tuple[list[Entry], list[Entry], list[float]]:
+    """Mechanisms that are quick enough, those that are not, and the places of the axis."""
+    kept: list[Entry] = []
+    left_out: list[Entry] = []
+    for key, entry in plan.proved(question).items():
+        before, each = entry.make(**question.values_for(key)).preview_seconds(plan.problem(question))
+        (kept if before + MOST * each <= BLOCK_SECONDS else left_out).append(entry)
+    most = MOST_MADE if question.entry_key == WHOLE else N_GRID[-1]
+    return kept, left_out, [float(n) for n in N_GRID if n <= most] if by_rows else list(EPSILON_GRID)
 
 
 def _cell(

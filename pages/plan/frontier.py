@@ -14,14 +14,15 @@ from dpcore.data.samples import SAMPLES
 from dpcore.experiments.sweep import EPSILON_GRID, Sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
-from dpcore.plan.compare import Cells, compared
+from dpcore.plan.compare import Cells, compared, so_far
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
 from pages.plan.growth import errors_by_rows
+from pages.plan.jobs import in_background
 from pages.plan.rows import keep, title
 from pages.plan.table import Declared
 from pages.play.figures.tradeoff import tradeoff
-from pages.shell.session import remembered, with_progress
+from pages.shell.session import remembered
 
 SEED = 1
 AXES = ("ε", "n")
@@ -82,9 +83,10 @@ def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
     asked = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
     about = f"{by_rows}|{replace(plan, questions=(asked,)).text.decode()}"
     cells: Cells = remembered(f"cells|{about}", dict)
-    return with_progress(
+    return in_background(
         f"frontier|{about}",
         lambda: compared(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),
+        so_far=lambda: so_far(plan, asked, cells=dict(cells), by_rows=by_rows),
         label=f"Trying every mechanism at every {'n' if by_rows else 'ε'}.",
     )
 

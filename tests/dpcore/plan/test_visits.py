@@ -16,7 +16,7 @@ from dpcore.plan.answers import answer_errors
 from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.randomness import Preview
-from tests.kit.adult import adult, declared_adult
+from tests.dpcore.plan.adult import adult, declared_adult
 from tests.kit.visits import PERSON, PERSON_ROWS, ROWS, declared_visits, visits
 
 RELEASES = 200

@@ -12,9 +12,9 @@ from dpcore.data.domains import Line, Truth
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON as BY_PERSON
+from tests.dpcore.plan import adult
+from tests.dpcore.plan.adult import FILE
 from tests.dpcore.plan.test_visits import ADULT
-from tests.kit import adult
-from tests.kit.adult import FILE
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
 from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, sound, steward, type_in
 from tests.pages.drawn import drawn
@@ -90,6 +90,24 @@ def test_what_was_read_off_private_rows_is_left_out() -> None:
     planned(app)
     assert app.multiselect[0].options == ["age"]
     assert any("Left out: 1 whose bounds or labels were read off your rows" in each.value for each in app.caption)
+
+
+def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
+    app = declared(by_person=False)
+    sound(app.switch_page("marginals/page.py").run())
+    app.segmented_control(key="view").set_value("All tables of k attributes")
+    sound(app.run())
+    app.selectbox(key="tables-of").set_value(OWN_FILE)
+    sound(app.run())
+    picked = next(each for each in app.multiselect if each.label == "Attributes")
+    assert set(picked.options) == {*NUMBERS, *DATES, *LABELS, *ANSWERS} and len(picked.value) == 8
+    picked.set_value(["region", "ward", "smoker"])
+    sound(app.run())
+    chart = drawn(app)["tables_all_chart"]
+    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("true: simulated")
+    shown = everything(app)
+    assert f"{ROWS:,}" not in shown and "p17" not in shown
+    assert "ward" not in str(dict(app.query_params)), "the names of private columns stay out of the link"
 
 
 @pytest.mark.full
