@@ -29,7 +29,7 @@ from dpcore.mechanisms.marginals.bounds import between
 from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals as MarginalRelease
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.boxes import Boxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from tests import ROOT
@@ -256,7 +256,7 @@ def questions() -> list[Queries]:
         AtLeast(domain=Cube(names=tuple(map(named, range(5)))), width=3, least=2),
         Inputs(domain=lists),
         Marginals(domain=attributes, ways=2),
-        Boxes(domain=attributes),
+        RangeBoxes(domain=attributes),
         Halfspaces(domain=Sphere(dimensions=2)),
     ]
 

@@ -17,7 +17,7 @@ MOST_MARKS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boxes(Queries):
+class RangeBoxes(Queries):
     """How many rows lie between two places of each column? One query for each choice of ranges.
 
     A column's labels are taken in their order, so it should be cut into ranges of numbers or dates. Ranges begin and

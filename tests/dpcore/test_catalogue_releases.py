@@ -30,7 +30,7 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.boxes import Boxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Account, Sampler
@@ -74,7 +74,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
             (AtLeast, {"width": 2}),
             (Marginals, {"ways": 2}),
             (Halfspaces, {}),
-            (Boxes, {}),
+            (RangeBoxes, {}),
         ]
         found += [kind(domain=domain, **values) for kind, values in more if isinstance(domain, kind.domains)]
         for queries in found:

@@ -8,7 +8,7 @@ from dpcore.core import Problem
 from dpcore.data.attributes import Attributes
 from dpcore.experiments.printed.lines import PrintedLine, PrintedTable
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
-from dpcore.queries.boxes import Boxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Preview
 
 CELLS, RELEASES = 16, 10
@@ -19,7 +19,7 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
     lines: list[PrintedLine] = []
     for columns in (2, 3):
         domain = Attributes.coded({f"column {place}": CELLS for place in range(columns)})
-        queries = Boxes(domain=domain)
+        queries = RangeBoxes(domain=domain)
         problem, mechanism = Problem(domain=domain, queries=queries, n=n), BoxCuts(epsilon=epsilon, levels=levels)
         bound, where = mechanism.accuracy(problem, beta), f"{columns} columns"
         state = _made_up(problem, seed=seed)

@@ -49,7 +49,7 @@ from dpcore.core import (
 from dpcore.data.attributes import Attributes
 from dpcore.mechanisms.intervals.rectangles import merged, share_below, with_ends
 from dpcore.mechanisms.intervals.recursive import error_growth
-from dpcore.queries.boxes import Boxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import MedianCuts, Sampler
 
 MOST_CELLS = 1 << 16
@@ -58,9 +58,9 @@ TOGETHER = 16
 """Releases whose masses are worked out together."""
 
 
-def asked(problem: Problem) -> Boxes:
+def asked(problem: Problem) -> RangeBoxes:
     """The boxes a problem asks for; raises ParameterError where it asks for something else, or on too many cells."""
-    if not isinstance(problem.queries, Boxes):
+    if not isinstance(problem.queries, RangeBoxes):
         raise ParameterError("This mechanism releases rows in boxes.")
     if problem.domain.size > MOST_CELLS:
         raise ParameterError(
@@ -231,7 +231,7 @@ ENTRIES = (
         story="Cut one column into slabs that hold equally many rows, each slab into bars, each bar into cells. What "
         "constant dimension costs: three columns need millions of rows.",
         domains=(Attributes,),
-        queries=(Boxes,),
+        queries=(RangeBoxes,),
         references=("Blum, Ligett and Roth (2013), section 4", "Kaplan, Schnapp and Stemmer (2022)"),
         tiny={"levels": 1},
     ),

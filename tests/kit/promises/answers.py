@@ -32,7 +32,7 @@ from dpcore.mechanisms.marginals.decision_lists import Inputs, fires
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.mechanisms.tables.release import TablesRelease
 from dpcore.queries.at_least import AtLeast
-from dpcore.queries.boxes import Boxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
 from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
 
@@ -174,7 +174,7 @@ def tables(entry: Entry, grid: Grid) -> Iterator[Case]:
 # Boxes.
 
 
-def box_truth(queries: Boxes, dataset: Dataset) -> Floats:
+def box_truth(queries: RangeBoxes, dataset: Dataset) -> Floats:
     """Shares of the rows, all boxes."""
     (rows,) = table_truth(Tables(domain=queries.domain, ways=len(queries.domain.names)), dataset).values()
     shares: Floats = queries.answers(rows[None])[0] / len(dataset.records)
@@ -196,7 +196,7 @@ def box_data(sizes: tuple[int, ...], rows: int) -> dict[str, NDArray[Any]]:
 def boxes(entry: Entry, grid: Grid) -> Iterator[Case]:
     """Two columns, and three, which promise something to many rows alone."""
     for sizes, rows in ((6, 5), 50_000), ((4, 3, 2), 1_000_000):
-        queries = Boxes(domain=Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)}))
+        queries = RangeBoxes(domain=Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)}))
         data, truth = partial(box_data, sizes), partial(box_truth, queries)
         asked = Asked(queries=queries, data=data, truth=truth, errors=box_errors, trials=20)
         yield from asked.cases(entry, grid, sizes=(1_000, rows), told={"levels": 4})

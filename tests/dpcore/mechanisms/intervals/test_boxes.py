@@ -17,7 +17,7 @@ from dpcore.experiments.audit import exact_delta
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.intervals import boxes
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxRelease, BoxState, sub_cells
-from dpcore.queries.boxes import Boxes
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Draw, MedianCuts, Sampler
 from tests.dpcore.mechanisms.test_sensitivity import Recording, furthest
 from tests.kit.attribute_tables import correlated, every_record
@@ -32,18 +32,18 @@ def problem_of(
     sizes: tuple[int, ...], *, n: int, neighbours: Neighbours = Neighbours.REPLACE_ONE, marks: int = 8
 ) -> Problem:
     domain = Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)})
-    return Problem(domain=domain, queries=Boxes(domain=domain, marks=marks), n=n, neighbours=neighbours)
+    return Problem(domain=domain, queries=RangeBoxes(domain=domain, marks=marks), n=n, neighbours=neighbours)
 
 
-def asked(problem: Problem) -> Boxes:
-    assert isinstance(problem.queries, Boxes)
+def asked(problem: Problem) -> RangeBoxes:
+    assert isinstance(problem.queries, RangeBoxes)
     return problem.queries
 
 
 def test_answers_are_those_of_every_box_and_of_no_row_that_fits_no_label() -> None:
     columns = (Categories(labels=tuple("abcde")), Categories(labels=("x", "y"), missing=False))
     domain = Attributes(names=("letter", "sign"), columns=columns)
-    queries = Boxes(domain=domain, marks=3)
+    queries = RangeBoxes(domain=domain, marks=3)
     assert queries.count == 6 * 3 and queries.vc_dimension == 3
     rows = np.random.default_rng(1).integers(0, 9, (2, 6, 2))
     found = queries.answers(rows)
@@ -53,9 +53,9 @@ def test_answers_are_those_of_every_box_and_of_no_row_that_fits_no_label() -> No
         np.testing.assert_array_equal(found[:, index], rows[:, left:right, low:high].sum(axis=(1, 2)))
     assert queries.describe(1) == "letter from a up to b, sign from x up to y"
     with pytest.raises(ParameterError, match="1 to 3 columns"):
-        Boxes(domain=Attributes.coded(dict.fromkeys("abcd", 2)))
+        RangeBoxes(domain=Attributes.coded(dict.fromkeys("abcd", 2)))
     with pytest.raises(ParameterError, match="1 to 16 places"):
-        Boxes(domain=domain, marks=17)
+        RangeBoxes(domain=domain, marks=17)
 
 
 @every_width
