@@ -1,4 +1,4 @@
-"""In Chromium: from the key that commits a slider to the repaint, first paints of every page, and the core's share."""
+"""In Chromium: from the slider at rest to the repaint, pictures a second as it moves, first paints; the core alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.timing import HERE, chromium, cpu_seconds, free_port, healthy, running_app
 from dpcore import Preview, entry
@@ -23,6 +23,8 @@ from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
 
 MOVES = 20
+THUMB = 22
+"""Pixels across the slider's knob."""
 WARM = 3
 VISITS = 3
 """Of each page, by a browser that keeps nothing from the last."""
@@ -34,10 +36,12 @@ EMPTY = """import streamlit as st
 value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
 """
-# From the key to the last change of what is watched, on the browser's own clock. A page at rest has changed nothing for
-# a while. A promise, because the page's content policy forbids what `wait_for_function` does.
+# From the key, or from the slider that is let go, to the last change of what is watched, on the browser's own clock. A
+# page at rest has changed nothing for a while. A promise, because the page's content policy forbids what
+# `wait_for_function` does.
 WATCH = """([selector, attribute]) => {
-  addEventListener('keydown', () => { window.pressed = performance.now(); window.changed = new Set(); }, true);
+  const begin = () => { window.pressed = performance.now(); window.changed = new Set(); };
+  for (const way of ['keydown', 'pointerup']) addEventListener(way, begin, true);
   const note = (changes) => changes.forEach(({ target }) => {
     const element = target.nodeType === 1 ? target : target.parentElement;
     const watched = element?.closest(selector);
@@ -103,7 +107,7 @@ def core_share() -> None:
 
 
 def moves(page: Page, address: str, *, selector: str, attribute: str, count: int) -> list[float]:
-    """Milliseconds from each key to the last change of the watched elements; every move is to a new value."""
+    """Milliseconds from each key, or from the slider let go, to the last change of what is watched."""
     page.goto(address)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.wait_for(timeout=60_000)
@@ -111,11 +115,24 @@ def moves(page: Page, address: str, *, selector: str, attribute: str, count: int
     page.wait_for_timeout(5000)
     page.evaluate(WATCH, [selector, attribute])
     taken = []
-    for _ in range(MOVES + WARM):
-        slider.focus()
-        page.keyboard.press("ArrowLeft")
+    live = slider.evaluate("input => Number(input.closest('.dpscope-slide') ? input.max : 0)")
+    for move in range(MOVES + WARM):
+        if live:
+            drag_to(page, slider, (live - 1 - move) / live, start=(live - move) / live)
+        else:
+            slider.focus()
+            page.keyboard.press("ArrowLeft")
         taken.append(float(page.evaluate(TAKEN, count)))
     return sorted(taken[WARM:])
+
+
+def drag_to(page: Page, slider: Locator, share: float, *, start: float) -> None:
+    """Drag a slider from a share of its way to another, and let go."""
+    box = slider.bounding_box()
+    assert box is not None
+    for each, act in ((start, page.mouse.down), (share, page.mouse.up)):
+        page.mouse.move(box["x"] + THUMB / 2 + each * (box["width"] - THUMB), box["y"] + box["height"] / 2, steps=3)
+        act()
 
 
 def painted(browser: Browser, address: str) -> tuple[float | None, float]:
@@ -196,6 +213,10 @@ def main() -> None:
             pages: dict[str, tuple[str, dict[str, Any]]] = {
                 "an empty page": (empty, {"selector": "[data-testid=stCaptionContainer]", "attribute": "", "count": 1}),
                 "Play, three charts": (f"{address}/?epsilon=10", {"selector": three, "count": 3, **drawn}),
+                "Play, three charts that answer the pointer": (
+                    f"{address}/?epsilon=10",
+                    {"selector": three, "count": 3, "attribute": "data-waiting"},
+                ),
                 "Play, with the trade-off": (
                     f"{address}/?epsilon=10",
                     {"selector": ".dpscope-plot", "count": 4, **drawn},
@@ -204,7 +225,7 @@ def main() -> None:
             for name, (place, watched) in pages.items():
                 taken = moves(page, place, **watched)
                 print(
-                    f"  slider to repaint, {name}: median {statistics.median(taken):.0f} ms, "
+                    f"  slider at rest to repaint, {name}: median {statistics.median(taken):.0f} ms, "
                     f"p95 {taken[int(0.95 * (MOVES - 1))]:.0f} ms (load {os.getloadavg()[0]:.1f})"
                 )
             page.close()

@@ -14,6 +14,7 @@ from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet
+from dpcore.mechanisms.net.sized import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from pages.charts.live import live_slider
@@ -139,9 +140,10 @@ def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     """Say so where a net that is listed makes do with fewer points than its slider asks for."""
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return
-    used = mechanism.size(Problem(domain=queries.domain, queries=queries, n=1))  # n has no part in it
-    if used < mechanism.points:
-        st.caption(
-            f"Uses {used} of {mechanism.points} points: every database is listed, and there are too many of "
-            f"{used + 1} points on {queries.domain.size:,} cells."
-        )
+    problem = Problem(domain=queries.domain, queries=queries, n=1)  # n has no part in it
+    used, asked = mechanism.size(problem), mechanism.asked(problem)
+    if used < asked:
+        why = f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
+        if isinstance(mechanism, NetOfResolution):
+            why = "an exact draw among databases of more takes long, and these resolve α"
+        st.caption(f"Uses {used:,} of {asked:,} points: {why}.")

@@ -91,6 +91,11 @@ def audit_link(entry: Entry, values: Mapping[str, Value], relation: Neighbours) 
     return {"lesson": "audit", "audit-of": entry.key, "neighbours": said, **told}
 
 
+def audit_this(entry: Entry, values: Mapping[str, Value], relation: Neighbours) -> None:
+    """A way from a page to the audit of its mechanism at these parameters."""
+    st.page_link("learn/page.py", label="Audit this", query_params=audit_link(entry, values, relation))
+
+
 def check_link(key: str, *, parameter: Parameter, default: Value) -> None:
     """Say so when the address asks for a value out of range: the control itself would drop it silently."""
     asked = st.query_params.get(key)
