@@ -24,8 +24,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from benchmarks.server import chromium, running_app
-from benchmarks.timing import interleaved, ratio
+from benchmarks.timing import chromium, interleaved, ratio, running_app
 from dpcore import Line
 from dpcore.data.engines.embedded import Embedded
 from dpcore.data.engines.tables import from_engine, open_table
