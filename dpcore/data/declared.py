@@ -88,6 +88,11 @@ class Capped(Reading):
         """The reading's, and the persons in file order."""
         return self.reading.room + 32
 
+    @property
+    def person_rows(self) -> int:
+        """The cap."""
+        return self.rows
+
     def records(self, table: Table) -> NDArray[Any]:
         """The reading's, of the rows that are kept."""
         kept = table.present(self.person) & (earlier(table.codes(self.person)) < self.rows)

@@ -30,7 +30,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
-from dpcore.core import Entry, Guarantee, Mechanism, Neighbours, ParameterError, Problem, Queries, exactly
+from dpcore.core import (
+    Entry,
+    Guarantee,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Queries,
+    exactly,
+    per_person,
+)
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.declared import Capped, DeclaredTable
 from dpcore.data.readings import Reading
@@ -38,7 +48,6 @@ from dpcore.ledger.canonical import canonical, parsed
 from dpcore.mechanisms import entry as entry_of
 from dpcore.mechanisms import serving
 from dpcore.plan.predicates import cut_at
-from dpcore.privacy.composition import per_person
 from dpcore.queries.ranges import classes_for
 from dpcore.requests.codec import decoded, encoded, known, number
 from dpcore.requests.joint import MOST_PARTS, JointRequest

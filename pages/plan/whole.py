@@ -154,7 +154,7 @@ def code(declared: Declared, picked: Sequence[str], mechanism: WholeTable) -> st
         about = f"n={declared.n}, neighbours=dpcore.Neighbours.ADD_REMOVE_ONE"
     imports, guarantee = ["import dpcore", "from dpcore.data.attributes import Marginals"], "release.guarantee"
     if declared.table.person:
-        imports.append("from dpcore.privacy.composition import per_person")
+        imports.append("from dpcore.core import per_person")
         guarantee = f"per_person({guarantee}, {declared.table.person_rows})"
     lines = [
         *imports,

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.core import Neighbours, ParameterError
+from dpcore.core import Neighbours, ParameterError, per_person
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line, Truth
 from dpcore.plan.questions import Plan, PlannedQuestion
-from dpcore.privacy.composition import per_person
 from dpcore.requests.single import Request
 
 COLUMNS = (
