@@ -56,6 +56,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
+    kept: dict[tuple[str, str, bool], Drawn] | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -69,6 +70,7 @@ def draw(
         on_move: called with where the handle was let go, before the next run.
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
+        kept: where pictures that are drawn again are kept, by key, badge and theme.
     """
     place: AbstractContextManager[object] = nullcontext()
     if presenting():
@@ -78,11 +80,14 @@ def draw(
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        height = min(picture.height, STAGE_HEIGHT + spared(), STAGE_FULL + spared() - below)
+        kept, height = None, min(picture.height, STAGE_HEIGHT + spared(), STAGE_FULL + spared() - below)
         upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
         reserve(height + below)
-    drawn = render(picture, badge=badge, dark=is_dark())
+    found = (key, badge, is_dark())
+    drawn = kept[found] if kept and found in kept else render(picture, badge=badge, dark=is_dark())
+    if kept is not None:
+        kept[found] = drawn
 
     def picked() -> None:
         value = st.session_state[key].picked

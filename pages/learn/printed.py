@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from dpcore.experiments.printed.lines import MethodLine, PrintedLine, PrintedTable
 from dpcore.experiments.printed.polynomials import polynomial_table
 from dpcore.experiments.printed.random import random_table
+from dpcore.experiments.printed.rectangles import rectangle_table
 from dpcore.experiments.printed.simulated import halfspaces as run_halfspaces
 from dpcore.experiments.printed.simulated import intervals as run_intervals
 from dpcore.experiments.printed.simulated import sanitizer as run_sanitizer
@@ -84,6 +86,12 @@ def _intervals(loss: float) -> Shown:
     return Shown(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
 
 
+def _rectangles(loss: float) -> Shown:
+    levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
+    made = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
+    return Shown(table=remembered(f"rectangles|{levels}|{n}|{loss}", made))
+
+
 def _halfspaces(loss: float) -> Shown:
     dimensions = whole("Dimensions d", 2, 64, 10, key="printed-dimensions")
     margin = stops("Margin γ", (0.05, 0.1, 0.2, 0.5), 0.5, key="printed-margin")
@@ -120,6 +128,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], Shown], str]] = {
     "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
+    "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
     "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
     "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
     "stability": ("Stable answers", _stability, "robust/page.py"),
