@@ -83,7 +83,8 @@ def axis_along(line: Line, name: str = "value") -> Axis:
     if not isinstance(line, Calendar):
         return axis
     cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
-    named = {line.low + cell: line.describe(cell) for cell in cells}
+    # The year stands below: side by side, whole dates would meet on a phone.
+    named = {line.low + cell: "\n".join(reversed(line.describe(cell).split("-", 1))) for cell in cells}
     # No numbers beside the names: each would stand where a name does.
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 

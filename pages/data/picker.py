@@ -120,10 +120,9 @@ def pick_size(chosen: str) -> None:
         return
     with grid:
         if in_plane:
-            help_text = "Bits of either side of the grid."
-            whole("Grid: 2ᵈ × 2ᵈ cells, d", 2, 6, SIDE_BITS, key="sides", help_text=help_text)
+            whole("Grid bits d", 2, 6, SIDE_BITS, key="sides", help_text="Either side of the grid has 2ᵈ cells.")
         else:
-            whole("Grid: 2ᵈ cells, d", 2, 14, BITS, key="bits", help_text="Bits of the grid, the paper's d.")
+            whole("Grid bits d", 2, 14, BITS, key="bits", help_text="The grid has 2ᵈ cells: the paper's d.")
 
 
 def in_use() -> Source:

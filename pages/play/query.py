@@ -86,13 +86,14 @@ def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
     if isinstance(line, Calendar):
         return _dates(line, DATES[axis], name=name)
     keys = dict(SIDES)[axis]
+    told = f"{unit_of(line, 'values')} {line.low:g} to {line.high:g}"
     typed = [
         place.number_input(
             label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=f"{end:g}",
-            help=f"Ends of the range that is asked about, {unit_of(line, 'values')} {line.low:g} to {line.high:g}.",
+            help=None if name and label != "to" else f"Ends of the range that is asked about, {told}.",
         )
         for place, label, key, end in zip(
-            st.columns(2), (f"Ask: {name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
+            st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
         )
     ]  # fmt: skip
     return cells_between(line, *typed)
@@ -161,7 +162,7 @@ def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, 
     """
     if query is None:
         st.caption(
-            "Draw on the true map, or type both ranges, to ask about a rectangle."
+            "Draw on the true map, or type both ranges, to ask."
             if isinstance(dataset.domain, Grid)
             else "Draw on the bars, or type a range, to ask about it."
             if isinstance(dataset.domain, Line)

@@ -74,8 +74,8 @@ def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
 def _along(at: Floats, band: Floats, described: Sequence[str], *, n: int) -> list[Mark]:
     """Both bands and the median over places (K,); quantiles (5, K)."""
     return [
-        Band(role="released", name="90 in 100 releases", x=at, low=band[0], high=band[-1]),
-        Band(role="released", name="50 in 100 releases", x=at, low=band[1], high=band[-2], opacity=0.38),
+        Band(role="released", name="90% band", x=at, low=band[0], high=band[-1]),
+        Band(role="released", name="50% band", x=at, low=band[1], high=band[-2], opacity=0.38),
         Curve(role="released", name="median", x=at, y=band[2], width=2, hover=_hover(band, described, n=n)),
     ]
 
