@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.data.bundled import suggested_domain
 from dpcore.data.samples import SAMPLES, Sample
 from pages.data.grid import fixed, show_grid
-from pages.data.picker import pair_titles, public_source
+from pages.data.picker import pair_titles, pick_unit, public_source
 from pages.data.summary import explore_button, summary
 from pages.shell.session import in_link
 
@@ -53,5 +53,6 @@ def _card(sample: Sample, *, opened: bool) -> None:
 def _column(sample: Sample, column: str) -> None:
     """The column's, or the pair of columns', numbers and picture."""
     data = f"{sample.key}.{column}"
-    summary(public_source(data), key=f"sample-{sample.key}-summary")
+    pick_unit(data)
+    summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
     explore_button(data, key=f"sample-{sample.key}-explore")

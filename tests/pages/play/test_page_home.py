@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.core import Neighbours
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
+from dpcore.data.samples import load_sample
 from dpcore.experiments.recipe import OPENING
 from pages.charts import live
 from pages.play.kept import is_everybodys
@@ -124,6 +126,21 @@ def test_maps_follow_the_slider_unless_they_are_too_large_to_be_sent(monkeypatch
     assert {len(each) for each in states["charts"].values()} == {len(STOPS)}
     monkeypatch.setattr(live, "MOST_BYTES", len(component(started(**maps), "live_states")["deflated"]) // 2)
     assert sent_states(started(**maps | {"seed": "2"})) == {}
+
+
+def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> None:
+    app = started(data="medical.mdvis", trials="100", **{"person-rows": "2"})
+    table = load_sample("medical")
+    rows = np.bincount(table.codes("zper"))
+    dataset = next(value for key, value in app.session_state["memory"].items() if key.startswith("dataset|"))
+    assert dataset.n == np.minimum(rows, 2).sum() < table.row_count
+    assert report(app).problem.neighbours is Neighbours.ADD_REMOVE_ONE
+    assert any("one person, of whom at most 2 rows are read" in each.value for each in app.caption)
+    app.selectbox(key="person-rows").set_value("0").run()
+    assert sound(app).radio(key="neighbours") is not None
+    other = visitor("robust/page.py")
+    other.query_params.update({"data": "medical.mdvis", "person-rows": "2"})
+    assert not sound(other.run()).error, "it speaks of rows"
 
 
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
