@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,7 +14,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page
 
-from benchmarks.server import chromium, running_app
+from benchmarks.timing import HERE, chromium, cpu_seconds, free_port, healthy, running_app
 from dpcore import Preview, entry
 from dpcore.data.sources import generated_rows
 from dpcore.experiments.measure import finish, measure
@@ -25,7 +28,10 @@ THUMB = 22
 WARM = 3
 VISITS = 3
 """Of each page, by a browser that keeps nothing from the last."""
-PAGES = ("", "data", "ask", "marginals", "robust", "sparse", "halfspaces", "limits")
+PAGES = (
+    "", "tables", "one-number", "conversation", "data", "plan", "release", "learn", "directions-workbench",
+    "random-privacy-workbench",
+)  # fmt: skip
 EMPTY = """import streamlit as st
 value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
@@ -129,19 +135,50 @@ def drag_to(page: Page, slider: Locator, share: float, *, start: float) -> None:
         act()
 
 
-def first_paints(browser: Browser, address: str, *, name: str) -> None:
-    """Print when the first chart is drawn and when the page rests; the server has shown the page once before."""
-    seen: list[list[float | None]] = []
-    for _ in range(VISITS + 1):
-        context = browser.new_context(viewport={"width": 1280, "height": 1000})
-        page = context.new_page()
-        page.goto(address, wait_until="commit")
-        seen.append(page.evaluate(PAINTED))
-        context.close()
-    charts = [drawn for drawn, _ in seen[1:] if drawn is not None]
-    rests = [rest for _, rest in seen[1:] if rest is not None]
-    first = f"first chart {statistics.median(charts):,.0f} ms, " if charts else ""
-    print(f"  first paint, {name}: {first}all {statistics.median(rests):,.0f} ms (load {os.getloadavg()[0]:.1f})")
+def painted(browser: Browser, address: str) -> tuple[float | None, float]:
+    """Milliseconds until a browser that knows nothing has drawn the first chart, if there is one, and rests."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.goto(address, wait_until="commit")
+    drawn, rests = page.evaluate(PAINTED)
+    context.close()
+    return drawn, rests
+
+
+def first_paint(browser: Browser, page: str) -> None:
+    """Print when a page's first chart is drawn: cold, by a server that has shown no page, and warm."""
+    with running_app() as (address, process):
+        seen = [painted(browser, f"{address}/{page}")]
+        used = cpu_seconds(process)
+        seen += [painted(browser, f"{address}/{page}") for _ in range(VISITS)]
+        used = (cpu_seconds(process) - used) / VISITS
+
+    def told(drawn: float | None, rests: float) -> str:
+        first = f"first chart {drawn:,.0f} ms, " if drawn is not None else ""
+        return f"{first}all {rests:,.0f} ms"
+
+    warm = sorted(seen[1:], key=lambda each: each[1])[VISITS // 2]
+    print(
+        f"  {page or 'start'}: cold {told(*seen[0])}; warm {told(*warm)}, {1e3 * used:.0f} ms of the server's CPU "
+        f"(load {os.getloadavg()[0]:.1f})",
+        flush=True,
+    )
+
+
+def second_start(browser: Browser) -> None:
+    """Print how long `python3 run.py` takes to the first picture where everything is installed."""
+    port = free_port()
+    began = time.perf_counter()
+    command = [sys.executable, str(HERE / "run.py"), "--no-browser", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        healthy(address := f"http://127.0.0.1:{port}")
+        served = time.perf_counter() - began
+        drawn, _ = painted(browser, address)
+        print(f"  python3 run.py: served after {served:.1f} s, first picture after {served + (drawn or 0) / 1e3:.1f} s")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=10)
 
 
 def drags(browser: Browser, address: str) -> None:
@@ -193,9 +230,10 @@ def main() -> None:
                 )
             page.close()
             drags(browser, address)
-            first_paints(browser, empty, name="an empty page")
-            for each in PAGES:
-                first_paints(browser, f"{address}/{each}", name=each or "start")
+            print(f"  an empty page: all {painted(browser, empty)[1]:,.0f} ms")
+        second_start(browser)
+        for each in PAGES:
+            first_paint(browser, each)
 
 
 if __name__ == "__main__":

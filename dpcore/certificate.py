@@ -20,12 +20,15 @@ from dpcore.ledger.canonical import canonical, digest, digest_of_bytes, parsed
 from dpcore.ledger.chain import MACHINE_FAILED, RECORD, details_of, faults, first_digest, spent_along
 from dpcore.ledger.records import Registration, Spent, Stored
 from dpcore.ledger.units import ATTO_DIGITS, NANO_DIGITS, ROOM, Price, Tally
+from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.privacy.composition import zcdp_delta
 from dpcore.requests.joint import Asked, JointRequest, asked_of, other_unit
 from dpcore.requests.single import Request
 from dpcore.requests.vector import total
 
-FORMAT = "dpscope-certificate/1"
+FORMAT, FORMER = "dpscope-certificate/2", "dpscope-certificate/1"
+"""Since 2 several Gaussian questions may claim less than the sum of their prices, which programs of 1 take for forged.
+One of 1 claims the sum, which is no less than what is proved, and holds as it did."""
 BETA = 0.05
 RULES = {
     Tally.SUMS: "sums of epsilon and of delta over all entries (sequential composition)",
@@ -89,8 +92,8 @@ def file_prefix(asked: Asked, place: int) -> str:
 def _unreleasable(request: Request) -> str:
     if request.entry_key in WITHHELD:
         return WITHHELD[request.entry_key]
-    if request.mechanism.releases == "conversation":
-        return "A conversation is not released: ask a list of questions that is fixed in advance."
+    if isinstance(request.mechanism, Interactive) and request.mechanism.adaptive:
+        return "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance."
     if isinstance(request.reading, Capped):  # a row more may then push another out, which no row's guarantee covers
         return "A person's rows are capped by the registration of the data: ask for the columns alone."
     if request.bounds_from_data:
@@ -260,8 +263,8 @@ def verify(certified: bytes | Mapping[str, Any], files: Mapping[str, bytes]) -> 
 
 def _wrong(document: dict[str, Any], files: Mapping[str, bytes]) -> Iterator[str]:
     each = {"parts"} if "parts" in document else {"mechanism", "accuracy"}
-    if document.get("format") != FORMAT or set(document) != SHARED | each | {"ledger", "digest"}:
-        yield f"The certificate is not of the format {FORMAT}."
+    if document.get("format") not in (FORMAT, FORMER) or set(document) != SHARED | each | {"ledger", "digest"}:
+        yield f"The certificate is not of the format {FORMAT}, or of the one before it."
         return
     told = {name: value for name, value in document.items() if name != "digest"}
     if digest(told) != document["digest"]:

@@ -18,6 +18,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
     ValueRelease,
+    per_person,
     rounded_up,
 )
 from dpcore.core import Release as Drawn
@@ -142,7 +143,7 @@ def release(
         by.must_have_a_role(RELEASE)
         if known := ledger.find(dataset_id, request.digest):
             return known
-        if sentence := _wrong_columns(ledger.registration(dataset_id), request, table):
+        if sentence := missing_column(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
         if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
@@ -199,8 +200,8 @@ def _also(ledger: Ledger, table: Table) -> list[str]:
     return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
 
 
-def _wrong_columns(registration: Registration, request: Asked, table: Table) -> str:
-    """Which column the file lacks."""
+def missing_column(registration: Registration, request: Asked, table: Table) -> str:
+    """Which column the file lacks, in a sentence; empty if none. It touches no rows."""
     columns = {column for part in request.parts for column in part.reading.columns}
     named = {*columns, *filter(None, [registration.person_column])}
     missing = sorted(named - set(table.columns))
@@ -247,12 +248,13 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
     """One draw by the secure sampler; raises ParameterError if it spends more than its guarantee says."""
     sampler = Account(Secure())
     drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
-    guarantee = request.mechanism.guarantee(problem)
+    guarantee = request.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
+    promised = per_person(guarantee, dataset.person_rows)
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
     spent = [(charge.sigma, charge.numbers, sum(s * s for s in charge.shift)) for charge in sampler.charges]
     over |= bool(told := request.mechanism.gaussians(problem)) and list(told) != spent
-    if over or not sampler.charges or drawn.guarantee != guarantee:
+    if over or not sampler.charges or drawn.guarantee != promised:
         raise ParameterError("The draw spent something else than its guarantee says.")
     return drawn
 

@@ -14,14 +14,17 @@ import numpy as np
 from dpcore.core.basics import DataError, ParameterError
 from dpcore.core.parameters import Parameter
 from dpcore.core.problem import Dataset, Domain, Problem, Queries
-from dpcore.core.promises import Bound, Guarantee, Neighbours
+from dpcore.core.promises import Bound, Guarantee, Neighbours, per_person
 from dpcore.core.release import HistogramState, Release, State
 
 Let = TypeVar("Let", bound=Release)
 
 
 def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap prepare(): guarantees that use n are about data with n rows, and neighbours always agree on this check."""
+    """Wrap prepare(): guarantees that use n are about data with n rows, and neighbours always agree on this check.
+
+    Of rows that were capped by person, the problem is about persons: one row more may push out another.
+    """
 
     @functools.wraps(prepare)
     def checked(self: Mechanism, dataset: Dataset, problem: Problem) -> Any:
@@ -29,9 +32,26 @@ def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
             raise DataError("The data are on another domain than the problem.")
         if problem.neighbours is Neighbours.REPLACE_ONE and dataset.n != problem.n:
             raise DataError("Where rows are replaced, n is public: the problem must name the number of rows.")
+        if dataset.person_rows:
+            problem = dataclasses.replace(problem, person_rows=dataset.person_rows)
         return prepare(self, dataset, problem)
 
     return checked
+
+
+def _of_who_is_protected(guarantee: Callable[..., Guarantee]) -> Callable[..., Guarantee]:
+    """Wrap guarantee(): a mechanism proves it for rows, and group privacy makes it the persons'."""
+
+    @functools.wraps(guarantee)
+    def told(self: Mechanism, problem: Problem) -> Guarantee:
+        rows = problem.person_rows
+        return (
+            per_person(guarantee(self, dataclasses.replace(problem, person_rows=0)), rows)
+            if rows
+            else guarantee(self, problem)
+        )
+
+    return told
 
 
 def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
@@ -49,6 +69,7 @@ def _with_a_chance(accuracy: Callable[..., Bound]) -> Callable[..., Bound]:
 CHECKED: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "prepare": _on_its_problem,
     "accuracy": _with_a_chance,
+    "guarantee": _of_who_is_protected,
 }
 """What every subclass's methods are wrapped in, so that none can forget the check."""
 

@@ -126,11 +126,13 @@ class Dataset:
         domain: what a record can be.
         records: what ``domain.checked`` made of them: the cell of each row, (n,), or a row of numbers each, (n, d).
         provenance: where the rows come from.
+        person_rows: of one person that were read at most; 0 where a row is protected.
     """
 
     domain: Domain
     records: NDArray[Any]
     provenance: Provenance
+    person_rows: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", self.domain.checked(self.records))
@@ -218,12 +220,14 @@ class Problem:
         queries: the class whose answers matter.
         n: number of rows; under ADD_REMOVE_ONE a public nominal size, the same for both neighbours.
         neighbours: the relation.
+        person_rows: of one person, where a person is added or removed; data that were read so say it themselves.
     """
 
     domain: Domain
     queries: Queries
     n: int
     neighbours: Neighbours = Neighbours.REPLACE_ONE
+    person_rows: int = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 1 <= self.n <= MOST_ROWS:

@@ -54,6 +54,11 @@ class Reading(ABC):
         """Bytes for each row that are held while a column is read."""
         return 0
 
+    @property
+    def person_rows(self) -> int:
+        """Rows of one person that are read at most; 0 where a row is protected."""
+        return 0
+
     @abstractmethod
     def records(self, table: Table) -> NDArray[Any]:
         """The table's rows on the domain; raises DataError where it has no such column."""

@@ -161,7 +161,7 @@ class Bundled(Origin):
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Read the sample's table, which all sessions share: what is made of it counts towards nobody's memory."""
-        return Dataset(reading.domain, reading.records(load_sample(self.sample_key)), provenance)
+        return Dataset(reading.domain, reading.records(load_sample(self.sample_key)), provenance, reading.person_rows)
 
     def code(self, columns: Sequence[str]) -> list[str]:
         """Reading the sample's file."""
@@ -266,7 +266,7 @@ class Source:
     @property
     def person_rows(self) -> int:
         """Rows that are read of a person at most, where whoever has several is protected; 0 where a row is."""
-        return self.reading.rows if isinstance(self.reading, Capped) else 0
+        return self.reading.person_rows
 
     @property
     def public_rows(self) -> int:

@@ -62,7 +62,8 @@ class MadeUp(Origin):
 
     def dataset(self, reading: Reading, provenance: Provenance) -> Dataset:
         """Draw the rows on the reading's domain."""
-        return Dataset(reading.domain, made_up(reading.domain, n=self.n, seed=self.seed), provenance)
+        rows = made_up(reading.domain, n=self.n, seed=self.seed)
+        return Dataset(reading.domain, rows, provenance, reading.person_rows)
 
     def code(self, columns: Sequence[str]) -> list[str]:
         """The rows of the named source."""

@@ -1,14 +1,14 @@
 """A program that makes the same release with OpenDP alone, from the rows: the second opinion of another library.
 
-It is given for single columns of numbers or labels, counted with discrete Laplace or Gaussian noise in every cell, and
-for quantiles of a number. It names no column or label: those it reads from the certificate.
+It is given for columns of numbers or labels and pairs of numbers, counted with discrete Laplace or Gaussian noise in
+every cell, and for quantiles of a number. It names no column or label: those it reads from the certificate.
 """
 
 from __future__ import annotations
 
 import json
 
-from dpcore.data.domains import Categories, Line
+from dpcore.data.domains import Categories, Grid, Line
 from dpcore.data.readings import Columns
 from dpcore.ledger.records import Stored
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
@@ -33,7 +33,7 @@ def with_opendp(stored: Stored) -> bytes:
 def noise_of(request: Request) -> Noise:
     """Which noise of which scale OpenDP has to draw; empty where it has no equivalent."""
     reading, mechanism = request.reading, request.mechanism
-    if not isinstance(reading, Columns) or type(reading.on) not in (Line, Categories):
+    if not isinstance(reading, Columns) or type(reading.on) not in (Line, Categories, Grid):
         return {}
     shift = sum(request.neighbours.histogram_shift)
     if isinstance(mechanism, IdentityHistogram):
@@ -105,6 +105,20 @@ def categories(on):
     return len(labels), missing, lambda text: places.get(text, len(labels) if missing else 0), labels
 
 
+def pair(on):
+    """The same of two numbers: the second's cells for each of the first's."""
+    one, other = (line(on.get(name, {"bits": 5})) for name in ("first", "second"))
+
+    def cell(first, second):
+        row, column = one[2](first), other[2](second)
+        return row * other[0] + column if row < one[0] and column < other[0] else one[0] * other[0]
+
+    return one[0] * other[0], one[1] or other[1], cell, [f"{a}, {b}" for a in one[3] for b in other[3]]
+
+
+KINDS = {"Line": line, "Grid": pair}
+
+
 def kept(rows, data):
     """Of each person the first rows in the file; all rows where rows are protected."""
     person, seen = data["person_column"], Counter()
@@ -159,8 +173,8 @@ def main(path):
     for place, noise in NOISE.items():
         reading = requests[int(place) - 1]["data"]["reading"]
         on = reading["on"]
-        ordered, missing, cell, points = (line if on["type"] == "Line" else categories)(on)
-        cells, law = [cell(row[reading["names"][0]]) for row in rows], noise["law"]
+        ordered, missing, cell, points = KINDS.get(on["type"], categories)(on)
+        cells, law = [cell(*(row[name] for name in reading["names"])) for row in rows], noise["law"]
         if law == "quantile":
             chosen, cost = quantile(cells, ordered, rows=most, **{k: v for k, v in noise.items() if k != "law"})
             told = [(chosen, points[chosen])]

@@ -92,7 +92,7 @@ class Recipe:
             asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
         told = "mechanism.guarantee(problem)"
         if self.source.person_rows:
-            imports.append("from dpcore.privacy.composition import per_person")
+            imports.append("from dpcore.core import per_person")
             told = f"per_person({told}, {self.source.person_rows})"
         then = [
             f"sampler = dpcore.Preview(seed={self.seed})",

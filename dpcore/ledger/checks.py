@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpcore.ledger.canonical import digest, digest_of_bytes
 from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, link_of
@@ -13,7 +14,9 @@ from dpcore.ledger.connection import connected
 from dpcore.ledger.reading import account_in, lines_in, registration_in
 from dpcore.ledger.records import DAMAGED, LedgerDamaged, LedgerError
 from dpcore.ledger.schema import KEYED, SCRIPT
-from dpcore.ledger.store import Ledger
+
+if TYPE_CHECKING:
+    from dpcore.ledger.store import Ledger
 
 WRONG = "The ledger does not add up at {what} {number}: {why}. Restore a backup."
 WORDS = {
@@ -34,26 +37,32 @@ def check(ledger: Ledger, dataset_id: str) -> list[str]:
         return [str(error)]
 
 
-def wrong_in(path: Path, dataset_id: str) -> list[str]:
-    """Everything that is wrong with a file that should hold a data set, one sentence each."""
+def wrong_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
+    """Everything that is wrong with a file that should hold a data set, one sentence each; or with a copy of one."""
     try:
-        return damage_in(path, dataset_id)
+        return damage_in(path, dataset_id, copy=copy)
     except LedgerError as error:
         return [str(error)]
 
 
-def damage_in(path: Path, dataset_id: str) -> list[str]:
+def damage_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
     """What is wrong with what stands in a file, one sentence each: what a backup is for.
 
     Raises:
         LedgerError: nobody knows: the file is not there, is a link or of another schema, or cannot be read now.
     """
     try:
-        with connected(path) as connection:
+        with connected(path, copy=copy) as connection:
             connection.execute("BEGIN")  # one picture of the file, whoever writes meanwhile
-            return list(_wrong(connection, dataset_id))
+            return wrong_inside(connection, dataset_id)
     except LedgerDamaged as error:
         return [str(error)]
+
+
+def wrong_inside(connection: sqlite3.Connection, dataset_id: str) -> list[str]:
+    """The same of an open file, inside a transaction of whoever writes."""
+    try:
+        return list(_wrong(connection, dataset_id))
     except LedgerError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):

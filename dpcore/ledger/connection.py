@@ -18,6 +18,7 @@ from dpcore.ledger.schema import APPLICATION, VERSION
 PATIENCE = 60.0
 """Seconds that a writer waits for another."""
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+LINKED = "The ledger's file has a second name, a hard link, and beside it another turn to draw: remove the other name."
 OLDER = "The ledger has schema {schema}: `run.py ledger migrate` makes it schema {known} and keeps the old file."
 PRAGMAS = (
     "PRAGMA journal_mode = DELETE",
@@ -77,7 +78,7 @@ def on_the_disk(folder: Path) -> None:
 
 @contextmanager
 def connected(
-    path: Path, *, patience: float = PATIENCE, fresh: bool = False, older: bool = False
+    path: Path, *, patience: float = PATIENCE, fresh: bool = False, older: bool = False, copy: bool = False
 ) -> Iterator[sqlite3.Connection]:
     """A connection in autocommit mode; transactions are begun by ``transaction``.
 
@@ -86,6 +87,7 @@ def connected(
         patience: seconds to wait for another writer.
         fresh: whether the file is empty yet.
         older: whether its schema may be older than this program's.
+        copy: whether it is one of which nobody draws; a backup program may keep it by links.
 
     Raises:
         LedgerDamaged: the file is not a ledger.
@@ -96,6 +98,8 @@ def connected(
     if not path.is_file():
         raise LedgerError("This ledger holds no such data set.")
     with sentences():
+        if not copy and _named_elsewhere(path):
+            raise LedgerError(LINKED)
         connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         try:
             for pragma in PRAGMAS:
@@ -105,6 +109,12 @@ def connected(
             yield connection
         finally:
             connection.close()
+
+
+def _named_elsewhere(path: Path) -> bool:
+    """Whether a file has another name than those this program gives it: they begin with its own, and have its turn."""
+    names = path.stat().st_nlink
+    return names > 1 and names > sum(each.samefile(path) for each in path.parent.glob(f"{path.stem}.*"))
 
 
 def schema_of(connection: sqlite3.Connection) -> int:

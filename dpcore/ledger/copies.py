@@ -76,10 +76,10 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
     with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path) as old:
         if _there(path) and not damage_in(path, dataset_id):
             raise LedgerError("The ledger adds up as it is: nothing was put back.")
-        if wrong := wrong_in(copy, dataset_id):
+        if wrong := wrong_in(copy, dataset_id, copy=True):
             raise LedgerError(wrong[0])
         made = _unfinished(path)
-        with connected(copy) as source:
+        with connected(copy, copy=True) as source:
             _copied(source, made)
         with connected(made) as connection, transaction(connection):
             for event in _more_told(old, connection):

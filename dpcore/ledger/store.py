@@ -21,6 +21,7 @@ from dpcore.core.problem import MOST_ROWS
 from dpcore.data.declared import MOST_PERSON_ROWS
 from dpcore.ledger.canonical import canonical, digest, fresh_salt
 from dpcore.ledger.chain import MACHINE_FAILED
+from dpcore.ledger.checks import wrong_inside
 from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
 from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of, same_table
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
@@ -254,7 +255,7 @@ class Ledger:
 
     def book_dead(self, dataset_id: str) -> None:
         """Charge every attempt without an outcome as failed. Only for whoever holds the turn: nobody else draws."""
-        with self._writing(dataset_id) as connection:
+        with self._writing(dataset_id, checked=True) as connection:
             for attempt in begun_in(connection):
                 body = {"request": json.loads(attempt.request), "by": attempt.by, "at": attempt.at, "reason": DIED}
                 book(connection, attempt, "failed", body)
@@ -264,17 +265,20 @@ class Ledger:
         by.must_have_a_role(RELEASE)
         asked, text, at = digest(request), canonical(request).decode(), today()
         name = _words(by.name, "name of who asks")
-        with self._writing(dataset_id) as connection:
+        with self._writing(dataset_id, checked=True) as connection:
             number = insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
         return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
 
     @contextmanager
     def drawing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
         """The transaction around a draw; ``book`` takes the connection."""
-        with self._writing(dataset_id) as connection:
+        with self._writing(dataset_id, checked=True) as connection:
             yield connection
 
     @contextmanager
-    def _writing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
+    def _writing(self, dataset_id: str, *, checked: bool = False) -> Iterator[sqlite3.Connection]:
+        """A transaction in a file that adds up; ``checked`` by whoever has held its turn since."""
         with connected(self.path(dataset_id)) as connection, transaction(connection):
+            if not checked and (wrong := wrong_inside(connection, dataset_id)):
+                raise LedgerError(wrong[0])
             yield connection

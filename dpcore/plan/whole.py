@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem
+from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, per_person
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.declared import DeclaredTable
 from dpcore.data.twin import twin
 from dpcore.mechanisms.tables.counting import count_tables, finished
 from dpcore.mechanisms.tables.preview import distances
 from dpcore.mechanisms.tables.whole_table import WholeTable
-from dpcore.privacy.composition import per_person
 from dpcore.randomness import Preview
 
 if TYPE_CHECKING:

@@ -77,34 +77,6 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     )
 
 
-def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
-    """What a guarantee for one row more or less is for a person with so many at most; 0 rows leave it as it is.
-
-    Adding c rows one after the other gives (c epsilon, delta + e^epsilon delta + … + e^((c - 1) epsilon) delta) = (c
-    epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1)): group privacy (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017,
-    Lemma 2.2). The data must be read with that cap: see ``Capped``.
-
-    Raises:
-        ParameterError: rows are replaced, so that n would be public; it is no guarantee for rows; or delta becomes 1.
-    """
-    if rows == 0:
-        return guarantee
-    if rows < 0 or guarantee.person_rows:
-        raise ParameterError("A person's rows must be a number, and a guarantee is converted for persons only once.")
-    if guarantee.neighbours is not Neighbours.ADD_REMOVE_ONE:
-        raise ParameterError("Persons are protected where rows are added or removed: with a person n changes.")
-    if guarantee.gamma:
-        raise ParameterError("A random-DP guarantee cannot be converted to persons.")
-    delta = guarantee.delta
-    if delta and rows > 1:
-        # Where the sum would be 1 or more, e^(c epsilon) may be more than a float holds.
-        steps = guarantee.epsilon * np.arange(rows) + math.log(delta)
-        delta = math.fsum(np.exp(steps)) if steps[-1] < 0 else 1.0
-    if delta >= 1:
-        raise ParameterError(f"For persons with up to {rows:,} rows delta would be 1 or more: no guarantee is left.")
-    return dataclasses.replace(guarantee, epsilon=rows * guarantee.epsilon, delta=delta, person_rows=rows)
-
-
 MOST_EPSILON = 1000.0
 """The largest epsilon that Gaussian noise is worked out for; no such noise hides anything."""
 FAR = 1e100

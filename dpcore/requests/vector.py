@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.core import Guarantee, Mechanism, Problem
-from dpcore.privacy.composition import compose, per_person
+from dpcore.core import Guarantee, Mechanism, Problem, per_person
+from dpcore.privacy.composition import compose
 from dpcore.privacy.gaussian_vectors import delta_of
 
 STEPS = 10**6

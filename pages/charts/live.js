@@ -53,9 +53,10 @@ export function line(component) {
   parts.get(parentElement).place.textContent = data.text;
 }
 
-export async function hold({ parentElement, data }) {
+export async function hold({ parentElement, data, setTriggerValue }) {
   const part = parts.get(parentElement) ?? {};
   parts.set(parentElement, part);
+  if (data.asks) setTriggerValue("wanted", true); // not on the way to the first picture
   if (states && part.sent === data.deflated) return; // a run changes them seldom
   part.sent = data.deflated;
   const found = data.deflated ? await inflated(data.deflated) : {};

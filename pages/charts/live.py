@@ -140,6 +140,9 @@ def encoded(pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Seque
     return {"deflated": sent} if len(sent) <= MOST_BYTES else None
 
 
-def live_states(states: Any, *, key: str) -> None:
-    """Send what pictures look like at each stop; nothing takes back what was sent before."""
-    _states(key=key, data=states or {})
+def live_states(states: Any, *, key: str, asks: Callable[[], None] | None = None) -> None:
+    """Send what pictures look like at each stop; nothing takes back what was sent before.
+
+    With ``asks`` the browser asks for them when it has drawn the page, and that is called before the next run.
+    """
+    _states(key=key, data={"asks": True} if asks else states or {}, on_wanted_change=asks or (lambda: None))

@@ -16,7 +16,7 @@ from pages.charts.picture import Picture
 from pages.play.pictures import TITLES
 from pages.shell.downloads import synthetic_table
 from pages.shell.present import presenting
-from pages.shell.theorem import for_persons, observed, theorem_card
+from pages.shell.theorem import observed, theorem_card
 
 STEPS = (
     f"**Two histograms.** The grey one is the truth; at first, {OPENING.source.public_rows:,} made-up people. The blue "
@@ -59,7 +59,7 @@ def _why(recipe: Recipe, report: ErrorReport) -> None:
     needs = "To say anything" if aim is None else f"To promise α = {float(aim):g}"
     theorem_card(
         bound,
-        for_persons(report.guarantee, recipe.source.person_rows),
+        report.guarantee,
         n=report.problem.n,
         seen=seen,
         needs=needs if bound.applies and not bound.vacuous else "",

@@ -10,22 +10,25 @@ import streamlit as st
 
 from dpcore.core import BoundKind, rounded_up
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import TAKEN, Attempt, LedgerBusy, LedgerError, Spent, Stored
+from dpcore.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import Rehearsal, rehearse
 from dpcore.requests.joint import Asked
+from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence
 from pages.release.worker import Outcome, submit
-from pages.shell.ledger.door import actor, admitted, why_closed
+from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
-from pages.shell.session import remembered, wait_for
+from pages.shell.session import remembered
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
 PREVIEW = "Until you publish it, what is drawn is a private preview: charged all the same, and seen again free."
 LOOK_EVERY = 0.5
 """Seconds."""
+ANOTHER = "Who is logged in here has changed since this button was shown. Nothing was charged."
+CLOSED = "Its steward has closed these rows to analysts. Nothing was charged."
 HELD, LAST, REHEARSED = "release_drawing", "release_last", "release_rehearsed"
 """In the session: what is being drawn, what a draw that is over said, and which request was rehearsed."""
 
@@ -77,17 +80,27 @@ def confirm(ledger: Ledger, dataset_id: str, request: Asked, table: Table, *, pr
     st.markdown(f"Charge {price} and draw once. Left afterwards: {left}. This cannot be undone.", help=PREVIEW)
     st.button(
         f"Charge {price} and draw", key="release_charge", type="primary", on_click=charge,
-        args=(ledger, dataset_id, request, table),
+        args=(ledger, dataset_id, request, table, actor(), lent_rows(dataset_id) is table),
     )  # fmt: skip
 
 
-def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table) -> None:
-    """A callback: have it drawn. Pressed twice, it is one draw."""
-    if not admitted():
-        st.session_state[PROBLEM] = why_closed()
+def charge(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor, lent: bool) -> None:
+    """A callback: have it drawn, for whom the button was shown to. Pressed twice, it is one draw.
+
+    Args:
+        ledger: that holds the data set.
+        dataset_id: of the data.
+        request: what is to be drawn.
+        table: its rows.
+        by: who was shown the button.
+        lent: whether the rows were open to analysts then.
+    """
+    gone = lent and not admitted() and lent_rows(dataset_id) is not table
+    if by.role is None or actor() != by or gone:
+        st.session_state[PROBLEM] = CLOSED if gone else ANOTHER
         return
-    future = submit(ledger, dataset_id, request, table, actor())
-    wait_for(future)
+    future = submit(ledger, dataset_id, request, table, by)
+    kept_for(future, table)
     st.session_state[HELD] = Drawing(dataset_id=dataset_id, request=request, future=future)
 
 
@@ -144,6 +157,8 @@ def unfinished(ledger: Ledger, dataset_id: str, attempt: Attempt) -> None:
     price = attempt.price
     st.warning(f"Of {attempt.at}, {price}: the draw did not finish, and nothing was shown. "
                "As that may depend on the rows, its charge stands.")  # fmt: skip
+    if not admitted():
+        return
     st.button(
         "The machine failed: do not charge", key=f"release_machine-{attempt.number}", on_click=_machine_failed,
         args=(ledger, dataset_id, attempt.number),

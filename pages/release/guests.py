@@ -1,4 +1,4 @@
-"""Where persons log in: what somebody who is no steward sees, which is what is published."""
+"""Where persons log in: the way in and out, and what everybody who is logged in sees, which is what is published."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import importlib.util
 
 import streamlit as st
 
-from dpcore.ledger.records import Role
 from dpcore.ledger.store import Ledger
+from pages.release.lent import withdraw
 from pages.release.results import day_of, result, stored_sentence
 from pages.shell.ledger.door import person, role
 from pages.shell.ledger.held import Account, account_in, ledger
@@ -15,28 +15,27 @@ from pages.shell.ledger.odometer import spent_sentence
 from pages.shell.private.chip import escaped
 
 LOG_IN = "The ledger opens for its stewards. Whoever is logged in sees what they published."
-NO_AUTHLIB = "Logging in needs Authlib on the server: `pip install authlib`."
+NO_AUTHLIB = "Logging in needs Authlib and HTTPX on the server: `pip install -c constraints.txt authlib httpx`."
 NOTHING = "Nothing is published yet."
-YOUR_PART = "Analysts plan, and stewards release: download the plan on the page Plan, and give it to one of them."
 
 
 def guests() -> None:
-    """A button to log in; then everything that was published, and to analysts what is spent."""
+    """A button to log in; then everything that was published."""
     if not person():
         st.info(LOG_IN)
-        able = importlib.util.find_spec("authlib") is not None
+        able = all(importlib.util.find_spec(name) for name in ("authlib", "httpx"))
         st.button("Log in", type="primary", on_click=st.login, key="release_login", disabled=not able)
         if not able:
             st.error(NO_AUTHLIB)
         return
     logged_in()
-    analyst = role() is Role.ANALYST
-    if analyst:
-        st.markdown(YOUR_PART)
-        st.page_link("plan/page.py", label="Plan", icon=":material/list:")
-    found = ledger()
+    published(ledger())
+
+
+def published(found: Ledger | None) -> None:
+    """Everything that was published, and to analysts what is spent."""
     accounts = [account_in(found, each) for each in found.dataset_ids()] if found else []
-    if found is None or not sum(_published(found, each, analyst=analyst) for each in accounts):
+    if found is None or not sum(_published(found, each, analyst=role() is not None) for each in accounts):
         st.info(NOTHING)
 
 
@@ -44,7 +43,13 @@ def logged_in() -> None:
     """Who this is, and the way out."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escaped(person())}, {role() or 'viewer'}")
-        st.button("Log out", on_click=st.logout, key="release_logout", type="tertiary")
+        st.button("Log out", on_click=_leave, key="release_logout", type="tertiary")
+
+
+def _leave() -> None:
+    """A callback: rows that were opened to analysts are closed with the session."""
+    withdraw()
+    st.logout()
 
 
 def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
@@ -60,5 +65,5 @@ def _published(found: Ledger, account: Account, *, analyst: bool) -> int:
     for stored in reversed(releases):
         st.markdown(f"**{stored_sentence(stored)}** {day_of(stored)}.")
         if st.toggle("Show", key=f"release_guest-{account.dataset_id[:8]}-{stored.entry}"):
-            result(found, account.dataset_id, stored)
+            result(found, account.dataset_id, stored, place="guest-")
     return len(releases)

@@ -16,11 +16,12 @@ from dpcore.ledger.units import Price
 from pages.charts.component import draw_with_table
 from pages.release.figure import released_counts
 from pages.release.register import PROBLEM
-from pages.shell.ledger.door import actor
+from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
 
 REFUSED = "The mechanism refused (⊥). That is its answer: stored and certified like any other."
 MOST_ROWS = 500
+NOT_YET = "Its steward publishes it: then it stands here, and may be downloaded."
 
 
 def stored_sentence(stored: Stored) -> str:
@@ -39,9 +40,12 @@ def day_of(stored: Stored) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def result(ledger: Ledger, dataset_id: str, stored: Stored) -> None:
-    """The released numbers, the button that publishes them, and the zip once they are."""
-    about = f"{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
+def result(ledger: Ledger, dataset_id: str, stored: Stored, *, place: str = "") -> None:
+    """The released numbers, the button that publishes them, and the zip once they are; once in each place of a page."""
+    if not (stored.published or admitted()):
+        st.caption(NOT_YET)
+        return
+    about = f"{place}{dataset_id[:8]}-{stored.entry}"  # entries of two data sets may have one number
     with st.container(horizontal=True, vertical_alignment="center"):
         if stored.published:
             st.download_button(

@@ -7,11 +7,11 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.commands import default_folder
-from dpcore.data.sources import Source
+from dpcore.data.sources import Source, Uploaded
 from dpcore.ledger.records import Failed, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
-from dpcore.release import cost, refusal
+from dpcore.release import cost, missing_column, refusal
 from dpcore.requests.joint import Asked
 from pages.data.picker import pick_source
 from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
@@ -28,18 +28,20 @@ from pages.release.draw import (
     waiting,
     waiting_for_another,
 )
-from pages.release.guests import guests, logged_in
-from pages.release.register import PROBLEM, register, start_a_ledger
+from pages.release.guests import guests, logged_in, published
+from pages.release.lent import lent_rows, opening
+from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
-from pages.shell.ledger.door import admitted, has_login, why_closed
-from pages.shell.ledger.held import Account, account_of, ledger, rows_of
+from pages.shell.ledger.door import admitted, has_login, role, why_closed
+from pages.shell.ledger.held import Account, account_in, account_of, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
 from pages.shell.private.chip import chip, escaped
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
+NONE_OPEN = "No rows are open to analysts now. A steward opens them on this page; what you asked for stays."
 MOST_LINES = 6
 """Questions that are listed."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -48,7 +50,10 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def releasing() -> None:
     """Find the state that the ledger is in, and show it."""
     st.title("Release")
-    if not admitted():
+    problem = st.session_state.pop(PROBLEM, "")
+    if problem:
+        st.error(problem)
+    if role() is None:
         st.markdown("**Charged once, drawn once by the secure sampler, stored, and certified.**")
         if has_login():
             guests()
@@ -58,9 +63,10 @@ def releasing() -> None:
     if has_login():
         logged_in()
     held = drawing()
-    if problem := st.session_state.pop(PROBLEM, ""):
-        st.error(problem)
     found = ledger()
+    if found is None and not admitted():
+        st.info(NO_LEDGER)
+        return
     if found is None:
         start_a_ledger()
         st.caption(f"Its place: `{_place()}`")
@@ -71,13 +77,36 @@ def releasing() -> None:
     if page:
         chip(source)
     source = untwinned(source)
+    if not admitted():
+        _analysts(found, source, held, page)
+        return
     account = account_of(source)
     if account is None:
         register(found, source)
     else:
         tell_what_was_seen(account, source)
         _registered(found, account, source, held, page)
+        if has_login() and isinstance(source.origin, Uploaded):
+            opening(account.dataset_id, source.origin.table)
     st.caption(f"The ledger is in `{_place()}`.")
+
+
+def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage | None) -> None:
+    """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
+    open_to_all = {each: rows for each in found.dataset_ids() if (rows := lent_rows(each)) is not None}
+    public = None if isinstance(source.origin, Uploaded) else account_of(source)
+    options = [*open_to_all, *([public.dataset_id] if public else [])]
+    if options:
+        names = {each: escaped(found.registration(each).name) for each in options}
+        with st.sidebar:
+            chosen = st.selectbox("Release from", options, format_func=names.__getitem__, key="release_from")
+        if chosen in open_to_all:
+            origin = Uploaded(table=open_to_all[chosen], private=True, digest=chosen)
+            source = replace(source, origin=origin)
+        _registered(found, account_in(found, chosen), source, held, page)
+    else:
+        st.info(NONE_OPEN)
+    published(found)
 
 
 def _registered(found: Ledger, account: Account, source: Source, held: Drawing | None, page: OnPage | None) -> None:
@@ -115,12 +144,18 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         _choose(found, account, source, first, now.request)
     else:
         _known(found, account, now, first)
-    others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
+    if admitted():
+        others(found, dataset_id, now.outcome.entry if isinstance(now.outcome, Stored) else 0)
 
 
 def _choose(found: Ledger, account: Account, source: Source, first: Asked, request: Asked) -> None:
     """States 3 to 5: nothing is charged before the last button."""
-    sentence = other_cap(source, account.registration) or refusal(request, account.registration, account.spent)
+    table = rows_of(source)
+    sentence = (
+        other_cap(source, account.registration)
+        or missing_column(account.registration, request, table)
+        or refusal(request, account.registration, account.spent)
+    )
     if sentence:
         st.warning(sentence)
         st.button("Charge and draw", disabled=True, key="release_charge_off")
@@ -133,9 +168,7 @@ def _choose(found: Ledger, account: Account, source: Source, first: Asked, reque
         return
     st.markdown(rehearsal_sentence(rehearsal, first))
     price = cost(request, account.registration)
-    confirm(
-        found, account.dataset_id, request, rows_of(source), price=price, left=account.spent.left - price
-    )  # fmt: skip
+    confirm(found, account.dataset_id, request, table, price=price, left=account.spent.left - price)
 
 
 def _known(found: Ledger, account: Account, now: Found, first: Asked) -> None:

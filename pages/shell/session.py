@@ -170,11 +170,11 @@ def end_abandoned(now: float) -> None:
                     file.forget()
 
 
-def wait_for(work: Future[Any]) -> None:
-    """A closed tab keeps its file as long as this work needs it, and so does one that is forgotten."""
+def wait_for(work: Future[Any], *, session_id: str = "") -> None:
+    """A closed tab keeps its file as long as this work needs it, and so does one that is forgotten; here, or there."""
     context = get_script_run_ctx()
-    if context is not None:
-        _awaited[context.session_id, id(work)] = work
+    if named := session_id or (context.session_id if context is not None else ""):
+        _awaited[named, id(work)] = work
 
 
 def _waits(session_id: str) -> list[Future[Any]]:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Guarantee, ParameterError
+from dpcore.core import Bound, BoundKind, Guarantee, ParameterError, per_person
 from dpcore.limits.chance import binomial_interval
-from dpcore.privacy.composition import per_person
 from pages.charts.words import percent, rows
 from pages.shell.present import on_stage, presenting
 

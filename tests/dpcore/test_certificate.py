@@ -74,6 +74,15 @@ def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, s
     assert stored.body["by"] == ANALYST.name
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_of_other_formats_the_one_before_this_holds(
+    held: tuple[Ledger, str, Stored], told: Certificate, number: int
+) -> None:
+    told["format"] = f"dpscope-certificate/{number}"
+    said = verify(rebooked(told), held[2].files)
+    assert (said == []) == (number in (1, 2)) and all("is not of the format" in each for each in said)
+
+
 def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
     """Sets one value of a certificate."""
 
@@ -178,7 +187,7 @@ DEEP = b'{"format":' + b'{"a":' * 450 + b"1" + b"}" * 451
 
 
 @pytest.mark.parametrize(
-    "text", [b"", DEEP, b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/1"}', b'{ "a":1}']
+    "text", [b"", DEEP, b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/2"}', b'{ "a":1}']
 )
 def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
     assert len(verify(text, {})) == 1 and verify(text, {})[0].endswith(".")

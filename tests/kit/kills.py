@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -30,12 +31,13 @@ import dpcore.ledger.writing
 import dpcore.release
 from dpcore.certificate import against
 from dpcore.ledger.checks import check
-from dpcore.ledger.copies import migrate
+from dpcore.ledger.copies import backup, migrate, restore
+from dpcore.ledger.fingerprint import SUFFIX
 from dpcore.ledger.records import Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.requests.joint import Asked
-from tests.kit.ledgers import SCHEMA_1, STEWARD, few_rows, of_schema_1, plan_of, registered, request_of
+from tests.kit.ledgers import SCHEMA_1, STEWARD, few_rows, forge, of_schema_1, plan_of, registered, request_of
 
 PRESSES_A_LEDGER = 8
 """Chains are read as a whole: long ones would make the later kills slow."""
@@ -181,6 +183,18 @@ class Watch:
         if beside != [old]:
             self.wrong.append("the old file is not beside the new one")
 
+    def as_copied(self, ledger: Ledger, dataset_id: str, old: bytes) -> None:
+        """What putting a copy back must have left: its one entry, word of it, the damaged file beside, and no other."""
+        self.wrong += check(ledger, dataset_id)
+        kept = [path.read_bytes() for path in ledger.folder.iterdir() if ".replaced" in path.name]
+        if len(ledger.lines(dataset_id)) != 1 or kept != ([old] if old else []):
+            self.wrong.append("the copy is not there, or the old file is not beside it")
+        press(ledger, dataset_id, request_of(draw=3))
+        told = ledger.stored(dataset_id)[-1].body["guarantee"]["whole_data_set"]["copies_put_back"]
+        self.seen[f"counted {min(told, 2)}"] += 1
+        if not told:
+            self.wrong.append("a certificate does not say that a copy was put back")
+
     def told(self) -> dict[str, Any]:
         """For the test."""
         return {"wrong": len(self.wrong), "examples": sorted(set(self.wrong))[:5], "seen": dict(self.seen)}
@@ -224,26 +238,80 @@ def named_kills(watch: Watch, count: int) -> None:
 
 
 def migration_kills(watch: Watch, count: int) -> None:
-    """At every line of a migration, or at so many; what it leaves is the old ledger or the new, and all of it."""
-    ledger, dataset_id = of_schema_1(watch.folder / "whole")
-    old = ledger.path(dataset_id).read_bytes()
-    fatal = moments_of(partial(migrated, ledger, dataset_id))
-    watch.all_of_it(ledger, dataset_id, old)
-    watch.seen["lines"] = len(fatal)
+    """What a migration leaves is the old ledger or the new, and all of it."""
+    exchange_kills(watch, count, of_schema_1, migrated, watch.all_of_it)
+
+
+def restore_kills(watch: Watch, count: int) -> None:
+    """What putting a copy back leaves is the damaged file or the copy, which says so; or, of a lost file, none."""
+    for damage in DAMAGES:
+        exchange_kills(watch, count, partial(damaged, damage=damage), put_back, watch.as_copied, file="copies.py")
+
+
+def exchange_kills(
+    watch: Watch,
+    count: int,
+    opened: Callable[[Path], tuple[Ledger, str]],
+    work: Callable[[Ledger, str], str],
+    look: Callable[[Ledger, str, bytes], None],
+    *,
+    file: str = ".py",
+) -> None:
+    """At every line of what puts one file in another's place, or at so many; then it is done again, if it was not."""
+    folder = watch.folder / str(len(list(watch.folder.glob("*"))))
+    untouched, dataset_id = opened(folder / "untouched")
+
+    def another(name: str) -> Ledger:
+        return Ledger(shutil.copytree(untouched.folder, folder / name))
+
+    ledger = another("whole")
+    old = contents(ledger.path(dataset_id))
+    fatal = [moment for moment in moments_of(partial(work, ledger, dataset_id)) if moment[0].endswith(file)]
+    look(ledger, dataset_id, old)
+    watch.seen["lines"] += len(fatal)
     for place, moment in enumerate(fatal[:: -(-len(fatal) // count)]):
-        ledger, dataset_id = of_schema_1(watch.folder / str(place))
-        showed = ended(*child(dying_at(moment, partial(migrated, ledger, dataset_id))))
-        unchanged = ledger.path(dataset_id).read_bytes() == old
+        ledger = another(str(place))
+        showed = ended(*child(dying_at(moment, partial(work, ledger, dataset_id))))
+        unchanged = contents(ledger.path(dataset_id)) == old
         watch.seen["old" if unchanged else "new"] += 1
         if showed:
-            watch.wrong.append("a migration that died was told")
-        migrate(ledger, dataset_id, STEWARD)
-        watch.all_of_it(ledger, dataset_id, old)
+            watch.wrong.append("what died was told")
+        if unchanged or work is migrated:
+            work(ledger, dataset_id)
+        look(ledger, dataset_id, old)
+
+
+def contents(path: Path) -> bytes:
+    """Of a file; none where there is none. Nobody of this process holds it."""
+    return path.read_bytes() if path.exists() else b""
 
 
 def migrated(ledger: Ledger, dataset_id: str) -> str:
     """Migrate, and say so."""
     return str(migrate(ledger, dataset_id, STEWARD))
+
+
+def put_back(ledger: Ledger, dataset_id: str) -> str:
+    """Put the copy back, and say so."""
+    return str(restore(ledger, ledger.folder / "copy" / f"{dataset_id}{SUFFIX}", STEWARD))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "lost": Path.unlink,
+    "no database": lambda path: path.write_bytes(b"nothing" * 1000),
+    "a chain that breaks": lambda path: forge(path, "UPDATE charges SET body = replace(body, '30', '31')"),
+}
+
+
+def damaged(folder: Path, *, damage: str) -> tuple[Ledger, str]:
+    """A ledger that was copied after its first release, had a second, and was damaged then."""
+    ledger, dataset_id = registered(folder, epsilon=10)
+    for draw in (1, 2):
+        press(ledger, dataset_id, request_of(draw=draw))
+        if draw == 1:
+            backup(ledger, dataset_id, folder / "copy")
+    DAMAGES[damage](ledger.path(dataset_id))
+    return ledger, dataset_id
 
 
 def double_submits(watch: Watch, count: int) -> None:
@@ -315,6 +383,7 @@ def main(folder: str, what: str, count: str, asked: str, control: str = "") -> N
         "lines": line_kills,
         "named": named_kills,
         "migration": migration_kills,
+        "restore": restore_kills,
         "twice": double_submits,
         "races": races,
     }

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from dpcore.core import Neighbours
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
-from dpcore.data.reading.tables import Table
+from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
-from dpcore.ledger.connection import made_private
+from dpcore.ledger.connection import connected, made_private
 from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE
 from dpcore.ledger.records import Actor, Registration, Role
 from dpcore.ledger.store import Ledger
@@ -46,10 +46,10 @@ class FewRows:
         self.persons = persons or range(len(ages))
         self.row_count = len(ages)
 
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+    def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
         """See Table."""
         cells = {"age": self.ages, "person": self.persons}
-        yield from zip(*(map(str, cells[name]) for name in columns), strict=True)
+        yield from map(packed_row, zip(*(map(str, cells[name]) for name in columns), strict=True))
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """See Table."""
@@ -112,6 +112,18 @@ def of_schema_1(folder: Path) -> tuple[Ledger, str]:
     with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as connection:
         connection.executescript((SCHEMA_1 / "ledger.sql").read_text(encoding="utf-8"))
     return ledger, dataset_id
+
+
+def forge(path: Path, script: str) -> None:
+    """Whatever plain SQL can do once the triggers are gone; they are put back, so that nothing but the rows tells."""
+    with connected(path) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for trigger, _ in triggers:
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.executescript(script)
+        for _, sql in triggers:
+            connection.execute(sql)
 
 
 def plan_of(*, person: str = "", rows: int = 1, pure: bool = True) -> Plan:

@@ -21,7 +21,7 @@ from dpcore.data.engines.counts import NO_ROWS, Encoding, dataset_of, parts_of
 from dpcore.data.engines.dialects import Column
 from dpcore.data.engines.engine import Engine
 from dpcore.data.reading.intake import LIMITS, clean_name, clean_names
-from dpcore.data.reading.tables import Table
+from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns, Reading
 
 if TYPE_CHECKING:
@@ -157,13 +157,13 @@ class Snapshot(CountedTable):
             return _nested(held.on, wanted.on, cells)
         raise DataError(OTHER_CELLS)
 
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
+    def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
         """The cells of these columns and how many rows have them: what a ledger's fingerprint is made of."""
         places = [self._position(column) for column in columns]
         told = [f"{self.parts[place].column}: {self.parts[place].on!r}" for place in places]
-        yield (*told, "cells")
+        yield packed_row((*told, "cells"))
         for cells, count in zip(self.cells[:, places].tolist(), self.counts.tolist(), strict=True):
-            yield (*map(str, cells), str(count))
+            yield packed_row((*map(str, cells), str(count)))
 
 
 def _nested(held: Line, wanted: Line, cells: Integers) -> Integers:

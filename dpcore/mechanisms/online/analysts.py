@@ -10,7 +10,9 @@ from dpcore.core import Floats, Integers, Queries
 from dpcore.mechanisms.online.conversation import Answer
 from dpcore.queries.ranges import Intervals, Thresholds
 
-ANALYSTS = ("bisecting", "sweeping")
+FIXED = "sweeping"
+"""The analyst whose list of questions is fixed in advance."""
+ANALYSTS = ("bisecting", FIXED)
 
 
 class Analyst(Protocol):

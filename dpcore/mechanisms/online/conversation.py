@@ -62,12 +62,15 @@ class Transcript(Release):
         return np.stack(said, axis=2).reshape(self.trials, -1)
 
     def frame(self) -> pd.DataFrame:
-        """One row per trial and question: its number, answer and guess in rows, and whether it was paid or declined."""
+        """One row per trial and question: it, answer and guess in rows, and whether it was paid for or declined."""
         import pandas as pd
 
         trials, turns = np.indices(self.asked.shape).reshape(2, -1)
+        which, places = np.unique(self.asked, return_inverse=True)
+        words = np.array([self.problem.queries.describe(int(index)) for index in which], dtype=object)
         said = {
             "query": self.asked,
+            "question": words[places],
             "answer": np.where(self.declined, np.nan, self.rows),
             "guess": self.guesses,
             "paid": self.paid,

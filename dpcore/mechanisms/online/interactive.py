@@ -17,7 +17,7 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.mechanisms.online.analysts import ANALYSTS, analyst
+from dpcore.mechanisms.online.analysts import ANALYSTS, FIXED, analyst
 from dpcore.mechanisms.online.beliefs import Belief
 from dpcore.mechanisms.online.conversation import Conversation, Transcript
 from dpcore.mechanisms.online.slack import answer_slack, gate_slack
@@ -114,6 +114,11 @@ class Interactive(PureMechanism):
             rows_needed=math.ceil(max(slack / (1 - AIM), noise) / self.alpha),
             note=f"{refusals} A refusal is not counted as an error.",
         )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether what is asked depends on the answers so far, when nobody sits at the keyboard."""
+        return self.analyst != FIXED
 
     def paid_within(self, problem: Problem, beta: float) -> float:
         """The most answers that are paid for, except with chance beta; math.inf where nothing is promised."""

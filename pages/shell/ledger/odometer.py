@@ -8,12 +8,12 @@ import streamlit as st
 
 from dpcore.core import DataError
 from dpcore.data.samples import SAMPLES
-from dpcore.data.sources import Bundled, Uploaded
+from dpcore.data.sources import Bundled, Source, Uploaded
 from dpcore.ledger.records import LedgerBusy, LedgerError, Spent
 from dpcore.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
-from pages.shell.ledger.door import actor, admitted
+from pages.shell.ledger.door import actor, admitted, role
 from pages.shell.ledger.held import Account, Data, account_of, ledger
 from pages.shell.session import carried, saw_true_values, upload
 
@@ -25,18 +25,18 @@ OTHERS = {"learn", "directions-workbench", "random-privacy-workbench"}
 """Pages about other data."""
 UNKNOWN = "**What is spent cannot be told:** the page Release says why. "
 QUICK_ROWS = 200_000
-"""A private table with more is looked up when somebody opens Release."""
+"""A private table with more, and numbers made on a grid, are looked up when somebody opens Release."""
 
 
 def odometer(page: str) -> str:
     """What is spent, in a few words; nothing where no ledger holds the data, or this session may not know."""
-    if not admitted():
-        return ""
-    data = _data(page)
-    if data is None:
+    data = _data(page) if role() else None
+    origin = data.origin if isinstance(data, Source) else data
+    if data is None or (isinstance(origin, Uploaded) and not admitted()):  # a file is compared for its steward alone
         return ""
     try:
-        quick = isinstance(data, Uploaded) and data.private and data.rows <= QUICK_ROWS
+        kept = isinstance(origin, Bundled) or (isinstance(origin, Uploaded) and origin.private)
+        quick = kept and origin is not None and origin.rows <= QUICK_ROWS
         found = account_of(data, look=quick or page == "release")
         if found is None:
             return ""

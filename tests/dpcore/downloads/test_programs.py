@@ -14,14 +14,14 @@ import pytest
 
 import dpcore.release as releases
 from dpcore.core import Neighbours
-from dpcore.data.domains import Categories, Line
+from dpcore.data.domains import Categories, Grid, Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.downloads import NOTEBOOK, OPENDP, PROGRAM, downloads_of
 from dpcore.downloads.programs import ANALYSIS
 from dpcore.ledger.records import Registration, Stored
 from dpcore.limits.bounds.low_bits import naive_laplace, score
-from dpcore.queries.ranges import Cells, Intervals, Thresholds
+from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.release import release
 from dpcore.requests.joint import JointRequest
 from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, registered, request_of
@@ -178,6 +178,18 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     assert "rho (zero-concentrated)" in told and "with-opendp-4" not in told
     counts = pd.read_csv(folder / "with-opendp-2.csv")["rows"]
     assert (counts - [61, 0, 40, 0]).abs().max() <= 8
+
+
+def test_opendp_alone_counts_pairs_the_same(tmp_path: Path) -> None:
+    domain = Grid(first=Line(high=20.0, bits=2), second=Line(high=20.0, bits=1, missing=True, clamp=False))
+    data = "age,pay\n" + "".join(f'"{age}","{pay}"\n' for age, pay in zip(AGES, reversed(AGES), strict=True))
+    reading = Columns(names=("age", "pay"), on=domain)
+    asked = request_of(epsilon=QUIET, reading=reading, queries=Rectangles(domain=domain))
+    folder = unpacked(tmp_path, asked, rows=read_table(data.encode(), name="x.csv", header=True))
+    assert "epsilon = 20 by OpenDP's own account" in opendp_ran(folder, data)
+    ours, theirs = pd.read_csv(folder / "counts.csv"), pd.read_csv(folder / "with-opendp-1.csv")
+    assert len(ours) == len(theirs) == domain.size and (ours["rows"] != theirs["rows"]).sum() <= 1
+    assert abs(theirs["rows"].sum() - len(AGES)) <= 1 and (theirs["rows"] > 0).sum() > 3
 
 
 def test_where_opendp_has_no_equivalent_there_is_no_program(tmp_path: Path) -> None:

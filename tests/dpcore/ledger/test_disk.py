@@ -15,13 +15,14 @@ import pytest
 
 import dpcore.release as releases
 from dpcore.ledger.checks import check
-from dpcore.ledger.copies import backup
-from dpcore.ledger.fingerprint import KEY_FILE
-from dpcore.ledger.records import DIED, UNWRITABLE, Failed, LedgerBusy, Refused, Stored
+from dpcore.ledger.connection import LINKED
+from dpcore.ledger.copies import backup, restore
+from dpcore.ledger.fingerprint import KEY_FILE, SUFFIX
+from dpcore.ledger.records import DIED, UNWRITABLE, Failed, LedgerBusy, LedgerError, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import release
-from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
 
 
 @contextmanager
@@ -119,6 +120,27 @@ def test_a_link_to_a_ledger_s_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "again").symlink_to(ledger.folder)  # one folder by two names has one turn
     with ledger.turn(dataset_id), pytest.raises(LedgerBusy), Ledger(tmp_path / "again").turn(dataset_id, patience=0.05):
         pass
+
+
+def test_a_second_name_of_a_ledger_s_file_is_refused_and_one_that_a_killed_exchange_left_is_not(tmp_path: Path) -> None:
+    """The same with a hard link, whose other name may be anywhere."""
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    path = ledger.path(dataset_id)
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    for second in (tmp_path / f"elsewhere{SUFFIX}", ledger.folder / f"{'0' * 32}{SUFFIX}"):
+        os.link(path, second)
+        came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+        assert came == Refused(sentence=LINKED) and "another turn" in LINKED
+        with pytest.raises(LedgerError, match="second name"):
+            ledger.publish(dataset_id, 1, STEWARD)
+        with pytest.raises(LedgerError, match="second name"):
+            restore(ledger, copy, STEWARD)
+        second.unlink()
+    os.link(path, path.with_suffix(".replaced"))
+    os.link(copy, tmp_path / "a copy that a backup program keeps by links")
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    path.write_bytes(b"damaged")
+    assert restore(ledger, copy, STEWARD) and check(ledger, dataset_id) == [] and path.stat().st_nlink == 1
 
 
 def test_nothing_depends_on_the_clock_going_forward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

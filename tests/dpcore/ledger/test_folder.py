@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import sqlite3
 import stat
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.data.reading.tables import read_table
+from dpcore.data.reading.tables import packed_row, read_table
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import turn
 from dpcore.ledger.copies import backup
@@ -54,6 +55,17 @@ def test_rows_are_told_apart_and_their_order_is_not() -> None:
     others = ["age,job\n1,a\n2,b\n", "age,job\n1,a\n2,b\n2,c\n", "age,work\n1,a\n2,b\n2,b\n", "age,job\n1,a\n2,b\n2,\n"]
     others += ["age,job\n1,b\n2,a\n2,b\n", "age,job\n11,\n2,b\n2,b\n"]
     assert len({whole, of("age,job\n1,a\n2,b\n2,b\n", bytes([1]) * 32), *map(of, others)}) == 2 + len(others)
+
+
+def test_a_fingerprint_is_the_one_that_ledgers_hold_already() -> None:
+    """By its definition, row by row, of texts that are long, strange or missing."""
+    rows = [("1", "Ünï"), ("", "x,y;z"), ("-1", "?"), ("7" * 300, "日本")]
+    text = "a,b\n" + "\n".join(f'{a},"{b}"' for a, b in rows) + "\n"
+    told = [tuple(each or "?" for each in row) for row in rows]
+    total = sum(int.from_bytes(hmac.digest(KEY, b"row" + packed_row(row), "sha256")) for row in told) % 2**256
+    whole = hmac.digest(KEY, b"rows" + total.to_bytes(32) + packed_row(("a", "b")), "sha256").hex()
+    assert fingerprint(read_table(text.encode(), name="rows.csv", header=True), key=KEY) == whole
+    assert packed_row(("ab", "é")) == b"2,2;ab\xc3\xa9"
 
 
 def test_a_key_is_made_once_and_a_damaged_one_is_told(tmp_path: Path) -> None:

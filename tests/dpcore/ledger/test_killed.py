@@ -78,6 +78,13 @@ def test_a_migration_killed_at_any_line_leaves_the_old_ledger_or_the_new(folder:
     assert told["seen"]["lines"] > 100 and min(told["seen"]["old"], told["seen"]["new"]) > 0
 
 
+def test_a_copy_put_back_and_killed_at_any_line_leaves_the_damaged_file_or_the_copy(folder: Path) -> None:
+    told = kills(folder, "restore", 10_000)
+    assert told["wrong"] == 0, told["examples"]
+    seen = told["seen"]
+    assert seen["lines"] > 200 and min(seen["old"], seen["new"], seen["counted 1"]) > 0
+
+
 def test_two_presses_of_the_same_are_one_draw(folder: Path) -> None:
     told = together(folder, "twice", 1002)
     assert told["wrong"] == 0, told["examples"]

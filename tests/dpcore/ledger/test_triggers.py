@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,12 +13,12 @@ import pytest
 from dpcore.certificate import against, certificate
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
-from dpcore.ledger.records import Refused, Stored
+from dpcore.ledger.records import LedgerError, Refused, Stored
 from dpcore.ledger.schema import NAMES
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import release
-from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
+from tests.kit.ledgers import STEWARD, few_rows, forge, registered, request_of
 
 ATTEMPT = "INSERT INTO attempts SELECT count(*) + 1, 'digest', '{{}}', {first}, {delta}, 'Eve', 'day' FROM attempts"
 
@@ -120,18 +120,6 @@ UNSEEN = {"all that was written last, with its links"}
 """A shorter chain is a chain: only a certificate tells that it was longer."""
 
 
-def forge(path: Path, script: str) -> None:
-    """Whatever plain SQL can do once the triggers are gone; they are put back, so that nothing but the rows tells."""
-    with connected(path) as connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for trigger, _ in triggers:
-            connection.execute(f"DROP TRIGGER {trigger}")
-        connection.executescript(script)
-        for _, sql in triggers:
-            connection.execute(sql)
-
-
 @pytest.mark.parametrize("name", FORGERIES)
 def test_what_is_forged_without_the_triggers_is_found(held: tuple[Ledger, str], name: str) -> None:
     ledger, dataset_id = held
@@ -195,6 +183,26 @@ def test_rows_that_are_not_linked_close_the_page_though_every_trigger_let_them_i
 ) -> None:
     plain.execute("INSERT INTO events VALUES (2, 'more', 'Eve', 'day')")
     assert check(*held) == ["The ledger does not add up at event 2: no ledger wrote it. Restore a backup."]
+
+
+@pytest.mark.parametrize("step", ["publish", "tell", "set_budget", "add_version", "machine_failed"])
+def test_a_damaged_chain_closes_everything_that_writes(held: tuple[Ledger, str], step: str) -> None:
+    ledger, dataset_id = held
+    steps: dict[str, Callable[[], None]] = {
+        "publish": lambda: ledger.publish(dataset_id, 1, STEWARD),
+        "tell": lambda: ledger.tell(dataset_id, "something", STEWARD),
+        "set_budget": lambda: ledger.set_budget(dataset_id, Price.allowed(epsilon=9.0), "more", STEWARD),
+        "add_version": lambda: ledger.add_version(dataset_id, few_rows((1, 2)), STEWARD),
+        "machine_failed": lambda: ledger.machine_failed(dataset_id, 1, STEWARD),
+    }
+    with closing(sqlite3.connect(ledger.path(dataset_id))) as connection:
+        connection.execute("DROP TRIGGER charges_never_change")
+        connection.execute("UPDATE charges SET body = replace(body, 'identity', 'median')")
+        connection.commit()
+        before = list(connection.iterdump())
+        with pytest.raises(LedgerError, match="Restore a backup"):
+            steps[step]()
+        assert list(connection.iterdump()) == before
 
 
 def test_a_trigger_that_was_dropped_is_found(held: tuple[Ledger, str]) -> None:

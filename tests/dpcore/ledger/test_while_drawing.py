@@ -16,7 +16,9 @@ import pytest
 import dpcore.ledger.store
 import dpcore.release as releases
 from dpcore.ledger.checks import check
-from dpcore.ledger.records import Stored
+from dpcore.ledger.connection import connected
+from dpcore.ledger.reading import account_in
+from dpcore.ledger.records import LedgerBusy, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.release import release
 from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
@@ -24,6 +26,8 @@ from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
 pytestmark = pytest.mark.harness
 LONG, MOST_READ, MOST_REGISTERED = 20.0, 0.05, 1.0
 """Seconds of a draw, of a read, and of a registration meanwhile."""
+DRAWN = threading.Event()
+"""That a draw is over, and its commit, for which reads wait, may begin."""
 
 
 @contextmanager
@@ -31,6 +35,7 @@ def drawing(
     ledger: Ledger, dataset_id: str, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[threading.Thread]:
     """A thread of this process that draws for so long, as the worker of a page does."""
+    DRAWN.clear()
     usual, begun, came = releases.draw, threading.Event(), []  # type: Any, threading.Event, list[Any]
 
     def long(*arguments: Any) -> Any:
@@ -38,6 +43,7 @@ def drawing(
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
             drawn = usual(*arguments)
+        DRAWN.set()
         return drawn
 
     monkeypatch.setattr(releases, "draw", long)
@@ -76,6 +82,11 @@ def test_reads_and_registrations_do_not_wait_for_a_draw(tmp_path: Path, monkeypa
     with drawing(ledger, dataset_id, LONG, monkeypatch) as draws:
         while draws.is_alive():
             read += reads(ledger, dataset_id)
+            try:  # however busy the machine is: no read would wait for a lock while somebody draws
+                with connected(ledger.path(dataset_id), patience=0) as connection:
+                    account_in(connection)
+            except LedgerBusy:
+                assert DRAWN.is_set()
             if len(read) > 40 * len(made):
                 made.append(seconds_of(partial(registered, tmp_path, rows=few_rows((float(len(made)),)))))
             time.sleep(0.05)

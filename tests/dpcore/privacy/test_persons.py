@@ -6,20 +6,21 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from dpcore import Enumerate, Guarantee, Line, Neighbours, ParameterError, Problem, Thresholds
-from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind
+from dpcore import Enumerate, Guarantee, Line, Neighbours, ParameterError, Preview, Problem, Thresholds
+from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind, per_person
 from dpcore.data.declared import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.experiments.audit import ROUNDING, Law, hockey_stick
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
-from dpcore.privacy.composition import as_replace_one, compose, compose_disjoint, per_person
+from dpcore.privacy.composition import as_replace_one, compose, compose_disjoint
 
 Rows = tuple[tuple[str, int], ...]
 """A table in file order: whose row it is ("" where it is not said), and its cell."""
@@ -99,6 +100,27 @@ def test_a_person_more_or_less_is_within_the_guarantee_of_the_cap(name: str, cap
         assert worst(name, cap, less.epsilon) > less.delta + ROUNDING
     if cap < MOST:
         assert worst(name, 0, told.epsilon) > told.delta + ROUNDING
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_release_of_capped_rows_says_what_holds_for_persons(name: str, cap: int) -> None:
+    """Not what holds for a row: one more, early in the file, pushes out another of its person."""
+    file = read_table(b"who,value\nann,0\nbob,1\n", name="x.csv", header=True)
+    reading = Capped(reading=Columns(names=("value",), on=LINE), person="who", rows=cap)
+    dataset = reading.dataset(file, Provenance(kind=ProvenanceKind.GENERATED, title="x"))
+    mechanism = MECHANISMS[name]
+    state = mechanism.prepare(dataset, PROBLEM)
+    told = mechanism.run(state, Preview(seed=1), 1).guarantee
+    assert told == mechanism.guarantee(state.problem) and told.person_rows == cap
+    assert worst(name, cap, told.epsilon) <= told.delta + ROUNDING
+    # The positive control: the row's promise, for one row more of a person who has the most already.
+    row = mechanism.guarantee(PROBLEM)
+    full = (("ann", 0),) * cap
+    pushed = law(name, read(cap)[full]), law(name, read(cap)[(("ann", 1), *full)])
+    assert hockey_stick(*pushed, epsilon=row.epsilon) > row.delta + ROUNDING
+    with pytest.raises(ParameterError, match="with a person n changes"):
+        mechanism.run(mechanism.prepare(dataset, replace(PROBLEM, n=2, neighbours=Neighbours.REPLACE_ONE)), Preview(1))
 
 
 def test_the_rows_kept_are_the_first_of_each_person_whoever_else_is_there() -> None:

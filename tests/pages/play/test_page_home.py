@@ -20,7 +20,9 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
 from dpcore.experiments.recipe import OPENING
 from pages.charts import live
+from pages.play import kept
 from pages.play.kept import is_everybodys
+from pages.play.live import WANTED
 from pages.play.query import cells_between, drawn_on, edges
 from pages.shell.controls import log_stops, read_target
 from tests import ROOT
@@ -90,10 +92,19 @@ def sent_states(app: AppTest) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(deflated))) if deflated else {}
 
 
+def asked_for_states(app: AppTest) -> Any:
+    """What a browser is sent that has drawn the page; before, it is sent nothing."""
+    assert component(app, "live_states") == {"asks": True}
+    app.session_state[WANTED] = True
+    return sent_states(sound(app.run()))
+
+
 def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
-    """The picture that follows the finger is the one that is drawn when it rests."""
+    """The picture that follows the finger is the one that is drawn when it rests, by whichever way it came about."""
     app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
-    states, place = sent_states(app), STOPS.index(0.5)
+    alone, states, place = drawn(app), asked_for_states(app), STOPS.index(0.5)
+    kept._parts.clear()
+    assert drawn(sound(app.run())) == alone, "the stop's own report gives the same"
     assert len(STOPS) == 31 and states["texts"]["headline"][place] == headline(app)
     assert {key: len(each) for key, each in states["charts"].items()} == dict.fromkeys(
         ("data_chart", "band_chart", "worst_chart"), len(STOPS)
@@ -116,16 +127,17 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
 
 @pytest.mark.full
 def test_states_that_take_too_long_are_not_sent() -> None:
-    assert sent_states(started(mechanism="net", bits="12")) == {}
+    assert asked_for_states(started(mechanism="net", bits="12")) == {}
 
 
 def test_maps_follow_the_slider_unless_they_are_too_large_to_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     maps = {"data": "clouds", "n": "1000", "trials": "100", "sides": "3"}
-    states = sent_states(started(**maps))
+    app = started(**maps)
+    states = asked_for_states(app)
     assert set(states["charts"]) == {"true_map", "released_map", "band_chart", "worst_chart"}
     assert {len(each) for each in states["charts"].values()} == {len(STOPS)}
-    monkeypatch.setattr(live, "MOST_BYTES", len(component(started(**maps), "live_states")["deflated"]) // 2)
-    assert sent_states(started(**maps | {"seed": "2"})) == {}
+    monkeypatch.setattr(live, "MOST_BYTES", len(component(app, "live_states")["deflated"]) // 2)
+    assert asked_for_states(started(**maps | {"seed": "2"})) == {}
 
 
 def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> None:
@@ -158,8 +170,10 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
     assert set(states) == set(drawn(app)) == {"promises_chart"}, "theory alone"
     assert "dataset|" not in repr(app.session_state["memory"]), "the file was not even read"
     assert "ask-from" not in [each.key for each in app.number_input]
+    everybodys = {*kept._kept, *kept._parts}
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert "data_chart" in sent_states(app)["charts"]
+    assert {*kept._kept, *kept._parts} == everybodys, "what is private stays in its session"
 
 
 @pytest.mark.full

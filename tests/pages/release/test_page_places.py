@@ -78,14 +78,18 @@ def test_one_number_is_released_and_a_refusal_is_told(no_ledger: Path) -> None:
 def test_a_conversation_has_its_sentence_and_no_button(no_ledger: Path) -> None:
     app = seen("ask/page.py", data="penguins.body_mass_g")
     app = press(press(app, "Start a ledger"), "Register")
-    assert "A conversation is not released: ask a list of questions that is fixed in advance." in said(app)
+    assert "A conversation is not released: have the sweeping analyst ask, whose list is fixed in advance." in said(app)
     assert next(each for each in app.button if each.label == "Charge and draw").disabled
     assert not any(each.label.startswith("Rehearse") for each in app.button)
+    app = seen("ask/page.py", data="penguins.body_mass_g", ask_analyst="sweeping")
+    assert "Entry 1, charged ε 1" in said(press(press(app, "Rehearse, free"), "Charge ε"))
+    assert b"declined" in last(no_ledger).files["answers.csv"]
 
 
 def test_a_charged_preview_is_one_press_away_where_a_ledger_holds_the_data(no_ledger: Path) -> None:
-    app = registered()
-    app.switch_page("robust/page.py")
+    registered()
+    app = visitor("robust/page.py")  # in a session that has never seen Release
+    app.query_params["token"], app.query_params["data"] = KEY, "penguins.body_mass_g"
     app = sound(app.run())
     assert PREVIEW in [each.proto.label for each in app.get("page_link")]
     app.selectbox(key="data").set_value("earnings.earnings")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,13 +10,23 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.data.reading.tables import read_table
+from dpcore.data.sources import Source, Uploaded
+from dpcore.ledger.checks import check
 from dpcore.ledger.records import LedgerError, Role
-from pages.release.guests import LOG_IN, NOTHING, YOUR_PART
+from pages.data.upload import HeldFile
+from pages.release.draw import ANOTHER, CLOSED
+from pages.release.guests import LOG_IN, NOTHING
+from pages.release.register import NO_LEDGER
+from pages.release.results import NOT_YET
+from pages.release.view import NONE_OPEN
 from pages.shell.ledger import door
 from tests.kit.ledgers import ANALYST
+from tests.pages.drawn import drawn
 from tests.pages.opening import sound, visitor
 from tests.pages.release.test_page_states import KEY, PAGE, press, said, the, token
 from tests.pages.shell.test_page_private import opened as with_private_file
+from tests.pages.uploads import uploaded
 
 __all__ = ["token"]
 SECRETS: dict[str, dict[str, Any]] = {
@@ -25,14 +36,26 @@ SECRETS: dict[str, dict[str, Any]] = {
 ADA, GRACE, EVE = "ada@example.org", "grace@example.org", "eve@example.org"
 
 
-def came(who: str, **claims: Any) -> AppTest:
-    """Somebody logged in, or nobody, at the page; with a token, which counts for nothing here."""
+def came(who: str, *, file: Source | None = None, **claims: Any) -> AppTest:
+    """Somebody logged in, or nobody, at the page; with a token, which counts for nothing here, and maybe a file."""
     app = visitor(PAGE)
     app.secrets = SECRETS
     app.user = {"is_logged_in": bool(who)} | ({"email": who, "email_verified": True} if who else {}) | claims
     app.query_params["token"] = KEY
-    app.query_params["data"] = "penguins.body_mass_g"
+    if file is None:
+        app.query_params["data"] = "penguins.body_mass_g"
+    else:
+        assert isinstance(file.origin, Uploaded)
+        told = {"upload": file, "file": HeldFile(origin=file.origin, turn=3), "data": "my-file"}
+        for key, value in told.items():
+            app.session_state[key] = value
     return sound(app.run())
+
+
+def made_up() -> Source:
+    """The same question, of made-up rows: whoever asks brings columns and bounds alone."""
+    rows = read_table(b"income\n1\n2\n", name="made up.csv")
+    return replace(uploaded(private=True), origin=Uploaded(table=rows, private=False, digest="d2"))
 
 
 def labels(app: AppTest) -> list[str]:
@@ -54,16 +77,16 @@ def test_a_steward_registers_releases_and_publishes_by_name(no_ledger: Path) -> 
 
 @pytest.mark.parametrize(("who", "analyst"), [(GRACE, True), (EVE, False)])
 def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str, analyst: bool) -> None:
-    assert NOTHING in said(came(who))
+    assert (NO_LEDGER if analyst else NOTHING) in said(came(who))
     app = released()
     seen = came(who)
     assert NOTHING in said(seen) and "Entry 1" not in said(seen) and not seen.get("download_button")
-    assert ("ε 1 of 2" in said(seen)) == analyst == (YOUR_PART in said(seen))
+    assert ("ε 1 of 2" in said(seen)) == analyst == ("of 2**. " in said(seen))
     press(app, "Publish, free")
     seen = came(who)
-    assert "Entry 1, charged ε 1. Published." in said(seen) and set(labels(seen)) == {"Log out"} | {
-        each for each in labels(seen) if each in ("Present", "Copy link")
-    }
+    assert "Entry 1, charged ε 1. Published." in said(seen) and "steward" not in said(seen)
+    assert ("Draw another, ε 1" in labels(seen)) == analyst
+    assert set(labels(seen)) <= {"Log out", "Draw another, ε 1", "Present", "Copy link"}
     # A release of other data has the same number.
     app.selectbox(key="data").set_value("pets.species")
     app = sound(app.run())
@@ -74,7 +97,8 @@ def test_others_see_what_is_published_and_nothing_else(no_ledger: Path, who: str
     for toggle in seen.toggle:
         toggle.set_value(True)
     seen = sound(seen.run())
-    assert len(seen.get("download_button")) == 2 and "Privacy spent" in said(seen), "the line on top is the steward's"
+    assert len(seen.get("download_button")) == 2 + analyst
+    assert ("Privacy spent" in said(seen)) != analyst, "what is spent is for those who may spend it"
 
 
 def test_nobody_sees_a_button_to_log_in_whatever_token_they_bring(no_ledger: Path) -> None:
@@ -93,9 +117,9 @@ def test_what_a_role_may_not_do_is_refused_and_not_only_hidden(no_ledger: Path) 
     sound(app.run())
     assert not no_ledger.exists()
     app = press(press(press(came(ADA), "Start a ledger"), "Register"), "Rehearse, free")
-    app.user = {"is_logged_in": True, "email": GRACE, "email_verified": True}
-    app = press(app, "Charge ε")
+    app = clicked(in_as(app, GRACE), "Charge ε")
     ledger, dataset_id = the(no_ledger)
+    assert ANOTHER in said(app), "an analyst may release, by their own button"
     assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
     press(press(came(ADA), "Rehearse, free"), "Charge ε")
     with pytest.raises(LedgerError, match="Only the data's steward may publish"):
@@ -111,6 +135,59 @@ def test_true_values_are_for_stewards_where_persons_log_in(no_ledger: Path) -> N
         steward = role is Role.STEWARD
         assert bool([each for each in app.toggle if each.key == "steward_choice"]) == steward
         assert ("You see true values of private data" in said(app)) == steward
+
+
+def clicked(app: AppTest, label: str) -> AppTest:
+    """One run after a button: what it says is said once."""
+    next(each for each in app.button if each.label.startswith(label)).click()
+    return sound(app.run())
+
+
+def in_as(app: AppTest, who: str) -> AppTest:
+    """From the next run on somebody else is logged in, or nobody."""
+    app.user = {"is_logged_in": bool(who), "email": who, "email_verified": True}
+    return app
+
+
+def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(no_ledger: Path) -> None:
+    steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
+    ledger, dataset_id = the(no_ledger)
+    # A file is never compared for an analyst: whether it is the registered one is not told.
+    app = came(GRACE, file=uploaded(private=True))
+    assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
+    assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
+    steward = press(steward, "Let analysts release from these rows")
+    app = press(came(GRACE, file=made_up()), "Rehearse, free")
+    assert "Charge ε 1 and draw once." in said(app)
+    app = press(app, "Charge ε")
+    assert "Entry 1, charged ε 1. Not published." in said(app) and NOT_YET in said(app)
+    assert not app.get("download_button") and not drawn(app) and not app.dataframe and str(no_ledger) not in said(app)
+    assert not {"Publish, free", "Register", "Let analysts release from these rows"} & set(labels(app))
+    (stored,) = ledger.stored(dataset_id)
+    assert stored.body["by"] == GRACE and b"1" in stored.files["counts.csv"]
+    press(sound(steward.run()), "Publish, free")
+    app = sound(app.run())
+    assert len(app.get("download_button")) == 1 and "Draw another, ε 1" in labels(app)
+    # Over the budget nothing is drawn, whoever asks.
+    app = press(press(app, "Draw another, ε 1"), "Charge ε")
+    assert "Spent ε 2 of 2" in said(app)
+    app = press(app, "Draw another, ε 1")
+    assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app) and not check(ledger, dataset_id)
+
+
+@pytest.mark.parametrize("then", [ADA, "", EVE])
+def test_a_button_charges_for_whom_it_was_shown_to_and_while_the_rows_are_open(no_ledger: Path, then: str) -> None:
+    steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
+    steward = press(steward, "Let analysts release from these rows")
+    app = press(came(GRACE, file=made_up()), "Rehearse, free")
+    app = clicked(in_as(app, then), "Charge ε")
+    assert ANOTHER in said(app)
+    ledger, dataset_id = the(no_ledger)
+    app = sound(in_as(app, GRACE).run())
+    press(steward, "Close these rows to analysts")
+    app = clicked(app, "Charge ε")
+    assert CLOSED in said(app) and NONE_OPEN in said(app)
+    assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""Rows that a steward opens to analysts: analysts release from them, and bring none of their own.
+
+Whoever may have files compared with the ledger's learns of any guess, free, whether it is the registered rows.
+The rows stay the steward's session's: when that ends, or its file is forgotten, they are gone from here too.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dpcore.data.reading.tables import Table
+from dpcore.ledger.records import LedgerError
+from pages.release.register import PROBLEM
+from pages.shell.ledger.door import actor
+from pages.shell.session import wait_for
+
+LENT = "release_lent"
+"""In the steward's session, which alone keeps them alive: what it lent, by data set."""
+SEEN_BY_NOBODY = "They see none of them. It lasts as long as this session, and its file, is open."
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Lent:
+    """Registered rows, and the session they are of."""
+
+    table: Table
+    session_id: str
+
+
+_lent: WeakValueDictionary[str, Lent] = WeakValueDictionary()
+
+
+def lent_rows(dataset_id: str) -> Table | None:
+    """The rows of a data set, where its steward has opened them and still has them."""
+    found = _lent.get(dataset_id)
+    return found.table if found is not None and not found.table.closed else None
+
+
+def opening(dataset_id: str, table: Table) -> None:
+    """The steward's button: open these rows to analysts, or no longer."""
+    if lent_rows(dataset_id) is table:
+        st.button("Close these rows to analysts", key="release_unlend", on_click=withdraw, type="tertiary")
+        return
+    st.button(
+        "Let analysts release from these rows", key="release_lend", on_click=_lend, args=(dataset_id, table),
+        help=SEEN_BY_NOBODY,
+    )  # fmt: skip
+
+
+def _lend(dataset_id: str, table: Table) -> None:
+    try:
+        actor().must_be_steward("open rows to analysts")
+    except LedgerError as problem:
+        st.session_state[PROBLEM] = str(problem)
+        return
+    context = get_script_run_ctx()
+    made = Lent(table=table, session_id=context.session_id if context else "")
+    st.session_state.setdefault(LENT, {})[dataset_id] = _lent[dataset_id] = made
+
+
+def withdraw() -> None:
+    """A callback: whatever this session opened is closed to analysts."""
+    for dataset_id, made in st.session_state.pop(LENT, {}).items():
+        if _lent.get(dataset_id) is made:
+            del _lent[dataset_id]
+
+
+def kept_for(draw: Future[Any], table: Table) -> None:
+    """The session whose rows these are keeps them as long as they are drawn from, and so does the one that asked."""
+    wait_for(draw)
+    for made in list(_lent.values()):
+        if made.table is table:
+            wait_for(draw, session_id=made.session_id)
