@@ -217,6 +217,24 @@ def test_a_label_is_asked_by_its_number() -> None:
     assert answered(app).startswith("**`Female`**" if "`Female`" in answered(app) else "**`Male`**")
 
 
+def test_a_map_of_labels_asks_for_one_of_them_and_a_link_holds_its_number() -> None:
+    link = {"ask-from": "20", "ask-to": "40", "ask-label-up": "1", "trials": "100"}
+    app = started(data="adult.age*relationship", **link)
+    table = load_sample("adult")
+    ages, wife = table.numbers("age"), table.labels("relationship", ("Wife",)) == 0
+    assert answered(app).startswith(f"**`20 to 40 × Wife`**: true {(wife & (ages >= 20) & (ages < 40)).sum():,} of")
+    shown = drawn(app)["released_map"]["layout"]["yaxis"]["ticktext"]
+    assert shown[:2] == ["Husband", "Wife"] and len(shown) == 6
+    grid = report(app).problem.domain
+    state: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamlit.session_state", state)
+        drawn_on(grid)({"x": [20, 40], "y": [2.1, 2.9]})
+        assert state == {"ask-from": 20, "ask-to": 40, "ask-label-up": "2"}
+        drawn_on(grid)({})
+        assert state == {"ask-from": None, "ask-to": None, "ask-label-up": "none"}
+
+
 def test_a_drawn_range_is_typed() -> None:
     line = OPENING.source.domain
     assert isinstance(line, Line)
