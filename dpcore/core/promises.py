@@ -87,7 +87,8 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
 
     Adding c rows one after the other gives (c epsilon, delta + e^epsilon delta + … + e^((c - 1) epsilon) delta) = (c
     epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1)): group privacy (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017,
-    Lemma 2.2). The data must be read with that cap: see ``Capped``.
+    Lemma 2.2), to the last digits of a double; what a ledger charges is rounded up (``Price.of``). The data must be
+    read with that cap: see ``Capped``.
 
     Raises:
         ParameterError: rows are replaced, so that n would be public; it is no guarantee for rows; or delta becomes 1.

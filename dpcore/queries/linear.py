@@ -46,6 +46,11 @@ class LinearQueries(Queries):
     def __post_init__(self) -> None:
         if not self.packed or len(self.packed) % (2 * self.domain.ordered):
             raise ParameterError(f"The weights need one column for each of {self.domain.ordered:,} cells.")
+        # Also of a request's file, which hands over bytes: sensitivity, and so every charge, rests on these ends.
+        if len(self.packed) > 2 * MOST_WEIGHTS:
+            raise ParameterError(f"At most {MOST_WEIGHTS:,} weights can be asked.")
+        if not ((self.units >= 0) & (self.units <= UNITS)).all():
+            raise ParameterError(f"Weights must be from 0 to {UNITS:,} thousandths.")
 
     @classmethod
     def of(cls, matrix: NDArray[Any], *, domain: Domain, name: str = "weights", code: str = "") -> Self:

@@ -4,10 +4,12 @@ import copy
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpcore.core import ParameterError
 from dpcore.ledger.canonical import canonical
+from dpcore.queries.linear import LinearQueries
 from dpcore.requests.single import FORMAT, Request
 from tests.kit.ledgers import request_of
 
@@ -113,3 +115,14 @@ def test_readings_within_each_other_without_end_are_refused_in_a_sentence() -> N
     assert own in text
     with pytest.raises(ParameterError, match="64 deep"):
         Request.read(text.replace(own, reading))
+
+
+@pytest.mark.parametrize("weights", [[1001, 0, 0, 0], [-1, 0, 0, 0], [1000, 0, 0], []])
+def test_weights_of_a_file_stay_between_none_and_one(weights: list[int]) -> None:
+    """A weight of 32 would move an answer by 32 for a row, and cost as much as one of 1."""
+    document = copy.deepcopy(FILE) | {"mechanism": {"key": "mwem", "parameters": {"epsilon": 0.5}}}
+    packed = {"type": "LinearQueries", "packed": np.array([[0, 250, 500, 1000]], dtype=np.int16).tobytes().hex()}
+    assert isinstance(Request.of(document | {"queries": packed}).queries, LinearQueries)
+    packed["packed"] = np.array(weights, dtype=np.int16).tobytes().hex()
+    with pytest.raises(ParameterError, match="(?i)weights"):
+        Request.of(document | {"queries": packed})
