@@ -336,10 +336,11 @@ ONE_SCREEN = ViewportSize(width=1280, height=900)
         pytest.param(
             "?data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30", marks=pytest.mark.full, id="long"
         ),
+        pytest.param("?data=cities.longitude*latitude&trials=100", marks=pytest.mark.full, id="maps"),
     ],
 )
 def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, link: str) -> None:
-    open_play(page, server, link)
+    visit(page, server, link, *CHARTS[1:])
     words = visible_words(page)
     assert 60 < len(words) <= 250, f"{len(words)} words: {' '.join(words)}"
     for part in ("stMain", "stSidebarContent"):
