@@ -115,15 +115,15 @@ SLIDE = """async place => {
 }"""
 
 
-def open_live(page: Page, server: Server) -> None:
+def open_live(page: Page, server: Server, more: str = "") -> None:
     """Play, when it has what its pictures look like at every stop."""
-    open_play(page, server, f"{SMALL}&data=sparse")
+    open_play(page, server, f"{SMALL}&data=sparse{more}")
     expect(page.locator('.st-key-live_states [data-stops="31"]')).to_be_attached()
 
 
 def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_rest(page: Page, server: Server) -> None:
     page.emulate_media(reduced_motion="no-preference")
-    open_live(page, server)
+    open_live(page, server, "&epsilon=0.5")
     opened = page.evaluate(STATE)
     assert page.evaluate(SLIDE, 12), "nobody was asked"
     expect(page.locator(".dpscope-line")).to_have_text(re.compile("^At ε = 0.15, "))
