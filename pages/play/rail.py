@@ -69,8 +69,8 @@ def _parameters(entry: Entry, asked: Queries) -> dict[str, Value]:
             values[name] = dict(OPENING.values)[name]
             continue
         values[name] = control(entry, name, parameter)
-        if name == "points":
-            _fewer_points(entry.make(points=values[name]), asked)
+        if name in ("points", "sizing"):
+            _fewer_points(entry.make(**values), asked)
     return values
 
 
