@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.core import Dataset, Floats, Mechanism
+from dpcore.data.declared import Capped
 from dpcore.data.twin import twin
 from dpcore.experiments.limits.outlook import promised_error
 from dpcore.experiments.measure import FRAMES, finish, measure
@@ -58,9 +59,13 @@ class Prediction:
 
 
 def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
-    """Made-up rows as the question reads them: n of them, or fewer where rows are made of what is released."""
+    """Made-up rows as the question reads them: n of them, or fewer where rows are made of what is released.
+
+    They are nobody's: where persons are protected, errors are of the rows that are left of them.
+    """
     n = min(plan.n, MOST_MADE) if question.entry_key == WHOLE else plan.n
-    return twin(plan.reading(question), n=n, seed=seed).dataset()
+    reading = plan.reading(question)
+    return twin(reading.reading if isinstance(reading, Capped) else reading, n=n, seed=seed).dataset()
 
 
 def predict(plan: Plan, *, seed: int = 1) -> Generator[float, None, list[Prediction]]:

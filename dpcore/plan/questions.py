@@ -198,7 +198,8 @@ class Plan:
             try:
                 mechanism = entry.make(**question.values_for(entry.key))
                 guarantee = mechanism.guarantee(problem)
-                mechanism.accuracy(problem, self.beta)
+                if question.releases == "answers":
+                    mechanism.accuracy(problem, self.beta)
             except ParameterError:  # not on these cells, or not under this relation
                 continue
             if guarantee.releasable and not guarantee.gamma and "epsilon" in entry.controls():

@@ -17,6 +17,8 @@ ABOVE, LINE = 90, 34
 """Pixels of the picture besides its lines, and of each line."""
 TOP = 2.0
 """From 1 on a promise says nothing."""
+SMALL = 100
+"""Rows of a count that is small."""
 TALL = 0.62
 """Of a line: its bar of what is impossible."""
 
@@ -62,7 +64,11 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
                     x=[error for _, error in known],
                     y=[float(place) for place, _ in known],
                     hollow=[role == "released"] * len(known),
-                    hover=[f"{names[at]}: {name} {_amount(plan, at, error)}" for at, error in known],
+                    hover=[
+                        f"{names[at]}: {name} {_amount(plan, at, error)}"
+                        + (_relative(plan, at, predictions[at]) if role == "released" else "")
+                        for at, error in known
+                    ],
                 )
             )
     return Picture(
@@ -89,6 +95,13 @@ def _amount(plan: Plan, place: int, error: float) -> str:
     """An error in words: a share of n and rows, or for a mean a share of the declared range."""
     mean = plan.questions[place].quantity == "mean"
     return f"{percent(error)} {'of its range' if mean else f'({rows(error, plan.n)})'}"
+
+
+def _relative(plan: Plan, place: int, told: Prediction) -> str:
+    """What the mean error is of a small count; nothing of a value."""
+    if plan.questions[place].quantity:
+        return ""
+    return f"\nmean error {percent(told.typical * plan.n / SMALL)} of a count of {SMALL} rows"
 
 
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
@@ -119,6 +132,10 @@ def _table(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) 
         "worst error, predicted": [each.worst for each in predictions],
         "root mean square of the worst error": [each.mean_square for each in predictions],
         "mean error, predicted": [each.typical for each in predictions],
+        f"mean error, relative to a count of {SMALL} rows": [
+            None if asked.quantity else each.typical * plan.n / SMALL
+            for asked, each in zip(plan.questions, predictions, strict=True)
+        ],
         "worst error, promised": [each.promised if each.promised < math.inf else None for each in predictions],
         "impossible below": [each.impossible for each in predictions],
         "holds on all data": [each.on_all_data for each in predictions],

@@ -152,12 +152,9 @@ def code(declared: Declared, picked: Sequence[str], mechanism: WholeTable) -> st
     about = "n=len(df)"
     if declared.neighbours is Neighbours.ADD_REMOVE_ONE:  # how many rows there are is private: a public n is named
         about = f"n={declared.n}, neighbours=dpcore.Neighbours.ADD_REMOVE_ONE"
-    imports, guarantee = ["import dpcore", "from dpcore.data.attributes import Marginals"], "release.guarantee"
-    if declared.table.person:
-        imports.append("from dpcore.core import per_person")
-        guarantee = f"per_person({guarantee}, {declared.table.person_rows})"
     lines = [
-        *imports,
+        "import dpcore",
+        "from dpcore.data.attributes import Marginals",
         "",
         "# table: a DeclaredTable; df: your DataFrame",
         f"reading = table.whole({', '.join(map(repr, picked))})",
@@ -167,7 +164,7 @@ def code(declared: Declared, picked: Sequence[str], mechanism: WholeTable) -> st
         f'mechanism = dpcore.entry("{KEY}").make(epsilon={mechanism.epsilon!r}, delta={mechanism.delta!r})',
         f"sampler = dpcore.Preview(seed={SEED})  # simulated: not private",
         "release = mechanism.run(mechanism.prepare(dataset, problem), sampler)",
-        f"guarantee = {guarantee}",
+        "guarantee = release.guarantee  # of whoever the table protects",
         "rows = release.table()  # of nobody, with your columns' names, kinds and labels",
     ]
     return "\n".join(lines) + "\n"

@@ -19,6 +19,7 @@ from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
+from pages.charts.words import percent
 from pages.plan import jobs
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import chosen, play_link
@@ -233,6 +234,10 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     assert numbers(wall.value).tolist() == [each.impossible for each in told]
     assert missing(plan, told) == [0] and "Not promised to keep the target: 1. ranges" in picture.sentence
     frame: pd.DataFrame = picture.frame()
+    small = [each.typical * 3 for each in told]  # of 300 rows, relative to 100
+    assert frame["mean error, relative to a count of 100 rows"].tolist() == pytest.approx(small)
+    hover = dots["predicted"].hover or ()
+    assert all(f"{percent(each)} of a count of 100 rows" in text for each, text in zip(small, hover, strict=True))
     assert frame["worst error, promised"].tolist() == pytest.approx([each.promised for each in told])
 
 
