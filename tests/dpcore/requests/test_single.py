@@ -124,5 +124,5 @@ def test_weights_of_a_file_stay_between_none_and_one(weights: list[int]) -> None
     packed = {"type": "LinearQueries", "packed": np.array([[0, 250, 500, 1000]], dtype=np.int16).tobytes().hex()}
     assert isinstance(Request.of(document | {"queries": packed}).queries, LinearQueries)
     packed["packed"] = np.array(weights, dtype=np.int16).tobytes().hex()
-    with pytest.raises(ParameterError, match="(?i)weights"):
+    with pytest.raises(ParameterError, match=r"(?i)weights"):
         Request.of(document | {"queries": packed})
