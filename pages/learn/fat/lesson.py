@@ -30,8 +30,8 @@ VIEWS = ("How much is found", "One question", "Which errors are forbidden")
 def lesson() -> None:
     """Controls, the question, one run, the share by scale, the three constants."""
     kit.intro(
-        "A question may **weigh** people instead of counting them. Here every half of them has a question that weighs "
-        "it γ above each person’s usual weight, and the others γ below. Is a small γ safe?"
+        "Questions **weigh** people. Every half of them has a question that weighs it γ above each person’s usual "
+        "weight, the others γ below. Is a small γ safe?"
     )
     loss = kit.epsilon("fat", default=2.0)
     scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
@@ -46,8 +46,8 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     guess = kit.guess_answer(
         "fat",
-        f"One release at ε = {exactly(loss)}. First the questions weigh 1 for in and 0 for out (γ = 0.5), then only "
-        "0.51 and 0.49 (γ = 0.01). What happens to the share of the secret half that the attacker finds?",
+        f"One release at ε = {exactly(loss)}. Questions weigh 1 for in and 0 for out (γ = 0.5), then only "
+        "0.51 and 0.49 (γ = 0.01). What happens to the share of the half that the attacker finds?",
         label="Your guess",
         answers=ANSWERS,
     )
@@ -80,7 +80,7 @@ def lesson() -> None:
         "apart people’s usual weights lie.",
     )
     kit.break_it(
-        "Who may err by γ on every question hides the half: a small γ forbids only small errors.",
+        "Errors of γ hide the half: a small γ forbids only small errors.",
         "Errors forbidden at γ = 0.01",
         {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
     )

@@ -38,9 +38,8 @@ WIDE = (25, 6400)
 def lesson() -> None:
     """Controls, the question, and one of four pictures."""
     kit.intro(
-        "Most cells of this histogram are empty, and a private release must blur them all. **Random differential "
-        "privacy** promises nothing for a share γ of the data sets that the population could have made: what does that "
-        "buy?"
+        "Most cells here are empty, and a private release must blur them all. **Random differential privacy** promises "
+        "nothing for a share γ of the data sets that the population could have made: what does that buy?"
     )
     loss = kit.epsilon("random", default=0.1)
     gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)

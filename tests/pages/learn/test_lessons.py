@@ -84,6 +84,10 @@ def test_breaking_it_changes_what_is_told(key: str) -> None:
     assert "**Break it.**" in before and len(breaks) == 1
     sound(breaks[0].click().run())
     assert texts(app) != before, link
+    (back,) = (each for each in app.button if each.label == "Back")
+    sound(back.click().run())
+    assert texts(app) == before or key == "low-bits"  # its secure draws are never the same
+    assert not [each for each in app.button if each.label == "Back"]
     assert app.latex and all("\\" in each.value for each in app.latex)
 
 
