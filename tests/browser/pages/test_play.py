@@ -132,6 +132,12 @@ def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_re
     settled(page)
     assert "epsilon=0.15" in page.url and page.evaluate(COVERED) == 0
     assert page.evaluate(STATE) == moving, "the exact state is the one that was there"
+    # That part of the page ran alone; the session knows all the same, and so do other pages.
+    go_to(page, "tables")
+    assert "epsilon=0.15" in page.url
+    go_to(page, "ranges-and-cells")
+    assert "epsilon=0.15" in page.url
+    expect(page.locator(".dpscope-line")).to_have_text(re.compile("^At ε = 0.15, "))
 
 
 @pytest.mark.full
