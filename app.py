@@ -41,6 +41,8 @@ if str(HERE) not in sys.path:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
+COLLECT_EVERY = 5.0
+"""Seconds."""
 
 
 def import_all(package_name: str) -> None:
@@ -75,12 +77,19 @@ def before_ending(do: Callable[[], None]) -> None:
         chain(number)
 
 
+async def collect_garbage() -> None:
+    """For ever."""
+    while True:
+        await asyncio.sleep(COLLECT_EVERY)
+        gc.collect()
+
+
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Import what the pages need before the server answers, and see to private files while it runs and when it ends.
 
-    Streamlit collects garbage after every run of a page. With the libraries' objects frozen, that takes a third of
-    the time, which is most of what an empty rerun costs.
+    Streamlit would collect garbage after every run of a page, which takes as long as a move of a slider does; here it
+    is collected every few seconds, without the libraries' objects.
     """
     redact_logs()
     asyncio.get_running_loop().set_exception_handler(of_the_loop)
@@ -95,11 +104,12 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     gc.freeze()
     scratch.sweep_leftovers()
     before_ending(scratch.remove_all)
-    sweep = asyncio.create_task(session.end_abandoned_sessions())
+    chores = [asyncio.create_task(chore) for chore in (session.end_abandoned_sessions(), collect_garbage())]
     try:
         yield
     finally:
-        sweep.cancel()
+        for chore in chores:
+            chore.cancel()
         scratch.remove_all()
 
 

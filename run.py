@@ -69,6 +69,8 @@ NO_ENGINES = (
 )
 WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 """Two processes share the tests by files, in the order that tests/conftest.py gives them."""
+WITH_ONE_BROWSER = ("-n", "3", "-p", "tests.one_browser", "--no-loadscope-reorder")
+"""One process has all browser tests, which mostly wait; two share the others by files."""
 SUITES = {
     "": "not full and not harness and not engines",
     "quick": "not browser and not page and not slow and not full and not harness and not engines",
@@ -396,7 +398,8 @@ def test(arguments: list[str]) -> int:
         variables["CHROMIUM"] = ensure_chromium()
     if suite == "mutants":
         return run([python, "-m", "tests.mutants", *asked], variables)
-    pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *WORKERS, *asked]
+    workers = WORKERS if suite else WITH_ONE_BROWSER
+    pytest: list[str | Path] = [python, "-m", "pytest", "-m", SUITES[suite], *workers, *asked]
     if suite in {"full", "harness", "engines"}:
         return run_tests(pytest, variables)
     failed = lint(python)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import importlib
 import sys
 
-ALL = (
-    "trials",
-    "net",
-    "promises",
-    "marginals",
-    "limits",
-    "ranges",
-    "whole_table",
-    "random_dp_figures",
-    "upload",
-    "engines",
-    "repaint",
-    "sessions",
-)
+ALL = {
+    "trials": "speed.trials",
+    "net": "speed.net",
+    "promises": "promises.main",
+    "marginals": "marginals.main",
+    "limits": "speed.limits",
+    "ranges": "ranges.main",
+    "regret": "regret.main",
+    "whole_table": "whole_table.main",
+    "random_dp_figures": "random_dp_figures.main",
+    "upload": "files.upload",
+    "engines": "files.engines",
+    "repaint": "repaint.main",
+    "sessions": "sessions.main",
+}
 
 chosen = sys.argv[1:] or list(ALL)
 unknown = sorted(set(chosen) - set(ALL))
@@ -26,4 +27,5 @@ if unknown:
     sys.exit(f"Unknown benchmark {', '.join(unknown)}; there are {', '.join(ALL)}.")
 for name in chosen:
     print(f"== {name}", flush=True)
-    importlib.import_module(f"benchmarks.{name}").main()
+    module, function = ALL[name].split(".")
+    getattr(importlib.import_module(f"benchmarks.{module}"), function)()

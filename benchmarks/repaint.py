@@ -1,17 +1,20 @@
-"""In Chromium: from the key that commits a slider to the repaint, first paints of every page, and the core's share."""
+"""In Chromium: from the slider at rest to the repaint, pictures a second as it moves, first paints; the core alone."""
 
 from __future__ import annotations
 
 import os
+import signal
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 
-from benchmarks.server import chromium, running_app
+from benchmarks.timing import HERE, chromium, cpu_seconds, free_port, healthy, running_app
 from dpcore import Preview, entry
 from dpcore.data.sources import generated_rows
 from dpcore.experiments.measure import finish, measure
@@ -20,18 +23,25 @@ from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
 
 MOVES = 20
+THUMB = 22
+"""Pixels across the slider's knob."""
 WARM = 3
 VISITS = 3
 """Of each page, by a browser that keeps nothing from the last."""
-PAGES = ("", "data", "ask", "marginals", "robust", "sparse", "halfspaces", "limits")
+PAGES = (
+    "", "tables", "one-number", "conversation", "data", "plan", "release", "learn", "directions-workbench",
+    "random-privacy-workbench",
+)  # fmt: skip
 EMPTY = """import streamlit as st
 value = st.select_slider("Privacy loss ε", [float(stop) for stop in range(40)], value=30.0)
 st.caption(f"{value}")
 """
-# From the key to the last change of what is watched, on the browser's own clock. A page at rest has changed nothing for
-# a while. A promise, because the page's content policy forbids what `wait_for_function` does.
+# From the key, or from the slider that is let go, to the last change of what is watched, on the browser's own clock. A
+# page at rest has changed nothing for a while. A promise, because the page's content policy forbids what
+# `wait_for_function` does.
 WATCH = """([selector, attribute]) => {
-  addEventListener('keydown', () => { window.pressed = performance.now(); window.changed = new Set(); }, true);
+  const begin = () => { window.pressed = performance.now(); window.changed = new Set(); };
+  for (const way of ['keydown', 'pointerup']) addEventListener(way, begin, true);
   const note = (changes) => changes.forEach(({ target }) => {
     const element = target.nodeType === 1 ? target : target.parentElement;
     const watched = element?.closest(selector);
@@ -97,7 +107,7 @@ def core_share() -> None:
 
 
 def moves(page: Page, address: str, *, selector: str, attribute: str, count: int) -> list[float]:
-    """Milliseconds from each key to the last change of the watched elements; every move is to a new value."""
+    """Milliseconds from each key, or from the slider let go, to the last change of what is watched."""
     page.goto(address)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.wait_for(timeout=60_000)
@@ -105,26 +115,70 @@ def moves(page: Page, address: str, *, selector: str, attribute: str, count: int
     page.wait_for_timeout(5000)
     page.evaluate(WATCH, [selector, attribute])
     taken = []
-    for _ in range(MOVES + WARM):
-        slider.focus()
-        page.keyboard.press("ArrowLeft")
+    live = slider.evaluate("input => Number(input.closest('.dpscope-slide') ? input.max : 0)")
+    for move in range(MOVES + WARM):
+        if live:
+            drag_to(page, slider, (live - 1 - move) / live, start=(live - move) / live)
+        else:
+            slider.focus()
+            page.keyboard.press("ArrowLeft")
         taken.append(float(page.evaluate(TAKEN, count)))
     return sorted(taken[WARM:])
 
 
-def first_paints(browser: Browser, address: str, *, name: str) -> None:
-    """Print when the first chart is drawn and when the page rests; the server has shown the page once before."""
-    seen: list[list[float | None]] = []
-    for _ in range(VISITS + 1):
-        context = browser.new_context(viewport={"width": 1280, "height": 1000})
-        page = context.new_page()
-        page.goto(address, wait_until="commit")
-        seen.append(page.evaluate(PAINTED))
-        context.close()
-    charts = [drawn for drawn, _ in seen[1:] if drawn is not None]
-    rests = [rest for _, rest in seen[1:] if rest is not None]
-    first = f"first chart {statistics.median(charts):,.0f} ms, " if charts else ""
-    print(f"  first paint, {name}: {first}all {statistics.median(rests):,.0f} ms (load {os.getloadavg()[0]:.1f})")
+def drag_to(page: Page, slider: Locator, share: float, *, start: float) -> None:
+    """Drag a slider from a share of its way to another, and let go."""
+    box = slider.bounding_box()
+    assert box is not None
+    for each, act in ((start, page.mouse.down), (share, page.mouse.up)):
+        page.mouse.move(box["x"] + THUMB / 2 + each * (box["width"] - THUMB), box["y"] + box["height"] / 2, steps=3)
+        act()
+
+
+def painted(browser: Browser, address: str) -> tuple[float | None, float]:
+    """Milliseconds until a browser that knows nothing has drawn the first chart, if there is one, and rests."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.goto(address, wait_until="commit")
+    drawn, rests = page.evaluate(PAINTED)
+    context.close()
+    return drawn, rests
+
+
+def first_paint(browser: Browser, page: str) -> None:
+    """Print when a page's first chart is drawn: cold, by a server that has shown no page, and warm."""
+    with running_app() as (address, process):
+        seen = [painted(browser, f"{address}/{page}")]
+        used = cpu_seconds(process)
+        seen += [painted(browser, f"{address}/{page}") for _ in range(VISITS)]
+        used = (cpu_seconds(process) - used) / VISITS
+
+    def told(drawn: float | None, rests: float) -> str:
+        first = f"first chart {drawn:,.0f} ms, " if drawn is not None else ""
+        return f"{first}all {rests:,.0f} ms"
+
+    warm = sorted(seen[1:], key=lambda each: each[1])[VISITS // 2]
+    print(
+        f"  {page or 'start'}: cold {told(*seen[0])}; warm {told(*warm)}, {1e3 * used:.0f} ms of the server's CPU "
+        f"(load {os.getloadavg()[0]:.1f})",
+        flush=True,
+    )
+
+
+def second_start(browser: Browser) -> None:
+    """Print how long `python3 run.py` takes to the first picture where everything is installed."""
+    port = free_port()
+    began = time.perf_counter()
+    command = [sys.executable, str(HERE / "run.py"), "--no-browser", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        healthy(address := f"http://127.0.0.1:{port}")
+        served = time.perf_counter() - began
+        drawn, _ = painted(browser, address)
+        print(f"  python3 run.py: served after {served:.1f} s, first picture after {served + (drawn or 0) / 1e3:.1f} s")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=10)
 
 
 def drags(browser: Browser, address: str) -> None:
@@ -159,6 +213,10 @@ def main() -> None:
             pages: dict[str, tuple[str, dict[str, Any]]] = {
                 "an empty page": (empty, {"selector": "[data-testid=stCaptionContainer]", "attribute": "", "count": 1}),
                 "Play, three charts": (f"{address}/?epsilon=10", {"selector": three, "count": 3, **drawn}),
+                "Play, three charts that answer the pointer": (
+                    f"{address}/?epsilon=10",
+                    {"selector": three, "count": 3, "attribute": "data-waiting"},
+                ),
                 "Play, with the trade-off": (
                     f"{address}/?epsilon=10",
                     {"selector": ".dpscope-plot", "count": 4, **drawn},
@@ -167,14 +225,15 @@ def main() -> None:
             for name, (place, watched) in pages.items():
                 taken = moves(page, place, **watched)
                 print(
-                    f"  slider to repaint, {name}: median {statistics.median(taken):.0f} ms, "
+                    f"  slider at rest to repaint, {name}: median {statistics.median(taken):.0f} ms, "
                     f"p95 {taken[int(0.95 * (MOVES - 1))]:.0f} ms (load {os.getloadavg()[0]:.1f})"
                 )
             page.close()
             drags(browser, address)
-            first_paints(browser, empty, name="an empty page")
-            for each in PAGES:
-                first_paints(browser, f"{address}/{each}", name=each or "start")
+            print(f"  an empty page: all {painted(browser, empty)[1]:,.0f} ms")
+        second_start(browser)
+        for each in PAGES:
+            first_paint(browser, each)
 
 
 if __name__ == "__main__":

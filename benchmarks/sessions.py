@@ -1,80 +1,140 @@
-"""Twenty and forty sessions on Play, each moving the privacy slider every two seconds: how long the server takes.
+"""Twenty and forty sessions on Play, each moving the slider of ε every two seconds: how long the server takes.
 
 Each session speaks Streamlit's own protocol over its socket, so that no browser competes with the server for the
-machine. An answer is complete when the script of the moved slider has finished. Moves made while another session's
-first page is still under way are told apart: a first page is as much work as several moves, in the same process.
+machine, and does what the browser does: it asks for the states of the stops, then lets the slider rest at one stop
+after another. An answer is complete when the run of the moved slider has finished. Beside it stands what Streamlit
+takes for a page that draws nothing and has as many elements as Play, in the same run of this benchmark.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import statistics
+import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.typing import Origin, Subprotocol
 
-from benchmarks.server import running_app
+from benchmarks.timing import cpu_seconds, running_app
 
 SESSIONS, MOVES, PAUSE = 20, 10, 2.0
 ROOMS = (1, SESSIONS, 2 * SESSIONS)
-QUERY = "epsilon={}"
+GREEDY = ("mechanism=net&bits=14&n=1000000&trials=5000", "data=normal&bits=14&n=1000000&trials=5000&mechanism=gaussian")
+"""Links of one session that take the server long, opened one after the other while the others move."""
+ELEMENTS = 60
+EMPTY = f"""import streamlit as st
+st.number_input("ε", value=1.0, key="epsilon", bind="query-params")
+for place in range({ELEMENTS}):
+    st.slider(str(place), key=str(place)) if place % 5 == 0 else st.markdown(str(place))
+"""
 
 
-async def _finished(socket: websockets.ClientConnection) -> None:
-    while True:
-        message = ForwardMsg.FromString(bytes(await socket.recv(decode=False)))
-        if message.WhichOneof("type") == "script_finished":
-            return
+@dataclass
+class Visitor:
+    """One session, and what the server told it of the components that it uses."""
+
+    socket: websockets.ClientConnection
+    query: str = ""
+    seen: dict[str, tuple[str, str, dict[str, Any]]] = field(default_factory=dict)
+
+    async def open(self, query: str) -> float:
+        """Open a link; seconds until the page is there."""
+        self.query = query
+        return await self._run(BackMsg())
+
+    async def ask(self, component: str, event: str, value: Any) -> float:
+        """Have a component send an event; seconds until the run that it starts is over."""
+        widget, fragment, _ = self.seen[component]
+        message = BackMsg()
+        state, sent = (message.rerun_script.widget_states.widgets.add() for _ in range(2))
+        state.id, state.json_value = widget, "{}"
+        sent.id = f"$$STREAMLIT_INTERNAL_KEY_{widget}__events"
+        sent.json_trigger_value = json.dumps([{"event": event, "value": value}])
+        message.rerun_script.fragment_id = fragment
+        return await self._run(message)
+
+    async def _run(self, message: BackMsg) -> float:
+        message.rerun_script.query_string = self.query
+        start = time.perf_counter()
+        await self.socket.send(message.SerializeToString())
+        while True:
+            answer = ForwardMsg.FromString(bytes(await self.socket.recv(decode=False)))
+            if answer.WhichOneof("type") == "script_finished":
+                return time.perf_counter() - start
+            told = answer.delta.new_element.bidi_component
+            if told.id:
+                self.seen[told.id.rpartition("-")[2]] = told.id, answer.delta.fragment_id, json.loads(told.json or "{}")
 
 
-async def _session(
-    address: str, number: int, *, moves: int, taken: list[float], openings: list[float], begun: list[float]
-) -> None:
+@asynccontextmanager
+async def visiting(address: str) -> AsyncIterator[Visitor]:
+    """A session."""
     target = address.replace("http", "ws") + "/_stcore/stream"
     async with websockets.connect(
         target, subprotocols=[Subprotocol("streamlit")], origin=Origin(address), max_size=None
     ) as socket:
-        first = BackMsg()
-        first.rerun_script.query_string = QUERY.format("1")
-        first.rerun_script.page_name = ""
-        await socket.send(first.SerializeToString())
-        await _finished(socket)
-        openings.append(time.perf_counter())
-        await asyncio.sleep(PAUSE * number / SESSIONS)
+        yield Visitor(socket)
+
+
+async def _session(address: str, number: int, *, moves: int, taken: list[float], ready: asyncio.Barrier) -> None:
+    async with visiting(address) as visitor:
+        await visitor.open("")
+        await visitor.ask("live_states", "wanted", True)
+        stops = visitor.seen["epsilon_slider"][2]["stops"]
+        await ready.wait()  # a first page is as much work as several moves
+        await asyncio.sleep(PAUSE * number / ready.parties)
         for move in range(moves):
-            # A link with another epsilon: what a committed slider does on the server, controls included.
-            message = BackMsg()
-            message.rerun_script.query_string = QUERY.format(round(0.5 + 0.01 * (move + number), 2))
-            message.rerun_script.page_name = ""
-            message.rerun_script.is_history_navigation = True
-            start = time.perf_counter()
-            await socket.send(message.SerializeToString())
-            await _finished(socket)
-            seconds = time.perf_counter() - start
+            stop = stops[(7 * (number + move) + 3) % len(stops)]
+            seconds = await visitor.ask("epsilon_slider", "rested", stop)
+            assert f"ε = {stop:g}," in visitor.seen["headline"][2]["text"]
             taken.append(seconds)
-            begun.append(start)
             await asyncio.sleep(max(0.0, PAUSE - seconds))
 
 
-async def load(address: str, *, sessions: int, moves: int) -> tuple[list[float], list[float]]:
-    """Seconds of every answer, and of those that no first page kept waiting."""
+async def load(address: str, *, sessions: int, moves: int, greedy: tuple[str, ...] = ()) -> list[float]:
+    """Seconds of every answer; beside them, one more session may open links that take long."""
     taken: list[float] = []
-    openings: list[float] = []
-    begun: list[float] = []
-    told = {"taken": taken, "openings": openings, "begun": begun}
-    await asyncio.gather(*(_session(address, number, moves=moves, **told) for number in range(sessions)))
-    return taken, [seconds for seconds, start in zip(taken, begun, strict=True) if start >= max(openings)]
+    ready = asyncio.Barrier(sessions + bool(greedy))
+    async with asyncio.TaskGroup() as group:
+        every = [
+            group.create_task(_session(address, number, moves=moves, taken=taken, ready=ready))
+            for number in range(sessions)
+        ]
+        if greedy:
+            other = group.create_task(_greed(address, greedy, ready=ready))
+            await asyncio.wait(every)
+            other.cancel()
+    return taken
 
 
-def cpu_seconds(process: int) -> float:
-    """That a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+async def _greed(address: str, links: tuple[str, ...], *, ready: asyncio.Barrier) -> None:
+    await ready.wait()
+    for turn in range(1000):  # until it is cancelled
+        async with visiting(address) as visitor:
+            await visitor.open(f"{links[turn % len(links)]}&seed={turn + 2}")
+
+
+async def reruns(address: str, *, moves: int) -> None:
+    """Open a page and run it again, as often as a slider is moved."""
+    async with visiting(address) as visitor:
+        for move in range(moves):
+            await visitor.open(f"epsilon={move + 1}")
+
+
+def megabytes(process: int) -> float:
+    """That a process holds."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def p95(taken: list[float]) -> float:
@@ -82,25 +142,42 @@ def p95(taken: list[float]) -> float:
     return 1e3 * sorted(taken)[int(0.95 * (len(taken) - 1))]
 
 
+def _floor() -> float:
+    """CPU milliseconds of a page of Streamlit's own elements."""
+    with tempfile.TemporaryDirectory() as folder:
+        (script := Path(folder) / "empty.py").write_text(EMPTY, encoding="utf-8")
+        with running_app(script) as (address, process):
+            asyncio.run(reruns(address, moves=3))
+            before = cpu_seconds(process)
+            asyncio.run(reruns(address, moves=5 * MOVES))
+            return 1e3 * (cpu_seconds(process) - before) / (5 * MOVES)
+
+
 def main() -> None:
     """Print how long answers take for one session and for rooms full, and what first pages and moves cost."""
+    print(f"  CPU of an empty page's rerun, {ELEMENTS} elements: {_floor():.0f} ms")
     with running_app() as (address, process):
-        asyncio.run(load(address, sessions=1, moves=2))  # what is public is computed once for everybody
-        before = cpu_seconds(process)
-        asyncio.run(load(address, sessions=SESSIONS, moves=0))
-        page = (cpu_seconds(process) - before) / SESSIONS
+        asyncio.run(load(address, sessions=1, moves=31))  # what is public is computed once for everybody
         for sessions in ROOMS:
+            before, held = cpu_seconds(process), megabytes(process)
+            asyncio.run(load(address, sessions=sessions, moves=0))
+            page = (cpu_seconds(process) - before) / sessions
             before = cpu_seconds(process)
-            taken, undisturbed = asyncio.run(load(address, sessions=sessions, moves=MOVES))
+            taken = asyncio.run(load(address, sessions=sessions, moves=MOVES))
             used = cpu_seconds(process) - before - sessions * page
             goal = " (goal 300 ms)" if sessions == SESSIONS else ""
             print(
-                f"{sessions} session(s), {len(taken)} moves: median {1e3 * statistics.median(taken):.0f} ms, "
-                f"p95 {p95(taken):.0f} ms{goal}; without those beside a first "
-                f"page ({len(taken) - len(undisturbed)}) p95 {p95(undisturbed or taken):.0f} ms; CPU of a move "
-                f"{1e3 * used / len(taken):.0f} ms (goal 25), of a first page {1e3 * page:.0f} ms",
+                f"  {sessions} session(s), {len(taken)} moves: median {1e3 * statistics.median(taken):.0f} ms, "
+                f"p95 {p95(taken):.0f} ms{goal}; CPU of a move {1e3 * used / len(taken):.0f} ms (goal 25), of a first "
+                f"page and its states {1e3 * page:.0f} ms; {(megabytes(process) - held) / (2 * sessions):.1f} MB a "
+                f"session (load {os.getloadavg()[0]:.1f})",
                 flush=True,
             )
+        taken = asyncio.run(load(address, sessions=5, moves=MOVES, greedy=GREEDY))
+        print(
+            f"  5 sessions beside one that opens heavy links: median {1e3 * statistics.median(taken):.0f} ms, "
+            f"p95 {p95(taken):.0f} ms (goal 500 ms; load {os.getloadavg()[0]:.1f})"
+        )
 
 
 if __name__ == "__main__":

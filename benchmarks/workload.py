@@ -2,7 +2,7 @@
 
     python -m benchmarks.workload --nltcs nltcs16.parquet [--ways 3 8] [--releases 3] [--seed 1]
 
-``benchmarks.three_way`` says where the file is published. For k = 3 .. 8 and epsilon = 0.1 .. 10: mean and largest
+``benchmarks.marginals`` says where the file is published. For k = 3 .. 8 and epsilon = 0.1 .. 10: mean and largest
 absolute error, as shares of rows, over all sets of k attributes (median over releases), at delta = 1e-9 with Gaussian
 noise and at delta = 0 with Laplace noise; rows added or removed. Answers are clipped to [0, 1] throughout.
 
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.three_way import DELTA, noisy_histogram, problem_of, read
+from benchmarks.marginals import DELTA, noisy_histogram, problem_of, read
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats, Integers
 from dpcore.data.cube import Cube
@@ -194,7 +194,7 @@ def compare(asked: Workload, methods: tuple[Method, ...], *, delta: float, relea
 def main(arguments: list[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description='All "any of these k" about 16 yes/no attributes.')
-    parser.add_argument("--nltcs", required=True, help="file of the 16 yes/no items; see benchmarks.three_way")
+    parser.add_argument("--nltcs", required=True, help="file of the 16 yes/no items; see benchmarks.marginals")
     parser.add_argument("--ways", type=int, nargs=2, default=(3, 8), metavar=("FROM", "TO"), help="widths k")
     parser.add_argument("--releases", type=int, default=3, help="of each method; medians are over these")
     parser.add_argument("--seed", type=int, default=1, help="of the first release")

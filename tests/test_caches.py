@@ -29,6 +29,7 @@ from dpcore.mechanisms.marginals.bounds import between
 from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals as MarginalRelease
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from tests import ROOT
@@ -54,6 +55,9 @@ CACHES = {
     "dpcore.mechanisms.marginals.polynomials:_binomials": SIZES,
     "dpcore.mechanisms.marginals.polynomials:minimax": SIZES,
     "dpcore.mechanisms.marginals.release:_terms": PLAN,
+    "dpcore.mechanisms.ranges.halving:least_scale": NOISE,
+    "dpcore.mechanisms.net.linear:sampled_resolution": SIZES,
+    "dpcore.mechanisms.ranges.hierarchy:tree": SIZES,
     "dpcore.mechanisms.ranges.root:longest_move": SIZES,
     "dpcore.mechanisms.ranges.root:noise": NOISE,
     "dpcore.mechanisms.ranges.root:triangle": SIZES,
@@ -97,6 +101,7 @@ GROWING = {
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.lent:_lent": "rows that a steward opens to analysts, weakly: their session alone keeps them",
     "pages.play.kept:_kept": "releases of generated and bundled data, which everybody is shown",
+    "pages.play.kept:_parts": "errors, walls and pictures of generated and bundled data, which everybody is shown",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",
     "pages.shell.session:_last_seen": "when a session's file was last looked at; the file itself only weakly",
 }
@@ -251,6 +256,7 @@ def questions() -> list[Queries]:
         AtLeast(domain=Cube(names=tuple(map(named, range(5)))), width=3, least=2),
         Inputs(domain=lists),
         Marginals(domain=attributes, ways=2),
+        RangeBoxes(domain=attributes),
         Halfspaces(domain=Sphere(dimensions=2)),
     ]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +180,14 @@ class DeclaredTable:
         kinds = [self.on(name) for name in names]
         columns = tuple(ranged(kind, bins=bins) if isinstance(kind, Line) else kind for kind in kinds)
         return self._capped(Columns(names=names, on=Attributes(names=names, columns=columns)))
+
+    def cut(self, cuts: Mapping[str, tuple[float, ...]]) -> Reading:
+        """Rows of these columns as attributes, numbers and dates cut at these places alone; labels as they are."""
+        columns = []
+        for name, places in cuts.items():
+            kind = self.on(name)
+            columns.append(Binned(line=kind, missing=kind.missing, cuts=places) if isinstance(kind, Line) else kind)
+        return self._capped(Columns(names=tuple(cuts), on=Attributes(names=tuple(cuts), columns=tuple(columns))))
 
     def _capped(self, reading: Reading) -> Reading:
         return Capped(reading=reading, person=self.person, rows=self.person_rows) if self.person else reading

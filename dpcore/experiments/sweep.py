@@ -83,6 +83,19 @@ class Sweep:
         return pd.DataFrame({**named, "promised": self.promised[rows, columns]})
 
 
+def side_by_side(sweeps: Sequence[Sweep]) -> Sweep:
+    """Sweeps of one problem on one grid as one: a sweep of several mechanisms is those of each."""
+    first = sweeps[0]
+    return dataclasses.replace(
+        first,
+        keys=tuple(key for each in sweeps for key in each.keys),
+        worst=np.concatenate([each.worst for each in sweeps]),
+        typical=np.concatenate([each.typical for each in sweeps]),
+        promised=np.concatenate([each.promised for each in sweeps]),
+        left_out=tuple(key for each in sweeps for key in each.left_out),
+    )
+
+
 def _quantiles(errors: Floats) -> Floats:
     """5%, 50% and 95% of errors over trials that answered, (3,)."""
     found: Floats = np.nanquantile(errors, (0.05, 0.5, 0.95))

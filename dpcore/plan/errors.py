@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Mechanism, Problem
+from dpcore.core import Dataset, Floats, Mechanism
 from dpcore.data.twin import twin
 from dpcore.experiments.limits.outlook import promised_error
-from dpcore.experiments.measure import FRAMES, ErrorReport, finish, measure
+from dpcore.experiments.measure import FRAMES, finish, measure
 from dpcore.limits.bounds.applicable import lower_bound
-from dpcore.plan.questions import Plan, PlannedQuestion
+from dpcore.plan.answers import MOST_MADE, Errors, answer_errors, most_summed, told_of_lines
+from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.randomness import Preview
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TRIALS = 200
 MOST_SECONDS = 2.0
@@ -49,8 +54,9 @@ class Prediction:
 
 
 def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
-    """Made-up rows as the question reads them."""
-    return twin(plan.table.reading(*question.columns), n=plan.n, seed=seed).dataset()
+    """Made-up rows as the question reads them: n of them, or fewer where rows are made of what is released."""
+    n = min(plan.n, MOST_MADE) if question.entry_key == WHOLE else plan.n
+    return twin(plan.reading(question), n=n, seed=seed).dataset()
 
 
 def predict(plan: Plan, *, seed: int = 1) -> Generator[float, None, list[Prediction]]:
@@ -58,16 +64,17 @@ def predict(plan: Plan, *, seed: int = 1) -> Generator[float, None, list[Predict
     found = []
     for place, question in enumerate(plan.questions):
         problem, mechanism = plan.problem(question), plan.mechanism(question)
-        report = simulated(mechanism, twin_of(plan, question, seed=seed), problem, seed=seed)
-        wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta)
+        errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
+        counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
+        wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
         found.append(
             Prediction(
-                worst=_middle(report.answered),
-                mean_square=_root_mean_square(report.answered),
-                typical=_middle(report.typical[~report.refused]),
-                promised=promised_error(mechanism, problem, beta=plan.beta),
+                worst=_middle(errors.worst),
+                mean_square=_root_mean_square(errors.worst),
+                typical=_middle(errors.typical),
+                promised=promised(plan, question, mechanism),
                 impossible=wall.value if wall else 0.0,
-                on_all_data=mechanism.data_independent,
+                on_all_data=mechanism.data_independent or tables,
             )
         )
         yield (place + 1) / len(plan.questions)
@@ -87,18 +94,38 @@ class Rehearsed:
     frames: Floats
 
 
-def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehearsed:
-    """A few releases of the question on its twin; free, and nothing of anybody."""
+def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehearsed | pd.DataFrame:
+    """A few releases of the question on its twin, or one as a table; free, and nothing of anybody."""
     problem, mechanism, rows = plan.problem(question), plan.mechanism(question), twin_of(plan, question, seed=seed)
+    if question.releases != "data":
+        problem = replace(problem, n=rows.n)
+        release = mechanism.run(mechanism.prepare(rows, problem), Preview(seed))
+        return told_of_lines(plan, question, release, rows) if question.asks else release.frame()
     state = mechanism.prepare(rows, problem)
     report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
     return Rehearsed(rows=rows, frames=report.frames)
 
 
-def simulated(mechanism: Mechanism, rows: Dataset, problem: Problem, *, seed: int) -> ErrorReport:
-    """Releases of rows that are made up, and their errors."""
-    state = mechanism.prepare(rows, problem)
-    return finish(measure(mechanism, rows, state, Preview(seed), trials=TRIALS, seconds=MOST_SECONDS))
+def simulated(
+    plan: Plan, question: PlannedQuestion, mechanism: Mechanism, rows: Dataset, *, seed: int, trials: int = TRIALS
+) -> Errors:
+    """Releases of rows that are made up, and the errors of those that answered."""
+    if question.releases != "data":
+        return answer_errors(plan, question, mechanism, rows, trials=trials, seed=seed)
+    state = mechanism.prepare(rows, plan.problem(question))
+    report = finish(measure(mechanism, rows, state, Preview(seed), trials=trials, seconds=MOST_SECONDS))
+    return Errors(worst=report.answered, typical=report.typical[~report.refused])
+
+
+def promised(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
+    """What the theorem promises of the worst error, except with chance beta; infinity for nothing.
+
+    Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised before.
+    """
+    if question.entry_key == WHOLE:
+        return math.inf
+    problem = plan.problem(question)
+    return promised_error(mechanism, problem, beta=plan.beta) * most_summed(plan, question)
 
 
 def _middle(errors: Floats) -> float:
@@ -113,11 +140,10 @@ def _root_mean_square(errors: Floats) -> float:
 
 def curve(plan: Plan, question: PlannedQuestion, *, seed: int = 1, grid: Sequence[float] = GRID) -> Floats:
     """The question's predicted worst error at each privacy loss of a grid, falling; NaN becomes infinity."""
-    rows, problem = twin_of(plan, question, seed=seed), plan.problem(question)
-    found = []
+    rows, found = twin_of(plan, question, seed=seed), []
     for loss in grid:
         mechanism = question.entry.make(**question.values, epsilon=loss)
-        worst = _middle(simulated(mechanism, rows, problem, seed=seed).answered)
+        worst = _middle(simulated(plan, question, mechanism, rows, seed=seed).worst)
         found.append(math.inf if math.isnan(worst) else worst)
     falling: Floats = np.minimum.accumulate(np.array(found))
     return falling

@@ -30,11 +30,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
-from dpcore.core import Entry, Guarantee, Mechanism, Neighbours, ParameterError, Problem, exactly, per_person
+from dpcore.core import (
+    Entry,
+    Guarantee,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Queries,
+    exactly,
+    per_person,
+)
+from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.declared import Capped, DeclaredTable
 from dpcore.data.readings import Reading
 from dpcore.ledger.canonical import canonical, parsed
 from dpcore.mechanisms import entry as entry_of
+from dpcore.mechanisms import serving
+from dpcore.plan.predicates import cut_at
 from dpcore.queries.ranges import classes_for
 from dpcore.requests.codec import decoded, encoded, known, number
 from dpcore.requests.joint import MOST_PARTS, JointRequest
@@ -43,6 +56,18 @@ from dpcore.requests.vector import total
 
 FORMAT = "dpscope-plan/1"
 MOST_QUESTIONS = MOST_PARTS
+RELEASED = ("data", "value", "answers")
+"""What a question's mechanism may release: counts, one value, or tables."""
+QUANTITIES = {
+    "quantile": ("exponential_median", "stable_median"),
+    "mean": ("clipped_mean",),
+    "commonest": ("subsample_commonest",),
+}
+"""Values of a column, and the mechanisms that release each."""
+KEPT = {"quantile", "delta"}
+"""Parameters that say what is asked, and how privately: they stay when another mechanism is taken."""
+WHOLE = "whole-table"
+"""The mechanism whose tables become rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +76,14 @@ class PlannedQuestion:
 
     Attributes:
         columns: of the table that are asked about.
-        queries: key of the query class, as ``classes_for`` the columns' domain lists them.
+        queries: key of the query class, as ``classes_for`` the columns' domain lists them, or that of tables.
         entry_key: of the catalogue.
         epsilon: this question's part of the privacy loss.
         values: the mechanism's other parameters; those left out have their usual values.
         target: largest error that is wanted, a share of n; None where none is named.
         pinned: whether its privacy loss stays when others are changed.
+        ways: columns to a table, where all tables of so many of the columns are asked; else 0.
+        asks: lines of text about these columns, as ``predicates`` reads them; their answers are what matters.
     """
 
     columns: tuple[str, ...]
@@ -66,6 +93,8 @@ class PlannedQuestion:
     values: Mapping[str, Any] = field(default_factory=dict)
     target: float | None = None
     pinned: bool = False
+    ways: int = 0
+    asks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", dict(self.values))
@@ -73,11 +102,29 @@ class PlannedQuestion:
             raise ParameterError("A question is about one column or several different ones.")
         if self.target is not None and not 0 < self.target < 1:
             raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
+        if (self.queries == Marginals.key) != bool(self.ways or self.asks) or (self.ways and self.asks):
+            raise ParameterError("Tables are asked by their number of columns, or by lines about all of them.")
 
     @property
     def entry(self) -> Entry:
         """The line of the catalogue."""
         return entry_of(self.entry_key)
+
+    @property
+    def releases(self) -> str:
+        """One of RELEASED."""
+        return self.entry.mechanism.releases
+
+    @property
+    def quantity(self) -> str:
+        """The key of QUANTITIES, where a value is asked; else empty."""
+        return next((name for name, keys in QUANTITIES.items() if self.entry_key in keys), "")
+
+    def values_for(self, key: str) -> dict[str, Any]:
+        """Parameters for a mechanism: its own for its own; for another which quantile is asked, and the slack."""
+        if key == self.entry_key:
+            return dict(self.values)
+        return {name: value for name, value in self.values.items() if name in KEPT & set(entry_of(key).controls())}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,23 +153,31 @@ class Plan:
         # Errors come now, in one sentence: unknown columns, a mechanism that does not serve, a value out of range.
         for question in self.questions:
             entry = question.entry
-            if entry.mechanism.releases != "data" or "epsilon" not in entry.controls():
-                raise ParameterError(f"{entry.title} does not release data: a plan has no place for it yet.")
+            if question.releases not in RELEASED or "epsilon" not in entry.controls():
+                raise ParameterError(f"{entry.title} does not release data, tables or a value: a plan has no place.")
+            if question.releases == "value" and not question.quantity:
+                raise ParameterError(f"{entry.title} has no place in a plan yet.")
             if not entry.serves(self.problem(question).queries):
                 raise ParameterError(f"{entry.title} does not serve this question.")
         _ = self.cost
 
     def reading(self, question: PlannedQuestion) -> Reading:
         """How the question's columns are read."""
-        return self.table.reading(*question.columns)
+        if question.asks:
+            return cut_at(question.asks, question.columns, self.table)
+        return (self.table.whole if question.ways else self.table.reading)(*question.columns)
 
     def problem(self, question: PlannedQuestion) -> Problem:
         """What the question's guarantee and promise are about."""
         domain = self.reading(question).domain
-        kinds = {kind.key: kind for kind in classes_for(domain)}
-        if question.queries not in kinds:
-            raise ParameterError(f"Of these columns one may ask: {', '.join(kinds) or 'nothing yet'}.")
-        queries = kinds[question.queries](domain=domain)
+        queries: Queries
+        if isinstance(domain, Attributes) and question.queries == Marginals.key:
+            queries = Marginals(domain=domain, ways=question.ways or len(question.columns))
+        else:
+            kinds = {kind.key: kind for kind in classes_for(domain)}
+            if question.queries not in kinds:
+                raise ParameterError(f"Of these columns one may ask: {', '.join(kinds) or 'tables'}.")
+            queries = kinds[question.queries](domain=domain)
         return Problem(domain=domain, queries=queries, n=self.n, neighbours=self.neighbours)
 
     def mechanism(self, question: PlannedQuestion) -> Mechanism:
@@ -133,6 +188,22 @@ class Plan:
         """Of one question, for whoever is protected."""
         row = self.mechanism(question).guarantee(self.problem(question))
         return per_person(row, self.table.person_rows if self.table.person else 0)
+
+    def proved(self, question: PlannedQuestion) -> dict[str, Entry]:
+        """What can be released and answers the same, by key: counts, the same value, tables, or rows made of tables."""
+        problem, keys, found = self.problem(question), QUANTITIES.get(question.quantity, ()), {}
+        for entry in serving(problem.queries, releases=question.releases):
+            if (keys and entry.key not in keys) or (entry.key == WHOLE) != (question.entry_key == WHOLE):
+                continue
+            try:
+                mechanism = entry.make(**question.values_for(entry.key))
+                guarantee = mechanism.guarantee(problem)
+                mechanism.accuracy(problem, self.beta)
+            except ParameterError:  # not on these cells, or not under this relation
+                continue
+            if guarantee.releasable and not guarantee.gamma and "epsilon" in entry.controls():
+                found[entry.key] = entry
+        return found
 
     @cached_property
     def cost(self) -> Guarantee:
@@ -220,18 +291,23 @@ def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
     }
     if question.target is not None:
         told["target"] = exactly(question.target)
-    return told | ({"pinned": True} if question.pinned else {})
+    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.asks)}
+    return told | {name: value for name, value in more.items() if value}
 
 
 def _read(document: Any) -> PlannedQuestion:
     """A question from a file."""
-    known(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional={"target", "pinned"})
+    optional = {"target", "pinned", "ways", "asks"}
+    known(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
     known(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
     columns, queries, asked = document["columns"], document["queries"], document["mechanism"]
     if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
         raise ParameterError("A question's columns are a list of texts, and its queries a text.")
     if not isinstance(document.get("pinned", False), bool):
         raise ParameterError("Whether a question is pinned must be true or false.")
+    ways, asks = document.get("ways", 0), document.get("asks", [])
+    if type(ways) is not int or not isinstance(asks, list) or not all(isinstance(each, str) for each in asks):
+        raise ParameterError("A question's ways are a whole number, and its asks a list of texts.")
     entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
     epsilon, target = number(document["epsilon"], "A question's epsilon"), document.get("target")
     if not 0 < epsilon < math.inf:
@@ -244,4 +320,6 @@ def _read(document: Any) -> PlannedQuestion:
         values=parameters_read(entry, asked.get("parameters", {})),
         target=None if target is None else number(target, "A question's target"),
         pinned=document.get("pinned", False),
+        ways=ways,
+        asks=tuple(asks),
     )

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpcore.core import Floats, ParameterError
-from dpcore.experiments.solve import KAPPA, Need, needs
+from dpcore.experiments.solve import KAPPA, Need, needs, promising
 from dpcore.mechanisms import entry as entry_of
-from dpcore.mechanisms import serving
+from dpcore.plan.answers import most_summed
 from dpcore.plan.errors import GRID, curve, twin_of
-from dpcore.plan.questions import Plan
+from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 
 HALVINGS = 60
 LEAST_SHARE = GRID[0]
@@ -76,17 +76,7 @@ def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[fl
         if question.target is None or question.pinned:
             ranked.append(())
             continue
-        problem, rows = plan.problem(question), twin_of(plan, question, seed=seed)
-        entries = []
-        for entry in serving(problem.queries):
-            try:
-                guarantee = entry.make().guarantee(problem)
-            except ParameterError:  # not proved here, or not on so many cells
-                continue
-            if guarantee.releasable and not guarantee.gamma and not (pure and guarantee.delta):
-                entries.append(entry)
-        values = {question.entry_key: question.values}
-        work = needs(entries, rows, problem, target=question.target, beta=plan.beta, values=values, seed=seed + place)
+        work = _needs(plan, question, seed=seed + place, pure=pure)
         while True:
             try:
                 share = next(work)
@@ -105,10 +95,30 @@ def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[fl
             question,
             entry_key=best.key,
             epsilon=sure(best),
-            values=question.values if best.key == question.entry_key else {},
+            values=question.values_for(best.key),
         )
     solved = replace(plan, questions=tuple(questions))
     return Solved(plan=solved, ranked=tuple(ranked), unmet=tuple(unmet), confidence=max(0.0, 1 - KAPPA * simulated))
+
+
+def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> Generator[float, None, list[Need]]:
+    """What every mechanism that answers the question needs for its target; of tables and values by the theorem alone.
+
+    Where tables or values are asked with a slack already, a slack is no more than what was there.
+    """
+    problem, target, counts = plan.problem(question), question.target or 1.0, question.releases == "data"
+    pure &= counts or not plan.guarantee(question).delta
+    values = {entry_key: question.values_for(entry_key) for entry_key in plan.proved(question)}
+    made = {key: entry_of(key).make(**told).guarantee(problem) for key, told in values.items()}
+    entries = [entry_of(key) for key, guarantee in made.items() if not (pure and guarantee.delta)]
+    if counts:
+        rows = twin_of(plan, question, seed=seed)
+        return (yield from needs(entries, rows, problem, target=target, beta=plan.beta, values=values, seed=seed))
+    yield 0.0
+    target /= most_summed(plan, question)
+    entries = [entry for entry in entries if entry.key != WHOLE]  # of rows made of tables nothing is promised
+    least = promising(entries, problem, target=target, beta=plan.beta, values=values)
+    return [Need(key=key, promised=epsilon, simulated=None, slow=True) for key, epsilon in least]
 
 
 def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, None, Plan]:

@@ -22,6 +22,7 @@ from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 
@@ -31,7 +32,7 @@ KINDS: Mapping[str, type] = {
         *(Line, Calendar, Categories, Truth, Binned, Grid, Grouped, Attributes),
         *(DeclaredColumn, DeclaredTable, Capped),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate),
-        *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces),
+        *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes),
     )
 }
 """What a request may be made of; another is a line here, if every field of it is public."""

@@ -8,18 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Entry, Floats, Integers, Problem, Queries
+from dpcore.core import Domain, Entry, Floats, Integers, Problem, Queries
 from dpcore.data.domains import Line
 from dpcore.data.sources import Source
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
 from pages.shell.controls import Value, choice, control, number, seed
 from pages.shell.status import badge
 
 FIRST = "earnings.earnings"
+MOST_SUMS = 200
+"""Weighted sums that may be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,13 @@ class Setting:
     @property
     def key(self) -> str:
         """All that a conversation depends on: another key is another conversation."""
-        return f"{self.source.key}|{self.queries.key}|{self.entry.key}|{self.values}|{self.seed}"
+        return f"{self.source.key}|{self.asks}|{self.entry.key}|{self.values}|{self.seed}"
+
+    @property
+    def asks(self) -> str:
+        """The class of questions, with the weights where they are weighted sums."""
+        weights = self.queries.name if isinstance(self.queries, LinearQueries) else ""
+        return f"{self.queries.key}:{weights}"
 
     def mechanism(self, entry: Entry | None = None) -> Interactive:
         """The mechanism with these values, or another one with the same."""
@@ -58,9 +67,12 @@ def setting() -> Setting:
     data, machine, budget = st.columns(3)
     with data:
         source = pick_source(default=FIRST)
-        classes = {kind.key: kind for kind in classes_for(source.domain)}
+        classes: dict[str, type[Queries]] = {kind.key: kind for kind in classes_for(source.domain)}
+        if isinstance(source.domain, LinearQueries.domains):
+            classes[LinearQueries.key] = LinearQueries
         chosen = choice("Questions", {key: kind.title for key, kind in classes.items()}, key="ask-questions-about")
-        queries = classes[chosen](domain=source.domain)
+        weighted = chosen == LinearQueries.key
+        queries = _weighted(source.domain) if weighted else classes[chosen](domain=source.domain)
     with machine:
         entries = {each.key: each for each in serving(queries, releases="conversation")}
         # The median mechanism is at its best on thresholds, where it needs no list of candidates.
@@ -85,6 +97,13 @@ def setting() -> Setting:
     return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=drawn)
 
 
+def _weighted(domain: Domain) -> LinearQueries:
+    """Sums whose weights are made by chance, from 0 to 1 for each cell."""
+    kinds = {key: name.capitalize() for key, (name, _) in GENERATED.items()}
+    kind = choice("Weights", kinds, key="ask-weights", default="bumps", help_text="A query adds up its rows' weights.")
+    return generated(kind, queries=min(MOST_SUMS, MOST_WEIGHTS // domain.ordered), domain=domain, seed=1)
+
+
 def question(queries: Queries, *, key: str) -> int:
     """The control that picks one question; its index."""
     domain = queries.domain
@@ -101,6 +120,8 @@ def question(queries: Queries, *, key: str) -> int:
         )  # fmt: skip
         first = min(_cell(domain, low) + 1, domain.ordered - 1)
         return queries.index(first, max(first, _cell(domain, high)))
+    if isinstance(queries, LinearQueries):
+        return int(st.selectbox("The weighted sum of …", range(queries.count), key=key, format_func=queries.describe))
     cells = list(range(domain.ordered))
     return int(st.selectbox("How many rows are in …", cells, key=key, format_func=domain.describe))
 
@@ -127,5 +148,5 @@ def spread_questions(queries: Queries, most: int) -> tuple[Integers, list[str] |
         cells = np.unique(np.linspace(0, domain.ordered - 1, min(most, domain.ordered)).round().astype(np.int64))
         edges = domain.low + (cells + 1).astype(np.float64) * domain.width
         return cells, edges  # intervals from the first cell have these numbers too
-    cells = queries.batch(most)
-    return cells, [domain.describe(int(cell)) for cell in cells]
+    found = queries.batch(most)
+    return found, [queries.describe(int(index)) for index in found]

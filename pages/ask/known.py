@@ -23,7 +23,7 @@ def known_before(chosen: Setting) -> None:
         return dataclasses.replace(chosen.mechanism(entry), epsilon=epsilon)
 
     offer = Offer(
-        about=f"{chosen.source.reading!r}|{chosen.queries.key}|{chosen.values}",
+        about=f"{chosen.source.reading!r}|{chosen.asks}|{chosen.values}",
         problem=chosen.problem(n),
         makers={key: functools.partial(make, entry) for key, entry in entries.items()},
         titles={key: entry.title for key, entry in entries.items()},

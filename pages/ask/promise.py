@@ -11,6 +11,7 @@ from dpcore.core import Dataset
 from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
+from dpcore.queries.linear import LinearQueries
 from pages.ask.controls import Setting
 from pages.charts.words import percent
 from pages.shell.session import remembered
@@ -64,11 +65,15 @@ def both(chosen: Setting, dataset: Dataset) -> None:
 
 def code(chosen: Setting) -> str:
     """The snippet."""
+    queries, imports = f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)", list[str]()
+    if isinstance(chosen.queries, LinearQueries):
+        queries, imports = chosen.queries.code, ["from dpcore.queries.linear import generated"]
     return snippet(
         chosen.source,
         chosen.entry.key,
         {**chosen.values, "analyst": chosen.analyst},
-        queries=f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)",
+        queries=queries,
+        imports=imports,
         then=[
             f"conversation = mechanism.open(state, dpcore.Preview({chosen.seed}))",
             "answer = conversation.ask(queries.count // 2)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, rounded_up
+from dpcore.core import Dataset, Neighbours, rounded_up
 from dpcore.data.domains import Line
 from dpcore.data.sources import Uploaded
 from pages.ask.controls import Setting, question, setting, spread_questions
@@ -19,6 +19,7 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
 from pages.data.picker import OWN_FILE
 from pages.shell.code import show_code
+from pages.shell.controls import audit_this
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage, keep_on_page, remembered
 from pages.shell.theorem import lead
@@ -56,6 +57,7 @@ def ask() -> None:
     with right:
         promised(chosen, dataset)
     both(chosen, dataset)
+    audit_this(chosen.entry, values, Neighbours.REPLACE_ONE)
     show_code("Code", key="ask_code_open", write=lambda: code(chosen))
     with left:  # last, because it may take a while
         whole(chosen, dataset)

@@ -28,11 +28,19 @@ export async function draw(component) {
   const chart = charts.get(parentElement) ?? create(parentElement);
   // The setters are new in every run.
   chart.plot.dataset.waiting = "";
-  Object.assign(chart, { previewed: undefined, send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
+  Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
   const Plotly = await plotly();
   if (chart.figure !== data) return; // a later run was faster
   if (chart.frame >= data.frames.length) chart.frame = 0;
   describe(chart);
+  const count = () => { chart.plot.dataset.drawn = String(Number(chart.plot.dataset.drawn ?? 0) + 1); };
+  // What lies above the chart is this very picture: the chart itself, which answers the pointer, has time.
+  const seen = !chart.following && !chart.frame && chart.film.childElementCount && isShown(chart, data);
+  if (seen) {
+    count();
+    await idle();
+    if (chart.figure !== data) return;
+  }
   const traces = data.data.map((trace) => ({ ...trace }));
   const frame = data.frames[chart.frame];
   frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
@@ -44,8 +52,9 @@ export async function draw(component) {
   // While the handle moves, an answer to an earlier place is late, and does not take it back there.
   if (chart.moving) moveHandle(chart, chart.at);
   else placeHandle(chart);
+  if (!chart.following) cover(chart);
   delete chart.plot.dataset.waiting;
-  chart.plot.dataset.drawn = String(Number(chart.plot.dataset.drawn ?? 0) + 1);
+  if (!seen) count();
 }
 
 export function forget(parentElement) {
@@ -54,13 +63,14 @@ export function forget(parentElement) {
   clearInterval(chart.timer);
   chart.resize?.disconnect();
   window.Plotly?.purge(chart.plot);
+  if (chart.twin) window.Plotly.purge(chart.twin);
   charts.delete(parentElement);
 }
 
 function create(parent) {
   const find = (name) => parent.querySelector(`.dpscope-${name}`);
   const chart = {
-    frame: 0, brushes: 0, plot: find("plot"), caption: find("sentence"), short: find("caption"), player: find("player"), play: find("play"),
+    frame: 0, brushes: 0, plot: find("plot"), film: find("film"), caption: find("sentence"), short: find("caption"), player: find("player"), play: find("play"),
     slider: find("frames"), shown: find("shown"), handle: find("handle"), files: find("files"),
   };
   chart.slider.oninput = () => { stop(chart); show(chart, Number(chart.slider.value)); };
@@ -117,43 +127,27 @@ function shorten(trace) {
   if (trace.name?.length > CUT) trace.name = `${trace.name.slice(0, CUT - 1)}…`;
 }
 
-// Another state of the figure, shown while a slider moves; the next draw() is the true one again.
-// Its frame stays where it is; neither that nor any word in it is measured, which is most of the work.
-// Where the layout is that of the last state, the lines that changed are all that is drawn anew; a heat map is drawn whole.
-export async function preview(chart, state, pool, caption) {
-  const Plotly = await plotly(), { l, r, t, b } = chart.plot._fullLayout._size, last = chart.previewed;
-  const whole = ([same, fields]) => ({ ...pool[same], ...chosen(fields, Object.keys(fields)) });
-  const chosen = (fields, names) => Object.fromEntries(names.map((name) => [name, pool[fields[name]]]));
-  chart.short.textContent = caption;
-  chart.previewed = state;
-  if (last && alike(last, state)) {
-    const changes = state.data.map(([, fields], place) => [
-      place, fields, Object.keys(fields).filter((name) => fields[name] !== last.data[place][1][name]),
-    ]).filter(([, , names]) => names.length);
-    const traces = changes.map(([place]) => place);
-    if (!traces.some((place) => chart.plot.data[place].type === "heatmap")) {
-      // Not awaited: Plotly may never say that an animation has ended.
-      if (traces.length) {
-        Plotly.animate(chart.plot, { data: changes.map(([, fields, names]) => chosen(fields, names)), traces }, AT_ONCE);
-      }
-      return;
-    }
-  }
-  const data = state.data.map(whole), layout = whole(state.layout);
-  const wide = sized(chart, { data, layout }, chart.plot._fullLayout.width);
-  for (const name of Object.keys(wide)) {
-    if (/^[xy]axis/.test(name)) Object.assign(wide[name], { automargin: false, ticklabeloverflow: "allow" });
-  }
-  await Plotly.react(chart.plot, data, { ...wide, margin: { l, r, t, b, autoexpand: false } }, CONFIG);
+// A figure as it would be drawn now, in another element of the chart's.
+export async function drawn(chart, element, figure) {
+  const Plotly = await plotly();
+  await Plotly.react(element, figure.data, sized(chart, figure), CONFIG);
 }
 
-// Whether two states differ in arrays alone; a marker is no array.
-function alike(one, other) {
-  const same = (a, b) => a[0] === b[0] && Object.keys(a[1]).join() === Object.keys(b[1]).join();
-  const equal = (a, b, names) => names.every((name) => a[1][name] === b[1][name]);
-  return one.data.length === other.data.length && same(one.layout, other.layout)
-    && equal(one.layout, other.layout, Object.keys(one.layout[1]))
-    && one.data.every((trace, place) => same(trace, other.data[place]) && equal(trace, other.data[place], ["marker", "text"]));
+// Shows a figure that was drawn elsewhere, until the next draw().
+export function cover(chart, pictures = [], figure = undefined) {
+  chart.above = figure;
+  chart.film.replaceChildren(...pictures);
+  chart.plot.style.opacity = pictures.length ? 0 : "";
+}
+
+export const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done));
+
+// Whether the figure above the chart is the one that came, in all that is seen of it.
+function isShown({ above }, { data, layout }) {
+  const part = (whole, like) => JSON.stringify(Object.keys(like).map((name) => whole?.[name]));
+  const same = (one, other) => part(one, one) === part(other, one);
+  return above.data.length === data.length && same(above.layout, layout)
+    && above.data.every((trace, place) => same(trace, data[place]));
 }
 
 function watch(chart, Plotly) {

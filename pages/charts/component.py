@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -13,13 +14,15 @@ import streamlit as st
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
-from pages.shell.present import place_of, presenting, reserve
+from pages.shell.present import place_of, presenting, reserve, spared
 
 HERE = Path(__file__).resolve().parent
 STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
 """Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
+AROUND = 85
+"""Pixels above and below what is drawn, at least: badge, numbers and title of the axis."""
 
 # The module is our own, served by the launcher; this only calls it. Its address is relative to the app's.
 _START = f"""
@@ -53,6 +56,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
+    kept: dict[tuple[str, str, bool], Drawn] | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -66,6 +70,7 @@ def draw(
         on_move: called with where the handle was let go, before the next run.
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
+        kept: where pictures that are drawn again are kept, by key, badge and theme.
     """
     place: AbstractContextManager[object] = nullcontext()
     if presenting():
@@ -75,9 +80,14 @@ def draw(
         place = stage
         drawn = render(picture, badge=badge, dark=is_dark())
         below = _legend_height(drawn)
-        picture = dataclasses.replace(picture, height=min(picture.height, STAGE_HEIGHT, STAGE_FULL - below))
-        reserve(picture.height + below)
-    drawn = render(picture, badge=badge, dark=is_dark())
+        kept, height = None, min(picture.height, STAGE_HEIGHT + spared(), STAGE_FULL + spared() - below)
+        upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
+        picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
+        reserve(height + below)
+    found = (key, badge, is_dark())
+    drawn = kept[found] if kept and found in kept else render(picture, badge=badge, dark=is_dark())
+    if kept is not None:
+        kept[found] = drawn
 
     def picked() -> None:
         value = st.session_state[key].picked

@@ -1,7 +1,7 @@
 // A slider that pictures follow without asking the server: what they look like at each of its stops was sent before.
 // When it comes to rest, the server is told, and draws the exact state.
 
-import { mounted, preview } from "./chart.js";
+import { cover, drawn, idle, mounted } from "./chart.js";
 
 const REST = 200; // milliseconds
 const parts = new Map(); // by what Python mounted: a slider, a line of text, or the states of the stops
@@ -30,7 +30,9 @@ export function slider(component) {
     say(data.place, data.value);
   }
   const rest = () => {
+    clearTimeout(part.timer);
     part.moving = false;
+    for (const chart of mounted()) chart.following = false;
     part.trigger("rested", data.stops[input.value]);
   };
   input.oninput = () => {
@@ -40,6 +42,8 @@ export function slider(component) {
     clearTimeout(part.timer);
     part.timer = setTimeout(rest, REST);
   };
+  // Who lets go has arrived; keys, several of which are one move, leave no such sign.
+  input.onpointerup = () => setTimeout(() => part.moving && rest());
   parentElement.dataset.ready = "";
 }
 
@@ -49,19 +53,22 @@ export function line(component) {
   parts.get(parentElement).place.textContent = data.text;
 }
 
-export function hold({ parentElement, data }) {
-  parts.set(parentElement, {});
-  states = { ...data, pool: data.pool?.map(unpacked) };
-  parentElement.dataset.stops = data.texts ? Object.values(data.texts)[0]?.length ?? 0 : 0;
+export async function hold({ parentElement, data, setTriggerValue }) {
+  const part = parts.get(parentElement) ?? {};
+  parts.set(parentElement, part);
+  if (data.asks) setTriggerValue("wanted", true); // not on the way to the first picture
+  if (states && part.sent === data.deflated) return; // a run changes them seldom
+  part.sent = data.deflated;
+  const found = data.deflated ? await inflated(data.deflated) : {};
+  if (part.sent !== data.deflated) return; // a later run was faster
+  states = found;
+  parentElement.dataset.stops = states.texts ? Object.values(states.texts)[0].length : 0;
+  if (states.charts && !still()) rehearse(states);
 }
 
-// Many numbers come as 16 bits each, above the least of them: in one row, or in rows of the same length.
-function unpacked(value, _, pool) {
-  if (value?.both) return { ...pool[value.both[0]], ...pool[value.both[1]] };
-  if (!value?.packed) return value;
-  const { packed, low, tens, across } = value, bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const all = Array.from(new Uint16Array(bytes.buffer), (step) => (step === 65535 ? null : (low + step) / tens));
-  return across ? Array.from({ length: all.length / across }, (_, row) => all.slice(row * across, (row + 1) * across)) : all;
+async function inflated(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
 export function forget(parentElement) {
@@ -84,11 +91,62 @@ async function follow(place) {
 }
 
 async function show(place) {
-  const began = performance.now(), { pool, charts, texts } = states;
+  const began = performance.now(), { charts, texts } = states;
   for (const { key, place: where } of parts.values()) if (texts[key]) where.textContent = texts[key][place];
   for (const chart of mounted()) {
-    const found = charts[chart.figure.key]?.[place];
-    if (found) await preview(chart, found, pool, texts[chart.figure.key]?.[place] ?? "");
+    const { key } = chart.figure;
+    if (!charts[key]) continue;
+    chart.following = true;
+    chart.short.textContent = texts[key]?.[place] ?? "";
+    if (touched(chart)) {
+      cover(chart);
+      await drawn(chart, chart.plot, figure(chart, place));
+    } else cover(chart, await film(chart, place), figure(chart, place));
   }
   document.documentElement.dataset.dpscopeStep = (performance.now() - began).toFixed(1);
+}
+
+// --- a chart at each stop is drawn once, out of sight, and kept as it was drawn: to show it again costs next to nothing
+
+function figure(chart, place) {
+  const { pool, charts } = states, state = charts[chart.figure.key][place];
+  const whole = ([same, fields]) => {
+    const changing = Object.entries(fields).map(([name, where]) => [name, pool[where]]);
+    return { ...pool[same], ...Object.fromEntries(changing) };
+  };
+  return { data: state.data.map(whole), layout: whole(state.layout), beside: chart.figure.beside };
+}
+
+async function film(chart, place) {
+  const { width } = chart.plot._fullLayout;
+  if (chart.films?.states !== states || chart.films.width !== width) chart.films = { states, width, taken: [] };
+  const { taken } = chart.films;
+  if (!taken[place]) {
+    if (!chart.twin) {
+      chart.twin = Object.assign(document.createElement("div"), { className: "dpscope-twin" });
+      chart.film.after(chart.twin);
+    }
+    await drawn(chart, chart.twin, figure(chart, place));
+    taken[place] = [...chart.twin.querySelectorAll(".main-svg")].map((picture) => picture.cloneNode(true));
+  }
+  return taken[place];
+}
+
+// All stops, the nearest first, while nothing else is to be done.
+async function rehearse(mine) {
+  const at = () => Number(document.querySelector(".dpscope-slide input")?.value ?? 0);
+  const places = [...Object.values(mine.charts)[0].keys()].sort((a, b) => Math.abs(a - at()) - Math.abs(b - at()));
+  for (const place of places) {
+    for (const chart of mounted()) {
+      await idle();
+      if (states !== mine) return;
+      if (!drawing && mine.charts[chart.figure.key] && chart.plot._fullLayout) await film(chart, place);
+    }
+  }
+}
+
+// Whether the reader looks at a part of the chart, or has hidden some of it: that stays.
+function touched({ plot, figure: { layout } }) {
+  return ["xaxis", "yaxis"].some((axis) => String(plot.layout[axis]?.range) !== String(layout[axis]?.range))
+    || plot.data.some((trace) => trace.visible === "legendonly");
 }

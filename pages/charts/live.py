@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from pages.charts.component import is_dark
@@ -19,12 +19,8 @@ POINTED_AT = frozenset({"hovertext", "hovertemplate", "customdata", "ids"})
 """What pointing and clicking need: nobody does either while a slider moves."""
 DRAWN, LAID_OUT = {*MOVING, "zmax"}, {"shapes", "annotations", "xaxis", "yaxis", "xaxis2", "yaxis2"}
 """What differs between the traces and between the layouts of stops."""
-LEAST_PACKED, MOST_DIGITS, MISSING = 32, 10, 65_535
-"""Numbers that are sent as bytes, their digits behind the point, and the step that says there is none."""
-TURNING = {"range", "tickvals", "ticktext"}
-"""What differs between the axes of stops."""
 MOST_BYTES = 300_000
-"""Of the states of all stops; larger ones are not sent."""
+"""Of the states of all stops as they are sent; larger ones are not."""
 
 
 def _starting(what: str) -> str:
@@ -115,20 +111,14 @@ def live_line(text: str, *, key: str) -> None:
 
 
 def encoded(pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str) -> Any:
-    """Figures at each stop by the key of their chart; None where they are too large to be sent.
+    """Figures at each stop by the key of their chart, deflated; None where they are too large to be sent.
 
-    What is the same at several stops, which is most, is sent once: a figure holds places in a pool of values.
+    What is the same at several stops is drawn once: a figure holds places in a pool of values.
     """
     pool: dict[str, int] = {}
 
     def place(value: Any) -> int:
         return pool.setdefault(json.dumps(value, ensure_ascii=False, separators=(",", ":")), len(pool))
-
-    def part(value: Any) -> int:
-        if not isinstance(value, dict):
-            return place(value)
-        still, turning = ({k: v for k, v in value.items() if (k in TURNING) == turns} for turns in (False, True))
-        return place({"both": [place(still), place(turning)]})
 
     charts: dict[str, list[dict[str, Any]]] = {}
     for key, states in pictures.items():
@@ -138,38 +128,21 @@ def encoded(pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Seque
             traces = [
                 [
                     place({name: value for name, value in trace.items() if name not in POINTED_AT | DRAWN}),
-                    {name: place(packed(value)) for name, value in trace.items() if name in DRAWN - POINTED_AT},
+                    {name: place(value) for name, value in trace.items() if name in DRAWN - POINTED_AT},
                 ]
                 for trace in drawn.data
             ]
             still = {name: value for name, value in drawn.layout.items() if name not in LAID_OUT}
-            layout = [place(still), {name: part(drawn.layout[name]) for name in LAID_OUT & {*drawn.layout}}]
+            layout = [place(still), {name: place(drawn.layout[name]) for name in LAID_OUT & {*drawn.layout}}]
             charts[key].append({"data": traces, "layout": layout})
-    found = {"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}}
-    return found if len(json.dumps(found)) <= MOST_BYTES else None
+    found = json.dumps({"pool": [json.loads(value) for value in pool], "charts": charts, "texts": {**texts}})
+    sent = b64encode(zlib.compress(found.encode())).decode()
+    return {"deflated": sent} if len(sent) <= MOST_BYTES else None
 
 
-def packed(value: Any) -> Any:
-    """Many numbers of few digits, in a row or in rows, as 16 bits each; else as is. Nothing is lost."""
-    if not isinstance(value, list) or not value:
-        return value
-    try:
-        found = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return value  # words, or rows of several lengths
-    known = np.isfinite(found)
-    if found.size < LEAST_PACKED or not known.any():
-        return value
-    for digits in range(MOST_DIGITS):
-        whole = np.round(found * 10**digits)
-        low = int(np.nanmin(whole))
-        if (whole / 10**digits == found)[known].all() and np.nanmax(whole) - low < MISSING:
-            steps = np.where(known, whole - low, MISSING).astype("<u2").tobytes()
-            across = {"across": found.shape[1]} if found.ndim > 1 else {}
-            return {"packed": b64encode(steps).decode(), "low": low, "tens": 10**digits, **across}
-    return value
+def live_states(states: Any, *, key: str, asks: Callable[[], None] | None = None) -> None:
+    """Send what pictures look like at each stop; nothing takes back what was sent before.
 
-
-def live_states(states: Any, *, key: str) -> None:
-    """Send what pictures look like at each stop; nothing takes back what was sent before."""
-    _states(key=key, data=states or {})
+    With ``asks`` the browser asks for them when it has drawn the page, and that is called before the next run.
+    """
+    _states(key=key, data={"asks": True} if asks else states or {}, on_wanted_change=asks or (lambda: None))

@@ -20,12 +20,14 @@ from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Mark, Picture, Rule
 from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
-from pages.shell.present import on_stage, presenting
+from pages.shell.present import on_stage, presenting, spare
 from pages.shell.session import in_link
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
 """Of the guess with its controls, the picture and the theorem."""
+SPARE = 26
+"""Pixels that a lesson leaves to a presented chart."""
 SYSTEMS = "Systems to play with"
 """Where lessons hang on the wall that are about one system."""
 Setting = float | str | bool
@@ -88,6 +90,7 @@ _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
 @contextmanager
 def screen() -> Iterator[None]:
     """Guess, picture and theorem side by side; controls go to the left."""
+    spare(SPARE)
     intro = st.container()
     with st.container(key="lesson"):
         left, middle, right = st.columns(WIDTHS)
@@ -232,7 +235,7 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
         shown,
         sentence=_as_guessed(shown.sentence),
         caption=_as_guessed(shown.caption),
-        marks=[_as_marked(mark) for mark in shown.marks],
+        marks=[_as_marked(mark) for mark in shown.marks if not (presenting() and _left(mark))],
     )
     with _screen.get().picture:
         if not _screen.get().titled:
@@ -245,9 +248,14 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
 
 def _as_marked(mark: Mark) -> Mark:
     """The same of the words at a line, once the reader has seen what happens."""
-    if _screen.get().guessed or not revealed() or not (isinstance(mark, Rule) and mark.role == "guess"):
-        return mark
-    return dataclasses.replace(mark, label=mark.label.replace("your guess", "the slider"))
+    if revealed() and isinstance(mark, Rule) and _left(mark):
+        return dataclasses.replace(mark, label=mark.label.replace("your guess", "the slider"))
+    return mark
+
+
+def _left(mark: Mark) -> bool:
+    """Whether it is where the slider of the guess was left, which is out of sight on the stage."""
+    return mark.role == "guess" and not _screen.get().guessed
 
 
 def told(text: str) -> None:
@@ -293,7 +301,7 @@ def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
 
 
 def use(settings: Mapping[str, Setting]) -> None:
-    """Set controls, before the next run."""
+    """Set controls, before they are drawn."""
     for key, value in settings.items():
         st.session_state[key] = value
 

@@ -21,6 +21,8 @@ LEAST_EPSILON, MOST_EPSILON = 0.08, 12.5
 """Usual ends of an axis of ε; the measured ones are well inside."""
 OTHERS = tuple(f"other-{place}" for place in range(len(LIGHT.others)))
 """Roles of what a picture compares."""
+MEASURED = ("mechanism:", "released")
+"""How roles begin of what only a run can tell."""
 
 
 def epsilon_axis(epsilon: float) -> Axis:
@@ -122,7 +124,9 @@ def here(epsilon: float) -> Rule:
 
 def veiled(shown: Picture) -> Picture:
     """The picture before the reader has asked to see: axes, what is known already, and the guess; nothing measured."""
-    kept: list[Mark] = [mark for mark in shown.marks if isinstance(mark, Rule | Heat)]
+    kept: list[Mark] = [
+        mark for mark in shown.marks if isinstance(mark, Rule | Heat) and not mark.role.startswith(MEASURED)
+    ]
     guess = any(mark.role == "guess" for mark in kept)
     return replace(
         shown,
@@ -156,7 +160,7 @@ def _fixed(axis: Axis, values: Sequence[float]) -> Axis:
 
 
 def lesson_picture(
-    *, title: str, x: Axis, y: Axis, marks: Sequence[Mark], sentence: str, caption: str = "", height: int = 300
+    *, title: str, x: Axis, y: Axis, marks: Sequence[Mark], sentence: str, caption: str = "", height: int = 360
 ) -> Picture:
     """A picture with the table of its numbers, whose upright rules have a line of words each, on the side with room."""
     return Picture(

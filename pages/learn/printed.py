@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
-from dpcore.experiments.printed.lines import PrintedLine, PrintedTable
+from dpcore.experiments.printed.lines import MethodLine, PrintedLine, PrintedTable
 from dpcore.experiments.printed.polynomials import polynomial_table
 from dpcore.experiments.printed.random import random_table
+from dpcore.experiments.printed.rectangles import rectangle_table
 from dpcore.experiments.printed.simulated import halfspaces as run_halfspaces
 from dpcore.experiments.printed.simulated import intervals as run_intervals
 from dpcore.experiments.printed.simulated import sanitizer as run_sanitizer
@@ -29,6 +31,7 @@ ALPHAS, ROWS = (0.01, 0.02, 0.05, 0.1, 0.2), (1000, 10_000, 100_000, 1_000_000)
 SEED = 1
 """Of what is simulated."""
 HEAD = "| number | printed | holds | why |\n|---|---:|---:|---|"
+SURVEY = "| method and its rows, by order | rows | time | right on | synthetic rows |\n|---|---:|---:|---|---|"
 TOO_LONG = 7
 """Numbers of more digits are written as a power of ten."""
 
@@ -83,6 +86,12 @@ def _intervals(loss: float) -> Shown:
     return Shown(table=interval_table(bits=bits, alpha=alpha, epsilon=loss, beta=BETA), run=run)
 
 
+def _rectangles(loss: float) -> Shown:
+    levels, n = whole("Levels of cuts L", 3, 4, 3, key="printed-levels"), _rows()
+    made = partial(rectangle_table, levels=levels, n=n, epsilon=loss, beta=BETA, seed=SEED)
+    return Shown(table=remembered(f"rectangles|{levels}|{n}|{loss}", made))
+
+
 def _halfspaces(loss: float) -> Shown:
     dimensions = whole("Dimensions d", 2, 64, 10, key="printed-dimensions")
     margin = stops("Margin γ", (0.05, 0.1, 0.2, 0.5), 0.5, key="printed-margin")
@@ -119,6 +128,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[float], Shown], str]] = {
     "polynomials": ("Marginals by polynomials", _polynomials, "marginals/page.py"),
     "nets": ("Nets", _nets, "play/page.py"),
     "intervals": ("Intervals", _intervals, "play/page.py"),
+    "rectangles": ("Rectangles and boxes", _rectangles, "play/page.py"),
     "halfspaces": ("Halfspaces", _halfspaces, "learn/directions/page.py"),
     "weights": ("Queries that weigh rows", _weights, "learn/page.py"),
     "stability": ("Stable answers", _stability, "robust/page.py"),
@@ -143,6 +153,10 @@ def printed() -> None:
             # Within what scrolls, so that the keyboard gets there.
             st.page_link(page, label="Use these settings", query_params=table.link)
         st.caption(f"{table.reference}. β = {BETA:g}.")
+        if table.survey:
+            with st.expander("The paper's Table 1, at these settings"):
+                st.markdown("\n".join([SURVEY, *map(method, table.survey)]))
+                st.caption("Orders are printed: their constants are 1 here. The last two lines have all constants.")
         if shown.run:
             picture = remembered(f"printed|{table!r}", shown.run)
             st.markdown(f"**{picture.title}** {SIMULATED}")
@@ -156,10 +170,22 @@ def line(each: PrintedLine) -> str:
     return f"| {words[0]} | {number_of(each.printed, each)} | {number_of(each.holds, each)} | {words[1]} |"
 
 
+def method(each: MethodLine) -> str:
+    """A method of a survey as a row of its table."""
+    sizes = " | ".join(written(value) for value in (each.rows, each.time))
+    order = f": ${each.order}$" if each.order else ""
+    return f"| {each.what}{order} | {sizes} | {each.right} | {'yes' if each.synthetic else 'no'} |"
+
+
 def number_of(value: float | None, each: PrintedLine) -> str:
     """A number, what is too large as a power of ten; where there is none, that only its order is known."""
     if value is None:
         return "order only"
     if each.power:
-        return f"{10**value:,.0f}" if value < TOO_LONG else f"$10^{{{value:,.1f}}}$"
+        return written(value)
     return f"{value:,.0f}" if value >= 1000 else significant(value)
+
+
+def written(power: float) -> str:
+    """What this is the decimal logarithm of."""
+    return f"{10**power:,.0f}" if power < TOO_LONG else f"$10^{{{power:,.1f}}}$"

@@ -41,7 +41,6 @@ def sanitizer(found: Simulated, *, alpha: float) -> Picture:
         sentence=f"With noise 2T/(εn) the sanitizer is within α = {alpha:g} from {_first(found, 'printed', alpha)} "
         f"rows, and where it claims ε = {exactly(found.claimed)} it has {has}. With noise that is private it takes "
         f"{_first(found, 'private', alpha)}; ours {_first(found, 'ours', alpha)}.",
-        height=300,
     )
 
 
@@ -62,7 +61,6 @@ def intervals(found: Simulated, *, alpha: float) -> Picture:
         sentence=f"At the printed n = {found.at[at]:,.0f} the worst interval of {LEVEL:.0%} of the releases is within "
         f"{percent(float(found.errors['printed'][at]))}, where {percent(alpha)} is promised; anchored: "
         f"{percent(float(found.errors['ours'][at]))}, recursive: {percent(float(found.errors['recursive'][at]))}.",
-        height=300,
     )
 
 
@@ -98,7 +96,6 @@ def halfspaces(found: Simulated, *, alpha: float) -> Picture:
         f"{percent(float(printed[0]))}, at T = 4 its noise alone is {significant(float(printed[-1]))} times n; without "
         f"noise {percent(float(kept[-1]))}, ours {percent(float(ours[-1]))}. Printed is T = "
         f"{found.marked['T as printed']:,.0f}. Errors above 950% stand at the top.",
-        height=300,
     )
 
 

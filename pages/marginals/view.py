@@ -21,6 +21,7 @@ from pages.marginals.previews import Shown, computed
 from pages.marginals.promise import Promised, beside
 from pages.marginals.query import one_query
 from pages.shell.code import show_code
+from pages.shell.controls import audit_this
 from pages.shell.session import OnPage, keep_on_page
 from pages.shell.status import may_show
 from pages.shell.theorem import all_digits, lead
@@ -74,6 +75,7 @@ def marginals() -> None:
     place = st.container()
     private = asked.source.provenance.is_private
     college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
+    audit_this(asked.entry, asked.values, asked.neighbours)
     show_code("Code", key="marginals_code_open", write=lambda: _code(asked))
     with place:  # last, because many releases take longer than one
         _promise(shown)

@@ -62,7 +62,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
                     x=[error for _, error in known],
                     y=[float(place) for place, _ in known],
                     hollow=[role == "released"] * len(known),
-                    hover=[f"{names[at]}: {name} {percent(error)} ({rows(error, plan.n)})" for at, error in known],
+                    hover=[f"{names[at]}: {name} {_amount(plan, at, error)}" for at, error in known],
                 )
             )
     return Picture(
@@ -83,6 +83,12 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         height=ABOVE + LINE * len(names),
         about=",".join(names),
     )
+
+
+def _amount(plan: Plan, place: int, error: float) -> str:
+    """An error in words: a share of n and rows, or for a mean a share of the declared range."""
+    mean = plan.questions[place].quantity == "mean"
+    return f"{percent(error)} {'of its range' if mean else f'({rows(error, plan.n)})'}"
 
 
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:

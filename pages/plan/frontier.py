@@ -1,4 +1,4 @@
-"""The frontier of a plan's question: what each mechanism would be wrong by at each privacy loss, on made-up rows."""
+"""The frontier of a plan's question: each mechanism's errors at each privacy loss or n, on made-up rows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.core import rounded_up
-from dpcore.experiments.sweep import EPSILON_GRID, sweep
+from dpcore.core import exactly, rounded_up
+from dpcore.data.samples import SAMPLES
+from dpcore.experiments.sweep import EPSILON_GRID, Sweep
 from dpcore.limits.bounds.applicable import lower_curve
-from dpcore.plan.errors import twin_of
-from dpcore.plan.questions import Plan
+from dpcore.mechanisms import entry as entry_of
+from dpcore.plan.compare import Cells, compared, so_far
+from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
-from pages.plan.rows import keep, proved, title
+from pages.plan.growth import errors_by_rows
+from pages.plan.jobs import in_background
+from pages.plan.rows import keep, title
 from pages.plan.table import Declared
 from pages.play.figures.tradeoff import tradeoff
-from pages.shell.session import with_progress
+from pages.shell.session import remembered
 
 SEED = 1
-MOST_CELLS = 1 << 20
-"""Releases x cells of every mechanism at every privacy loss."""
+AXES = ("ε", "n")
 BADGE = f"made-up rows · error: simulated, preview sampler, seed {SEED}"
 
 
 def frontier(declared: Declared, plan: Plan) -> None:
     """Every mechanism that can be released for one question, drawn only while it is open."""
-    place = st.expander("Every mechanism at every ε", key="plan_frontier", on_change="rerun")
+    place = st.expander("Every mechanism, at every ε or n", key="plan_frontier", on_change="rerun")
     if not place.open:
         return
     with place:
@@ -36,51 +39,81 @@ def frontier(declared: Declared, plan: Plan) -> None:
             "Question", range(len(plan.questions)), key="plan_compared",
             format_func=lambda at: f"{at + 1}. {title(plan.table, plan.questions[at])}",
         )  # fmt: skip
-        question = plan.questions[at]
-        problem = plan.problem(question)
-        entries = proved(problem)
-        # Of the plan only what the errors depend on: they are kept while losses and other questions change.
-        about = replace(plan, questions=(replace(question, epsilon=1.0, target=None, pinned=False),)).text.decode()
-        rows = twin_of(plan, question, seed=SEED)
-        own = {question.entry_key: dict(question.values)}
-        found = with_progress(
-            f"frontier|{about}",
-            lambda: sweep(
-                list(entries.values()), rows, problem, shared={}, own=own, beta=plan.beta, seed=SEED,
-                trials=max(20, min(60, MOST_CELLS // problem.domain.size)),
-            ),
-            label="Trying every mechanism at every ε.",
-        )  # fmt: skip
-        guarantees = {key: entry.make(**own.get(key, {})).guarantee(problem) for key, entry in entries.items()}
+        question, entries = plan.questions[at], plan.proved(plan.questions[at])
+        by_rows = st.segmented_control("Against", AXES, default=AXES[0], key="plan_axis", required=True) == AXES[1]
         only = st.toggle(
             "Only those that none beats", key="plan_only",
-            help="Draws this question's mechanism and those that no other beats at every ε, by ε alone.",
+            help="Draws this question's mechanism and those that no other beats everywhere, by ε alone.",
         )  # fmt: skip
-        picture = tradeoff(
-            sweep=found,
-            titles={key: entry.title for key, entry in entries.items()},
-            weaker={key: f"δ = {rounded_up(told.delta)}" if told.delta else "" for key, told in guarantees.items()},
-            chosen=question.entry_key,
-            epsilon=question.epsilon,
-            alpha=question.target,
-            impossible=lower_curve(problem, plan.mechanism(question), epsilons=EPSILON_GRID, beta=plan.beta),
-            every=not only,
-        )
+        found = _found(plan, question, by_rows=by_rows)
+        titles = {key: entry.title for key, entry in entries.items()}
+        slack = {key: _slack(plan, question, key) for key in found.keys}
+        if by_rows:
+            picture = errors_by_rows(
+                sweep=found, titles=titles, pure=[not slack[key] for key in found.keys], chosen=question.entry_key,
+                epsilon=question.epsilon, target=question.target, every=not only,
+            )  # fmt: skip
+        else:
+            counts, problem, mechanism = question.releases == "data", plan.problem(question), plan.mechanism(question)
+            picture = tradeoff(
+                sweep=found,
+                titles=titles,
+                weaker=slack,
+                chosen=question.entry_key,
+                epsilon=question.epsilon,
+                alpha=question.target,
+                impossible=lower_curve(problem, mechanism, epsilons=EPSILON_GRID, beta=plan.beta) if counts else None,
+                every=not only,
+            )
         draw(
-            picture, key="plan_frontier_chart", badge=BADGE, download=True,
+            picture, key=f"plan_frontier_chart{'_n' * by_rows}", badge=BADGE, download=True,
             on_pick=partial(_choose, declared, plan, at),
             caption="Click a point to put its mechanism and ε into the plan.",
         )  # fmt: skip
+        if link := play_link(declared, question):
+            st.page_link("play/page.py", label="Open this question in Play", query_params=link)
         if found.left_out:
             slow = ", ".join(entries[key].title for key in found.left_out)
-            st.caption(f"Left out, for taking more than a second at each ε: {slow}.")
+            st.caption(f"Left out, for taking more than a second at each place: {slow}.")
+
+
+def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
+    """The frontier; what was worked out of it before it was stopped is kept for the session."""
+    # Of plan and question only what the errors depend on: they are kept while losses and other questions change.
+    asked = replace(question, target=None, pinned=False, epsilon=question.epsilon if by_rows else 1.0)
+    about = f"{by_rows}|{replace(plan, questions=(asked,)).text.decode()}"
+    cells: Cells = remembered(f"cells|{about}", dict)
+    return in_background(
+        f"frontier|{about}",
+        lambda: compared(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),
+        so_far=lambda: so_far(plan, asked, cells=dict(cells), by_rows=by_rows),
+        label=f"Trying every mechanism at every {'n' if by_rows else 'ε'}.",
+    )
+
+
+def _slack(plan: Plan, question: PlannedQuestion, key: str) -> str:
+    """What a mechanism's guarantee has besides epsilon."""
+    delta = entry_of(key).make(**question.values_for(key)).guarantee(plan.problem(question)).delta
+    return f"δ = {rounded_up(delta)}" if delta else ""
+
+
+def play_link(declared: Declared, question: PlannedQuestion) -> dict[str, str]:
+    """What the address of Play says to show a question of one column of a bundled table; empty where it cannot."""
+    if question.releases != "data" or len(question.columns) > 1 or declared.key not in {each.key for each in SAMPLES}:
+        return {}
+    return {
+        "data": f"{declared.key}.{question.columns[0]}",
+        "queries": question.queries,
+        "mechanism": question.entry_key,
+        "epsilon": exactly(question.epsilon),
+    }
 
 
 def chosen(plan: Plan, at: int, point: Mapping[str, Any]) -> Plan:
     """The plan with a question's mechanism and privacy loss as they were clicked."""
     question = plan.questions[at]
-    values = question.values if point["key"] == question.entry_key else {}
-    new = replace(question, entry_key=str(point["key"]), epsilon=float(point["epsilon"]), values=values)
+    key = str(point["key"])
+    new = replace(question, entry_key=key, epsilon=float(point["epsilon"]), values=question.values_for(key))
     return replace(plan, questions=(*plan.questions[:at], new, *plan.questions[at + 1 :]))
 
 

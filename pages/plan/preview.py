@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.data.domains import Grid
-from dpcore.plan.errors import rehearsed
+from dpcore.plan.errors import Rehearsed, rehearsed
 from dpcore.plan.questions import Plan
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, shown_releases
@@ -15,6 +15,7 @@ from pages.shell.controls import audit_link
 from pages.shell.session import remembered
 
 SEED = 1
+MOST_ROWS = 500
 BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
 
 
@@ -30,6 +31,10 @@ def preview(plan: Plan) -> None:
         )  # fmt: skip
         question = plan.questions[chosen]
         found = remembered(f"rehearsed|{chosen}|{plan.text.decode()}", lambda: rehearsed(plan, question, seed=SEED))
+        if not isinstance(found, Rehearsed):
+            st.dataframe(found.drop(columns="trial", errors="ignore").head(MOST_ROWS), height=240, hide_index=True)
+            st.caption(f"{BADGE}. Nothing of your data is in the table.")
+            return
         domain = plan.problem(question).domain
         most = {"most": MOST_FRAMES} if isinstance(domain, Grid) else {}
         frames = shown_releases(found.frames, n=plan.n, clean=False, **most)

@@ -1,4 +1,4 @@
-"""The questions of a plan: adding one, and a row of controls for each."""
+"""The questions of a plan: those it opens on, and a row of controls for each."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpcore.core import Entry, ParameterError, Problem
+from dpcore.core import ParameterError
 from dpcore.data.declared import DeclaredTable
 from dpcore.data.domains import Categories, Line
 from dpcore.mechanisms import entry as entry_of
-from dpcore.mechanisms import serving
-from dpcore.plan.questions import MOST_QUESTIONS, Plan, PlannedQuestion
+from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.queries.ranges import classes_for
 from pages.plan.table import Declared, kept_questions, version
 from pages.shell.controls import read_target
@@ -21,6 +20,8 @@ MOST_EPSILON = 20.0
 OPENING = ((0.5, 0.01), (0.25, 0.002))
 """Privacy loss and target of the first number and of the first category, when the page opens."""
 USUAL = "identity"
+MOST_NAMED = 3
+"""Columns of tables that are named in a title."""
 
 
 def questions_of(declared: Declared) -> tuple[PlannedQuestion, ...]:
@@ -54,48 +55,22 @@ def beginning(table: DeclaredTable) -> tuple[PlannedQuestion, ...]:
 
 def title(table: DeclaredTable, question: PlannedQuestion) -> str:
     """A question in words: what of which columns."""
-    kinds = {kind.key: kind.title.partition(":")[0] for kind in classes_for(table.reading(*question.columns).domain)}
-    return f"{kinds.get(question.queries, question.queries)} of {' × '.join(question.columns)}"
-
-
-def proved(problem: Problem) -> dict[str, Entry]:
-    """Mechanisms that can be released for a problem, by key."""
-    found = {}
-    for entry in serving(problem.queries):
-        try:
-            guarantee = entry.make().guarantee(problem)
-        except ParameterError:  # not on so many cells, or not under this relation
-            continue
-        if guarantee.releasable and not guarantee.gamma and "epsilon" in entry.controls():
-            found[entry.key] = entry
-    return found
-
-
-def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
-    """The form of a new question."""
-    names = [column.name for column in declared.table.used]
-    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MOST_QUESTIONS):
-        columns = st.multiselect(
-            "Columns", names, default=names[:1], max_selections=2, key=f"plan_columns_{declared.key}",
-            help="One column, two numbers, or a category and a number.",
-        )  # fmt: skip
-        if not columns:
-            return
-        domain = declared.table.reading(*columns).domain
-        kinds = {kind.key: kind.title for kind in classes_for(domain)}
-        if not kinds:
-            st.caption("Nothing can be asked of these together yet.")
-            return
-        asked = st.selectbox(
-            "Question", list(kinds), format_func=lambda key: kinds[key], key=f"plan_asked_{declared.key}"
+    what, columns = "", " × ".join(question.columns)
+    if question.asks:
+        what = f"{len(question.asks)} line{'s' * (len(question.asks) > 1)}"
+    elif question.ways:
+        what = "Rows of nobody" if question.entry_key == WHOLE else f"Tables of {question.ways}"
+        columns = columns if len(question.columns) <= MOST_NAMED else f"{len(question.columns)} columns"
+    elif question.quantity:
+        what = {"quantile": f"Quantile {question.values.get('quantile', 0.5):g}"}.get(
+            question.quantity, question.quantity.capitalize()
         )
-        if st.button("Add", key="plan_add", type="primary"):
-            new = PlannedQuestion(columns=tuple(columns), queries=asked, entry_key=USUAL, epsilon=0.25)
-            if problem := refused(declared, new):
-                st.error(problem)
-                return
-            keep(declared, [*questions, new], anew=True)
-            st.rerun()
+    else:
+        kinds = {
+            kind.key: kind.title.partition(":")[0] for kind in classes_for(table.reading(*question.columns).domain)
+        }
+        what = kinds.get(question.queries, question.queries)
+    return f"{what} of {columns}"
 
 
 def refused(declared: Declared, question: PlannedQuestion) -> str:
@@ -125,7 +100,7 @@ def edited(declared: Declared, questions: Sequence[PlannedQuestion]) -> tuple[Pl
 def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bool) -> PlannedQuestion | None:
     """One question's controls; None where it was taken out."""
     plan = Plan(table=declared.table, n=declared.n, questions=(question,), neighbours=declared.neighbours)
-    entries = proved(plan.problem(question))
+    entries = plan.proved(question)
     about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
     chosen = st.selectbox(
@@ -151,5 +126,7 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     pinned = st.checkbox("Keep ε", question.pinned, key=f"plan_pinned_{about}", help="Nothing below changes it.")
     if st.button("Remove", key=f"plan_remove_{about}", disabled=alone):
         return None
-    values = question.values if chosen == question.entry_key else {}
-    return replace(question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned, values=values)
+    return replace(
+        question, entry_key=str(chosen), epsilon=float(epsilon), target=target, pinned=pinned,
+        values=question.values_for(str(chosen)),
+    )  # fmt: skip

@@ -19,7 +19,7 @@ from pages.data.upload import held_file
 from pages.shell.controls import choice, neighbours, stops
 from pages.shell.doors import is_public_demo
 from pages.shell.private.twin import declared_rows
-from pages.shell.session import carried, remember_upload, upload
+from pages.shell.session import carried, keep_plan, remember_upload, upload
 
 OPENED, FIRST = "plan-file", "adult"
 MOST_BYTES = 200_000
@@ -94,6 +94,13 @@ def use_table(declared: Declared) -> None:
     if declared.key != OPENED:
         st.session_state["data"] = OWN_FILE if declared.key == OWN_FILE else f"{declared.key}.{first}"
         carried()["data"] = st.session_state["data"]
+
+
+def to_release(declared: Declared, plan: Plan) -> None:
+    """Go to Release with this plan of the planned table."""
+    keep_plan(declared.key, plan)
+    use_table(declared)
+    st.switch_page("release/page.py")
 
 
 def opened_plan() -> Plan | None:

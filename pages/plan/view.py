@@ -10,11 +10,13 @@ from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.plan.shares import Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
+from pages.plan.add import add_question, paste_questions
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import frontier
 from pages.plan.preview import preview
-from pages.plan.rows import add_question, edited, keep, questions_of, title
-from pages.plan.table import Declared, open_file, pick_table, use_table
+from pages.plan.rows import edited, keep, questions_of, title
+from pages.plan.since import since_release
+from pages.plan.table import Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.code import show_code
 from pages.shell.session import keep_plan, with_progress
@@ -49,6 +51,7 @@ def planning() -> None:
         declared = pick_table()
         questions = questions_of(declared)
         add_question(declared, questions)
+        paste_questions(declared, questions)
         open_file()
     _wished(declared, questions)
     questions = edited(declared, questions)
@@ -69,13 +72,14 @@ def planning() -> None:
     losses = sum(plan.guarantee(question).epsilon for question in questions)
     if plan.cost.epsilon < losses * ONE_SUM:
         st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
+    since_release(declared, plan)
     if late:
         st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(declared, plan)
     preview(plan)
-    whole_table(declared)
+    whole_table(declared, questions)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
@@ -83,8 +87,7 @@ def planning() -> None:
         )  # fmt: skip
         help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
         if st.button("Release it", key="plan_release", help=help_text):
-            use_table(declared)
-            st.switch_page("release/page.py")
+            to_release(declared, plan)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
 
 

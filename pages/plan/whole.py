@@ -9,19 +9,22 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Neighbours
+from dpcore.data.attributes import Marginals
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
+from dpcore.plan.questions import WHOLE as KEY
+from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows, shortened
-from pages.plan.table import Declared
+from pages.plan.add import PAIRS, added
+from pages.plan.table import Declared, to_release
 from pages.shell.code import show_code
 from pages.shell.controls import stops
 from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits
 
-KEY = "whole-table"
 SEED = 1
 BADGE = f"made-up rows · released: simulated, preview sampler, seed {SEED}"
 SHOWN = 5
@@ -30,8 +33,13 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 POWERS = (1e-12, 1e-9, 1e-6)
 
 
-def whole_table(declared: Declared) -> None:
-    """The controls, and what they give, drawn only while it is open."""
+def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+    """The controls, what they give, and the way from there to its release; drawn only while it is open.
+
+    Args:
+        declared: the table.
+        questions: of the plan, to which the rows may be added.
+    """
     place = st.expander("A whole table, as rows of nobody", key="plan_whole", on_change="rerun")
     if not place.open:
         return
@@ -66,6 +74,20 @@ def whole_table(declared: Declared) -> None:
         )
         st.dataframe(found.rows.head(SHOWN), hide_index=True)
         st.caption("Made of made-up rows: nothing of your data. A release has your columns' own pairs, nearly.")
+        rows_of_nobody = PlannedQuestion(
+            columns=tuple(picked), queries=Marginals.key, ways=PAIRS, entry_key=KEY, epsilon=epsilon,
+            values={"delta": delta},
+        )  # fmt: skip
+        with st.container(horizontal=True):
+            if st.button("Release these rows alone", key="plan_whole_release", type="primary"):
+                alone = Plan(
+                    table=declared.table, n=declared.n, questions=(rows_of_nobody,), neighbours=declared.neighbours,
+                    beta=declared.beta,
+                )  # fmt: skip
+                to_release(declared, alone)
+            add = st.button("Add them to the plan", key="plan_whole_add")
+        if add:
+            added(declared, questions, [rows_of_nobody])
         show_code("Of your own rows, in Python", key="plan_whole_code", write=lambda: code(declared, picked, mechanism))
 
 

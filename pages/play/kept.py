@@ -6,7 +6,7 @@ reader's own weights, stays in that person's session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -17,10 +17,12 @@ from pages.shell.session import remembered, with_progress
 
 Result = TypeVar("Result")
 PUBLIC = (Generated, Bundled)
-MOST = 24
+MOST, MOST_PARTS = 24, 300
 
 _kept: dict[str, Any] = {}
 """What was computed of public data, by a key that tells all that went into it; the oldest goes first."""
+_parts: dict[str, Any] = {}
+"""Small parts of such work, which other work shares: a mechanism's errors, what a stop of a slider looks like."""
 
 
 def is_everybodys(recipe: Recipe) -> bool:
@@ -40,11 +42,57 @@ def kept(recipe: Recipe, key: str, work: Callable[[], Generator[float, None, Res
         with slot.container():
             found = _quietly(key, work) if not label else with_progress(key, work, label=label)
         slot.empty()
-        while len(_kept) >= MOST:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = found
+        return _keep(_kept, MOST, key, found)
     result: Result = _kept[key]
     return result
+
+
+def already(recipe: Recipe, key: str) -> Any:
+    """What is kept for everybody under a key, without any work; None where nothing is."""
+    return _kept.get(key) if is_everybodys(recipe) else None
+
+
+def in_parts(
+    recipe: Recipe, parts: Mapping[str, Callable[[], Generator[float, None, Result]]]
+) -> Generator[float, None, list[Result]]:
+    """Work of several parts by their keys, of which none is done that was done for other work; yields the share."""
+    found: list[Result] = []
+    for place, (key, work) in enumerate(parts.items()):
+        if not is_everybodys(recipe) or key not in _parts:
+            result = yield from _scaled(work(), place, len(parts))
+            if is_everybodys(recipe):
+                _keep(_parts, MOST_PARTS, key, result)
+        else:
+            result = _parts[key]
+        found.append(result)
+    return found
+
+
+def part(recipe: Recipe, key: str, make: Callable[[], Result]) -> Result:
+    """Something small of public data, made once for everybody; of other data it is made anew."""
+    if not is_everybodys(recipe):
+        return make()
+    result: Result = _parts[key] if key in _parts else _keep(_parts, MOST_PARTS, key, make())
+    return result
+
+
+def _keep(where: dict[str, Any], most: int, key: str, value: Result) -> Result:
+    """Keep a value, and give it; others may be keeping theirs at the same time."""
+    while len(where) >= most:
+        where.pop(next(iter(where), key), None)
+    where[key] = value
+    return value
+
+
+def _scaled(work: Generator[float, None, Result], place: int, of: int) -> Generator[float, None, Result]:
+    """One of several pieces of work, with its share of the whole."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+        yield (place + share) / of
 
 
 def _quietly(key: str, work: Callable[[], Generator[float, None, Result]]) -> Result:

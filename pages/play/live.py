@@ -4,19 +4,89 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import streamlit as st
 
 from dpcore.core import Dataset, State
 from dpcore.experiments.measure import BLOCK_SECONDS, ErrorReport, finish, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.randomness import Preview
-from pages.charts.live import encoded
+from pages.charts.component import is_dark
+from pages.charts.live import encoded, live_states
+from pages.play.alone import alone
+from pages.play.kept import already, is_everybodys, kept
 from pages.play.pictures import View, shown
 from pages.shell.controls import log_stops
+from pages.shell.status import badge
 
+KEY, WANTED = "live_states", "live_wanted"
+"""Of the component; and, in the session, that its browser has asked for them: a page without one needs none."""
 MOST_CELLS = 1 << 20
 """Releases x cells at one stop: where the page draws more, the stops have fewer of the same releases."""
 LEAST_RELEASES = 100
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stops:
+    """What the page shows at every stop of ε.
+
+    Attributes:
+        recipe: at any ε.
+        dataset: the rows.
+        state: the mechanism's.
+        view: how they are shown.
+        key: what tells them from those of another problem or mechanism.
+    """
+
+    recipe: Recipe
+    dataset: Dataset
+    state: State
+    view: View
+    key: str
+
+    @property
+    def every(self) -> str:
+        """The key, with all that the reports at the stops depend on."""
+        return f"{self.key}|{self.recipe.trials}|{self.recipe.seed}|{self.recipe.beta}"
+
+    @property
+    def badge(self) -> str:
+        """What is drawn into each picture."""
+        return badge(self.recipe.source, "released: ", seed=self.recipe.seed, sampler=Preview.name)
+
+    def report(self, recipe: Recipe) -> ErrorReport | None:
+        """That of the stop at which a recipe is, where it is there already and has as many releases."""
+        found: list[ErrorReport] = already(recipe, self.every) or []
+        stops = log_stops(recipe.entry.controls()["epsilon"]) if found else []
+        epsilon = dict(recipe.values)["epsilon"] if found else None
+        if epsilon not in stops or found[0].trials != recipe.trials:
+            return None
+        st.empty()  # in the place of the progress, so that nothing below moves
+        return found[stops.index(float(epsilon))]
+
+
+def send_states(stops: Stops) -> None:
+    """Send what the pictures look like at each stop: of public data as soon as the browser has drawn the page."""
+
+    def send() -> None:
+        if is_everybodys(stops.recipe) and not st.session_state.get(WANTED):
+            live_states(None, key=KEY, asks=lambda: st.session_state.update({WANTED: True}))
+            return
+        recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
+        found = kept(recipe, stops.every, lambda: reports(recipe, stops.dataset, stops.state), label="")
+        live_states(
+            kept(
+                recipe,
+                f"{stops.every}|{view!r}|{is_dark()}",
+                lambda: states(found, stops.dataset, view, beta=beta, badge=stops.badge),
+                label="",
+            ),
+            key=KEY,
+        )
+
+    alone(stops.recipe, send)
 
 
 def releases(recipe: Recipe, cells: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pages.charts.axes import above, reach
 from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MOST_FRAMES, most_rows, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
+from pages.charts.plotly import Drawn
 from pages.charts.words import percent, rows
 from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
@@ -49,12 +50,16 @@ class View:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shown:
-    """What the page shows at one ε: its headline, and pictures and captions by the key of their chart."""
+    """What the page shows at one ε: its headline, and pictures and captions by the key of their chart.
+
+    ``drawn`` holds the pictures in Plotly's words, once somebody has seen them.
+    """
 
     headline: str
     pictures: dict[str, Picture]
     captions: dict[str, str]
     frames: Floats
+    drawn: dict[tuple[str, str, bool], Drawn] = field(default_factory=dict)
 
 
 def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,6 +14,7 @@ from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet
+from dpcore.mechanisms.net.sized import NetOfResolution
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from pages.charts.live import live_slider
@@ -21,12 +24,8 @@ from pages.shell.controls import Value, check_link, choice, control, log_stops, 
 from pages.shell.session import in_link
 
 
-def rail(bar: DeltaGenerator) -> Recipe | None:
-    """Everything that is asked, from the link and the controls. None: not yet enough.
-
-    Args:
-        bar: where ε is asked.
-    """
+def rail() -> Recipe | None:
+    """Everything that is asked but ε, from the link and the controls. None: not yet enough."""
     source = pick_source(pairs=True, persons=True)
     domain = source.domain
     classes = {kind.key: kind for kind in classes_for(domain)}
@@ -46,7 +45,7 @@ def rail(bar: DeltaGenerator) -> Recipe | None:
     chosen = choice("Mechanism", machines, key="mechanism", default=OPENING.entry_key)
     entry = entries[chosen]
     st.caption(entry.story)
-    values = _parameters(entry, asked, bar)
+    values = _parameters(entry, asked)
     relation, nominal, trials, beta, drawn = _more(source)
     return Recipe(
         source=source,
@@ -62,18 +61,26 @@ def rail(bar: DeltaGenerator) -> Recipe | None:
     )
 
 
-def _parameters(entry: Entry, asked: Queries, bar: DeltaGenerator) -> dict[str, Value]:
-    """The controls that a mechanism declares; ε stands in its bar."""
+def _parameters(entry: Entry, asked: Queries) -> dict[str, Value]:
+    """The controls that a mechanism declares; ε is asked above the pictures."""
     values: dict[str, Value] = {}
     for name, parameter in entry.controls().items():
         if name == "epsilon":
-            with bar:
-                values[name] = _epsilon(parameter, default=float(dict(OPENING.values)[name]))
+            values[name] = dict(OPENING.values)[name]
             continue
         values[name] = control(entry, name, parameter)
         if name == "points":
             _fewer_points(entry.make(points=values[name]), asked)
     return values
+
+
+def at_epsilon(recipe: Recipe, bar: DeltaGenerator) -> Recipe:
+    """The recipe at the ε that is asked in a bar."""
+    values = dict(recipe.values)
+    if "epsilon" in values:
+        with bar:
+            values["epsilon"] = _epsilon(recipe.entry.controls()["epsilon"], default=float(values["epsilon"]))
+    return dataclasses.replace(recipe, values=tuple(values.items()))
 
 
 def _epsilon(parameter: Parameter, *, default: float) -> float:
@@ -133,9 +140,10 @@ def _fewer_points(mechanism: Mechanism, queries: Queries) -> None:
     """Say so where a net that is listed makes do with fewer points than its slider asks for."""
     if not isinstance(mechanism, NetMechanism | LinearNet):
         return
-    used = mechanism.size(Problem(domain=queries.domain, queries=queries, n=1))  # n has no part in it
-    if used < mechanism.points:
-        st.caption(
-            f"Uses {used} of {mechanism.points} points: every database is listed, and there are too many of "
-            f"{used + 1} points on {queries.domain.size:,} cells."
-        )
+    problem = Problem(domain=queries.domain, queries=queries, n=1)  # n has no part in it
+    used, asked = mechanism.size(problem), mechanism.asked(problem)
+    if used < asked:
+        why = f"every database is listed, and there are too many of {used + 1} points on {queries.domain.size:,} cells"
+        if isinstance(mechanism, NetOfResolution):
+            why = "an exact draw among databases of more takes long, and these resolve α"
+        st.caption(f"Uses {used:,} of {asked:,} points: {why}.")

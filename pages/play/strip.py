@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +12,15 @@ import streamlit as st
 from dpcore.core import Dataset, Entry, ParameterError, Problem, rounded_up
 from dpcore.experiments.measure import ErrorReport
 from dpcore.experiments.recipe import Recipe
-from dpcore.experiments.sweep import Sweep, sweep
+from dpcore.experiments.sweep import Sweep, side_by_side, sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
 from pages.charts.component import draw
 from pages.charts.picture import Picture
+from pages.charts.plotly import Drawn
+from pages.play.alone import whole
 from pages.play.figures.tradeoff import tradeoff
-from pages.play.kept import kept
+from pages.play.kept import in_parts, kept, part
 from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
 from pages.shell.session import in_link
@@ -45,6 +48,12 @@ def shared_values(recipe: Recipe) -> dict[str, float]:
     return {name: float(value) for name, value in recipe.values if name in SHARED and name != "epsilon"}
 
 
+def taken(entry: Entry, values: Mapping[str, Value]) -> str:
+    """What a mechanism makes of some values, but for the privacy loss."""
+    mine = {name: value for name, value in values.items() if name in entry.controls() and name != "epsilon"}
+    return repr(entry.make(**mine))
+
+
 def proved(problem: Problem) -> tuple[list[Entry], list[Entry]]:
     """Mechanisms that serve the question: those that say something of privacy for these neighbours, and the others."""
     serve = serving(problem.queries)
@@ -67,14 +76,24 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     shared = shared_values(recipe)
     trials = max(20, min(60, MOST_CELLS // problem.domain.size))
     own = {recipe.entry_key: dict(recipe.values)}
-    key = f"sweep|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}"
-    curve = kept(
-        recipe,
-        f"{key}|{shared!r}|{private_parameters(recipe)}",
-        lambda: sweep(
-            entries, dataset, problem, shared=shared, own=own, trials=trials, beta=recipe.beta, seed=recipe.seed
-        ),
-        label="Measuring every mechanism at every ε.",
+    key = f"sweep|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}|{trials}"
+    alone = functools.partial(
+        sweep, dataset=dataset, problem=problem, shared=shared, own=own, trials=trials, beta=recipe.beta,
+        seed=recipe.seed,
+    )  # fmt: skip
+    # A mechanism's errors are its own: whoever chooses another finds those of all others, and they are kept apart.
+    parts = {
+        f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
+        for entry in entries
+    }
+    all_of_it = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
+    curve = side_by_side(
+        kept(
+            recipe,
+            all_of_it,
+            lambda: in_parts(recipe, parts),
+            label="Measuring every mechanism at every ε.",
+        )
     )
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     chart = st.container()
@@ -82,24 +101,32 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         "All mechanisms", key=in_link("every"), bind="query-params",
         help="Else only the chosen one and those that no other beats at every ε are drawn.",
     )  # fmt: skip
-    picture = tradeoff(
-        sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
-        titles={entry.key: entry.title for entry in entries},
-        weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
-        chosen=recipe.entry_key,
-        epsilon=epsilon,
-        alpha=shared.get("alpha"),
-        impossible=lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
-        every=every,
-    )
-    powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
-    height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
-    picture = dataclasses.replace(picture, y=powers, height=height, beside=True)
+
+    def compare() -> tuple[Picture, dict[tuple[str, str, bool], Drawn]]:
+        picture = tradeoff(
+            sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
+            titles={entry.key: entry.title for entry in entries},
+            weaker={entry.key: besides_epsilon(entry, problem, own.get(entry.key, shared)) for entry in entries},
+            chosen=recipe.entry_key,
+            epsilon=epsilon,
+            alpha=shared.get("alpha"),
+            impossible=part(
+                recipe,
+                f"{all_of_it}|wall",
+                lambda: lower_curve(problem, recipe.mechanism(), epsilons=EPSILONS, beta=recipe.beta),
+            ),
+            every=every,
+        )
+        powers = dataclasses.replace(picture.y, ticks=tuple(10.0**power for power in range(-9, 1)))
+        height = max(LOWER_HEIGHT, ABOVE_NAMES + NAME * len(curve.keys)) if every else LOWER_HEIGHT
+        return dataclasses.replace(picture, y=powers, height=height, beside=True), {}
+
+    picture, drawn = part(recipe, f"{all_of_it}|{report.trials}|{epsilon!r}|{every}", compare)
     download = not dataset.provenance.is_private
     with chart:
         draw(
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
-            download=download, on_pick=choose_point,
+            download=download, on_pick=whole(choose_point), kept=drawn,
         )  # fmt: skip
     _left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}

@@ -12,6 +12,7 @@ from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.solve import impossible_below, made, needs
 from pages.charts.component import draw
 from pages.charts.picture import Picture
+from pages.play.alone import whole
 from pages.play.figures.needed import needed
 from pages.play.kept import kept
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
@@ -42,6 +43,10 @@ def weakest_delta(entries: Sequence[Entry], problem: Problem, values: Mapping[st
     return max(deltas, default=0.0)
 
 
+def _no_target() -> None:
+    st.session_state["target"] = ""
+
+
 def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) -> dict[str, Picture]:
     """The ranking; the picture by its key."""
     problem = recipe.problem(dataset)
@@ -50,7 +55,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
     key = f"needs|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}|{target!r}"
     cancel = st.empty()
-    cancel.button("Cancel", key="target_cancel", on_click=lambda: st.session_state.update(target=""))
+    cancel.button("Cancel", key="target_cancel", on_click=whole(_no_target))
     found = kept(
         recipe,
         f"{key}|{shared!r}|{private_parameters(recipe)}",
@@ -78,6 +83,6 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         caption = f"Least: ε = {exactly(best.least)}, rounded up. {caption}"
     draw(
         picture, key="needed_chart", badge=badge, caption=caption, download=not dataset.provenance.is_private,
-        on_pick=choose_point,
+        on_pick=whole(choose_point),
     )  # fmt: skip
     return {"needed_chart": picture}

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, State
 from dpcore.data.domains import Grid
@@ -14,23 +15,24 @@ from dpcore.experiments.measure import ErrorReport, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.randomness import Preview
 from pages.charts.component import draw, is_dark
-from pages.charts.live import live_line, live_states
+from pages.charts.live import live_line
 from pages.charts.palette import palette
 from pages.data.summary import log_scale
-from pages.play.kept import kept
+from pages.play.alone import alone, whole
+from pages.play.kept import part
 from pages.play.known import known_before
-from pages.play.live import reports, states
+from pages.play.live import Stops, send_states
 from pages.play.opened import on_demand
 from pages.play.pictures import Shown, View, shown
 from pages.play.query import answer, ask, drawn_on
-from pages.play.rail import rail
+from pages.play.rail import at_epsilon, rail
 from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
 from pages.shell.present import on_stage
 from pages.shell.session import in_link, keep_shown, remembered, with_progress
-from pages.shell.status import badge, may_show
+from pages.shell.status import may_show
 
 MOST_SECONDS = 10.0
 """Time for the previewed releases."""
@@ -43,17 +45,14 @@ def play() -> None:
     """Read the controls, then show what they do."""
     st.set_page_config(initial_sidebar_state=280)
     st.html(f"<style>:root {{ --paper: {palette(dark=is_dark()).paper}; }}\n{STYLE}</style>")
-    with on_stage("slider"):
-        bar = st.container(key="epsilon_bar")
-    head = bar.container()
     with st.sidebar:
-        recipe = rail(bar)
-        more = st.container()
+        recipe = rail()
+        more, doors = st.container(), st.container()
     if recipe is None:
         return
-    keep_shown(recipe)
     source = recipe.source
     if not may_show(source):
+        head, recipe = _bar(recipe)
         known_before(recipe, head=head, more=more)
         return
     dataset = remembered(f"dataset|{source.key}", source.dataset)
@@ -63,32 +62,43 @@ def play() -> None:
         target = ask_target(problem.n)
     key = f"{source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
     state = remembered(f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
-    report = with_progress(
-        f"report|{source.key}|{recipe!r}", lambda: _drawn(recipe, dataset, state), label="Drawing releases."
+    stops = Stops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
+    alone(recipe, lambda: _at_epsilon(stops, target, doors))
+    send_states(stops)
+
+
+def _bar(recipe: Recipe) -> tuple[DeltaGenerator, Recipe]:
+    """Above the pictures: the place of the headline, and ε."""
+    with on_stage("slider"):
+        bar = st.container(key="epsilon_bar")
+    head = bar.container()
+    recipe = at_epsilon(recipe, bar)
+    keep_shown(recipe)
+    return head, recipe
+
+
+def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> None:
+    """The part of the page that a move of ε changes."""
+    head, recipe = _bar(stops.recipe)
+    source, dataset = recipe.source, stops.dataset
+    report = stops.report(recipe) or with_progress(
+        f"report|{source.key}|{recipe!r}", lambda: _drawn(recipe, dataset, stops.state), label="Drawing releases."
     )
     if report.trials < recipe.trials:
         st.caption(
             f"The first {report.trials:,} of {recipe.trials:,} releases, as many as this computer draws in about "
             f"{MOST_SECONDS:.0f} seconds. Another draws the same ones, perhaps more of them."
         )
-    told = badge(source, "released: ", seed=recipe.seed, sampler=report.sampler)
-    now = shown(dataset, report, view, beta=recipe.beta)
+    now = part(
+        recipe,
+        f"shown|{stops.every}|{stops.view!r}|{report.trials}|{dict(recipe.values).get('epsilon')}",
+        lambda: shown(dataset, report, stops.view, beta=recipe.beta),
+    )
     with head:
         live_line(now.headline, key="headline")
-    _pictures(recipe, dataset, state, report, now, view, target, badge=told)
+    _pictures(recipe, stops, report, now, target, doors=doors)
     if recipe.weights is not None:
         draw_weights(recipe.weights, download=not source.provenance.is_private)
-    every = f"stops|{key}|{recipe.trials}|{recipe.seed}|{recipe.beta}"
-    found = kept(recipe, every, lambda: reports(recipe, dataset, state), label="")
-    live_states(
-        kept(
-            recipe,
-            f"{every}|{view!r}|{is_dark()}",
-            lambda: states(found, dataset, view, beta=recipe.beta, badge=told),
-            label="",
-        ),
-        key="live_states",
-    )
 
 
 def _view(dataset: Dataset) -> View:
@@ -112,24 +122,17 @@ def _drawn(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, N
 
 
 def _pictures(
-    recipe: Recipe,
-    dataset: Dataset,
-    state: State,
-    report: ErrorReport,
-    now: Shown,
-    view: View,
-    target: float | None,
-    *,
-    badge: str,
+    recipe: Recipe, stops: Stops, report: ErrorReport, now: Shown, target: float | None, *, doors: DeltaGenerator
 ) -> None:
     """The data and the errors above, then the query's answer and what opens on demand, then promise and trade-off."""
+    dataset, view, badge = stops.dataset, stops.view, stops.badge
     download = not dataset.provenance.is_private
     upper = [key for key in now.pictures if key != "worst_chart"]
 
     def place(key: str) -> None:
         draw(
             now.pictures[key], key=key, badge=badge, caption=now.captions[key], download=download,
-            on_brush=drawn_on(dataset.domain) if now.pictures[key].brush else None,
+            on_brush=whole(drawn_on(dataset.domain)) if now.pictures[key].brush else None, kept=now.drawn,
         )  # fmt: skip
 
     for column, key in zip(st.columns(len(upper)), upper, strict=True):
@@ -137,11 +140,11 @@ def _pictures(
             place(key)
     middle = st.container(horizontal=True, vertical_alignment="center", key="asked")
     with middle.container(width="stretch"):
-        answer(view.query, recipe, dataset, state, now.frames, n=report.problem.n)
+        answer(view.query, recipe, dataset, stops.state, now.frames, n=report.problem.n)
     with middle:
         for lesson, name in DEMOS.items():
             st.page_link("learn/page.py", label=name, query_params={"lesson": lesson})
-    with st.sidebar.container(horizontal=True):  # the row above has no room for more
+    with doors.container(horizontal=True):  # the row above has no room for more
         told = audit_link(recipe.entry, dict(recipe.values), recipe.neighbours)
         st.page_link("learn/page.py", label="Audit this", query_params=told)
         st.page_link("release/page.py", label="Release it")
@@ -154,4 +157,4 @@ def _pictures(
         else:
             compared = draw_needed(recipe, dataset, target, badge=badge)
     with middle:
-        on_demand(dataclasses.replace(recipe, trials=report.trials), state, report, {**now.pictures, **compared})
+        on_demand(dataclasses.replace(recipe, trials=report.trials), stops.state, report, {**now.pictures, **compared})

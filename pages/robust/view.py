@@ -14,7 +14,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.chance import Place, chance_curve, stability_axis
-from pages.robust.controls import Asked, ask, show
+from pages.robust.controls import GROUPS, Asked, ask, show
 from pages.robust.known import known_before
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
@@ -22,6 +22,7 @@ from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
 from pages.shell.code import show_code
+from pages.shell.controls import audit_this
 from pages.shell.present import on_stage, presenting
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage, keep_on_page, remembered
@@ -59,6 +60,10 @@ def robust() -> None:
         trials = subsamples(asked, mechanism, dataset, problem)
     elif isinstance(mechanism, UnboundedMean):
         mean_without_bounds(asked, mechanism, dataset, problem)
+    # Which groups are compared is about the data; the audit has its own.
+    audit_this(
+        asked.entry, {name: value for name, value in asked.values.items() if name not in GROUPS}, asked.neighbours
+    )
     title = "Code"
     show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
     real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)

@@ -55,7 +55,9 @@ def with_complaints(page: Callable[[], None]) -> None:
 
 def complain(key: str, sentence: str) -> None:
     """Say what is wrong with a name in the link: once, above the page."""
-    found = _complaints.get()
+    found = _complaints.get(None)
+    if found is None:
+        return  # a part of the page runs alone: nobody came by a link
     found.told.add(key)
     found.place.warning(sentence)
 
@@ -87,6 +89,11 @@ def audit_link(entry: Entry, values: Mapping[str, Value], relation: Neighbours) 
     # A bound radio's link holds words; the usual one may be said as it is.
     said = str(relation) if relation is Neighbours.REPLACE_ONE else relation.words
     return {"lesson": "audit", "audit-of": entry.key, "neighbours": said, **told}
+
+
+def audit_this(entry: Entry, values: Mapping[str, Value], relation: Neighbours) -> None:
+    """A way from a page to the audit of its mechanism at these parameters."""
+    st.page_link("learn/page.py", label="Audit this", query_params=audit_link(entry, values, relation))
 
 
 def check_link(key: str, *, parameter: Parameter, default: Value) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -43,10 +43,12 @@ Part = Literal["title", "chart", "slider", "theorem"]
 
 @dataclass(kw_only=True)
 class Stage:
-    """Where each part goes, and the chart that is there."""
+    """Where each part goes, the chart that is there, and what stays behind for now, pixels to spare for the chart."""
 
     parts: dict[Part, DeltaGenerator]
     chart: str = ""
+    kept: set[Part] = field(default_factory=set)
+    spare: int = 0
 
 
 _stage: ContextVar[Stage | None] = ContextVar("stage of this run", default=None)
@@ -89,6 +91,8 @@ def curtain(title: str) -> Iterator[None]:
         corner.button("End (Esc)", on_click=end)
         with aside:
             _code(link())
+        if urlsplit(link()).hostname in LOCAL_HOSTS:
+            (below if stage.spare else aside).caption("Opens on this machine only.")
 
 
 def headline(text: str) -> None:
@@ -101,7 +105,20 @@ def headline(text: str) -> None:
 def on_stage(part: Part) -> AbstractContextManager[object]:
     """Where a part is drawn: on the stage, if there is one; else where it stands."""
     stage = _stage.get()
-    return stage.parts[part] if stage else nullcontext()
+    return stage.parts[part] if stage and part not in stage.kept else nullcontext()
+
+
+@contextmanager
+def backstage() -> Iterator[None]:
+    """Inside, a control stays where it stands, even one that usually goes on the stage."""
+    stage = _stage.get()
+    if stage:
+        stage.kept.add("slider")
+    try:
+        yield
+    finally:
+        if stage:
+            stage.kept.discard("slider")
 
 
 def place_of(chart: str) -> DeltaGenerator | None:
@@ -111,6 +128,19 @@ def place_of(chart: str) -> DeltaGenerator | None:
         return None
     stage.chart = chart
     return stage.parts["chart"]
+
+
+def spare(pixels: int) -> None:
+    """The theorem is a formula alone, so that the chart may have so much more, before it is drawn twice as large."""
+    stage = _stage.get()
+    if stage:
+        stage.spare = pixels
+
+
+def spared() -> int:
+    """What is left for the chart."""
+    stage = _stage.get()
+    return stage.spare if stage else 0
 
 
 def reserve(pixels: int) -> None:
@@ -129,5 +159,3 @@ def _code(address: str) -> None:
     """The address as a QR code, and as a link to whoever cannot scan it."""
     picture = segno.make(address, error="l", micro=False).svg_data_uri(border=2, light="white")
     st.html(f'<a href="{escape(address)}"><img alt="QR code of the link to this page" src="{escape(picture)}"></a>')
-    if urlsplit(address).hostname in LOCAL_HOSTS:
-        st.caption("Opens on this machine only.")

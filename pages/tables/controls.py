@@ -10,9 +10,14 @@ from dpcore.core import Entry, Mechanism, Neighbours, Problem
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.bundled import survey_of
 from dpcore.data.sources import Source
+from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
-from pages.data.picker import choose, credit
+from pages.data.declare import declared_columns
+from pages.data.picker import OWN_FILE, choose, credit
+from pages.data.upload import held_file
 from pages.shell.controls import Value, check_choice, choice, control, neighbours, seed
+from pages.shell.private.chip import TWIN_SAID
+from pages.shell.private.twin import declared_rows
 from pages.shell.session import in_link
 from pages.shell.status import badge
 
@@ -31,6 +36,8 @@ FITS = {
     "unbiased": "Unbiased: as measured",
 }
 MOST_WAYS = 3
+MOST_OWN = 8
+"""Columns of one's own that it begins with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +80,23 @@ def ask() -> Asked | None:
     """Everything that is asked, from the link and the controls; None while too few attributes are picked."""
     data, machine = st.columns(2)
     with data:
+        held = held_file()
+        own = declared_columns(held)[0] if held else None
         key = choose(
             "Rows of several attributes",
             SURVEYS,
             key="tables-of",
-            help_text="Bundled samples are public: previews on them cost nothing. Files of your own are not offered in "
-            "this view.",
+            own="Your table's columns" if own and len(own.used) > MOST_WAYS else "",
+            help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with "
+            "its declared columns are drawn.",
         )
         sample_key, yes_no = key.removesuffix(YES_NO), key.endswith(YES_NO)
-        every = survey_of(sample_key, answers=yes_no)
-        names = every.on(Attributes).names
+        mine = own if key == OWN_FILE else None
+        if mine:
+            names = tuple(column.name for column in mine.used)
+        else:
+            every = survey_of(sample_key, answers=yes_no)
+            names = every.on(Attributes).names
         check_choice("tables-k", [str(ways) for ways in range(1, MOST_WAYS + 1)], label="number of attributes")
         ways = int(
             st.segmented_control(
@@ -94,7 +108,8 @@ def ask() -> Asked | None:
                 bind="query-params",
             )
         )
-        credit(every)
+        if not mine:
+            credit(every)
     with machine:
         method = choice(
             "Method",
@@ -118,9 +133,12 @@ def ask() -> Asked | None:
         for name in parameters:
             if name not in ("epsilon", "delta"):
                 values[name] = control(chosen, name, parameters[name])
-    picked = st.multiselect(
-        "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
-    )
+    if held and mine:  # the names of its columns stay out of the link
+        picked = st.multiselect("Attributes", names, default=names[:MOST_OWN], key=f"{held.prefix}tables-attributes")
+    else:
+        picked = st.multiselect(
+            "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
+        )
     left, right = st.columns(2)
     with left:
         values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
@@ -131,8 +149,15 @@ def ask() -> Asked | None:
         st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
         return None
     kept = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
+    if held and mine:
+        source = Source(origin=held.origin, reading=mine.whole(*picked))
+        if source.provenance.is_private:
+            source = twin(source, n=declared_rows(source, relation))
+            st.caption(TWIN_SAID)
+    else:
+        source = survey_of(sample_key, answers=yes_no, chosen=kept)
     return Asked(
-        source=survey_of(sample_key, answers=yes_no, chosen=kept),
+        source=source,
         ways=ways,
         entry=chosen,
         fit=fit,

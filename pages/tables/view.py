@@ -17,6 +17,7 @@ from pages.charts.words import percent, significant
 from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside
 from pages.shell.code import show_code
+from pages.shell.controls import audit_this
 from pages.shell.theorem import all_digits, lead
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
@@ -51,6 +52,7 @@ def all_tables() -> None:
     _one_table(shown)
     rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
     place = st.container()
+    audit_this(asked.entry, asked.values, asked.neighbours)
     show_code("Code", key="tables_code_open", write=lambda: _code(shown))
     with place:  # last, because many releases take longer than a few
         _promise(shown)

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.full
 def test_a_click_on_the_frontier_puts_its_mechanism_and_epsilon_into_the_plan(page: Page, server: Server) -> None:
     page.goto(server.url + "/plan?table=penguins")
     settled(page)
-    page.get_by_text("Every mechanism at every ε").click()
+    page.get_by_text("Every mechanism, at every ε or n").click()
+    settled(page)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=60_000)
     settled(page)
     plot = chart(page, "plan_frontier_chart").locator(PLOT)
     plot.scroll_into_view_if_needed()

@@ -30,6 +30,7 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Account, Sampler
@@ -69,7 +70,12 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
         found: list[Any] = [kind(domain=domain) for kind in classes_for(domain)]
         if isinstance(domain, Line | Categories):
             found.append(generated("bumps", queries=4, domain=domain, seed=4))
-        more: list[tuple[Any, dict[str, int]]] = [(AtLeast, {"width": 2}), (Marginals, {"ways": 2}), (Halfspaces, {})]
+        more: list[tuple[Any, dict[str, int]]] = [
+            (AtLeast, {"width": 2}),
+            (Marginals, {"ways": 2}),
+            (Halfspaces, {}),
+            (RangeBoxes, {}),
+        ]
         found += [kind(domain=domain, **values) for kind, values in more if isinstance(domain, kind.domains)]
         for queries in found:
             if entry.serves(queries):

@@ -36,6 +36,7 @@ from dpcore.experiments.audit.orders import Outcomes
 from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Preview
@@ -88,7 +89,7 @@ def _asked(entry: Entry, domain: Domain) -> Queries:
     elif isinstance(domain, Cube):
         wider = [AtLeast(domain=domain, width=2, least=1)]
     elif isinstance(domain, Attributes):
-        wider = [Marginals(domain=domain, ways=1)]
+        wider = [Marginals(domain=domain, ways=1), RangeBoxes(domain=domain)]
     elif isinstance(domain, DecisionLists):
         wider = [Inputs(domain=domain)]
     elif isinstance(domain, Sphere):

@@ -26,6 +26,27 @@ class PrintedLine:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MethodLine:
+    """A method of a paper's survey.
+
+    Attributes:
+        what: it is.
+        rows: it needs, a decimal logarithm; constants of an order are 1.
+        time: it takes, likewise.
+        right: on which questions.
+        synthetic: whether it makes rows.
+        order: of its rows, in TeX; none where all constants are counted.
+    """
+
+    what: str
+    rows: float
+    time: float
+    right: str
+    synthetic: bool = False
+    order: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrintedTable:
     """A system's numbers at a reader's settings.
 
@@ -34,12 +55,14 @@ class PrintedTable:
         lines: its numbers.
         reference: paper and theorems.
         link: settings of the page that runs it, by their names in links: those that hold.
+        survey: methods that the paper compares.
     """
 
     title: str
     lines: tuple[PrintedLine, ...]
     reference: str
     link: dict[str, str]
+    survey: tuple[MethodLine, ...] = ()
 
 
 def log10_choose(n: float, k: float) -> float:

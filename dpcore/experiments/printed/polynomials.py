@@ -16,7 +16,8 @@ import math
 import numpy as np
 
 from dpcore.core import ParameterError
-from dpcore.experiments.printed.lines import PrintedLine, PrintedTable, log10_choose
+from dpcore.experiments.printed.lines import MethodLine, PrintedLine, PrintedTable, log10_choose
+from dpcore.experiments.printed.thresholds import printed_order, threshold
 from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
 
 MOST_WIDTH = 12
@@ -53,6 +54,35 @@ def inclusion_exclusion(*, width: int, least: int) -> float:
     return float(sum(abs(each) * math.comb(width, int(size)) for each, size in zip(found, held, strict=True)))
 
 
+EVERY = "all"
+
+
+def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ...]:
+    """Table 1, row by row. It prints orders: their constants are 1 here, and powers of logarithms are left out."""
+    bit, log = math.log10(2), math.log10(attributes)
+    each, listed, spread = width * log, attributes * bit, math.log(1 / alpha)
+    answers, few = each / 2 - math.log10(alpha), math.log10(width * math.sqrt(attributes) / alpha**2)
+    product, root, cube = (
+        log * power for power in (1 / alpha**2, math.sqrt(width) * spread, attributes ** (1 / 3) * spread)
+    )
+    rows: tuple[tuple[str, str, float, float, str, bool], ...] = (
+        ("noise in all answers", r"d^{k/2}/\alpha", answers, each, EVERY, False),
+        ("Barak and others 2007", r"d^{k/2}/\alpha", answers, listed, EVERY, True),
+        ("Blum and others 2008, and later", r"k\sqrt d/\alpha^2", few, listed, EVERY, True),
+        ("Gupta and others 2011", r"d^{1/\alpha^2}", product, product, "average, product distributions", False),
+        ("Cheraghchi and others 2012", r"d^{\ln(1/\alpha)}", log * spread, log * spread, "average, all alike", False),
+        ("Hardt and others 2012", r"d^{\sqrt[3]d\ln(1/\alpha)}", cube, cube, "average, any distribution", False),
+        ("the same, boosted", r"d^{\sqrt[3]d\ln(1/\alpha)}", cube, each, EVERY, False),
+        ("Hardt and others 2012", r"d^{\sqrt k\ln(1/\alpha)}", root, root, "average, any distribution", False),
+        ("the same, boosted", r"d^{\sqrt k\ln(1/\alpha)}", root, each, EVERY, False),
+        ("this paper", r"d^{\sqrt k\ln(1/\alpha)}", root, root, EVERY, False),
+    )
+    return tuple(
+        MethodLine(what=what, order=order, rows=needed, time=time, right=right, synthetic=synthetic)
+        for what, order, needed, time, right, synthetic in rows
+    )
+
+
 def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsilon: float, beta: float) -> PrintedTable:
     """At d attributes and queries about any of k: half of α for the polynomial, half for the noise.
 
@@ -72,7 +102,14 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
     printed_rows = 2 * norm * printed_monomials * math.log(printed_monomials / beta) / (epsilon * gamma)
     rows = far * in_answer * math.log(released / beta) / (epsilon * gamma)
     queries = math.comb(d, width)
+    counted = (
+        ("the first one, counted here", queries * math.log(queries / beta) / (epsilon * alpha), n * queries),
+        ("this paper, counted here", rows, n * released),
+    )
     half = max(1, width // 2)
+    half_program = next(
+        t for t in range(width + 1) if minimax(width=width, least=half, degree=t, basis="ones").gamma <= gamma
+    )
     return PrintedTable(
         title="Marginals by polynomials",
         lines=(
@@ -92,13 +129,13 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 what="norm T, order dᵗ (Lemma 4.3)",
                 printed=d**degree,
                 holds=norm,
-                why="T read as the bound of each, max |a_i|",
+                why="T read as the bound of each, max |aᵢ|",
             ),
             PrintedLine(
                 what="noise of a coefficient, 2T/(εn) (the sanitizer)",
                 printed=2 * norm / (epsilon * n),
                 holds=far / (epsilon * n),
-                why="a row moves all coefficients, not one: Σ |a_i| C(d, i) in all",
+                why="a row moves all coefficients, not one: Σ |aᵢ| C(d, i) in all",
             ),
             PrintedLine(
                 what="ε that the literal sanitizer has",
@@ -128,18 +165,25 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 power=True,
             ),
             PrintedLine(
-                what="numbers held by what lists all rows there may be, 2^d (Table 1)",
+                what="numbers held by what lists all rows there may be, 2ᵈ (Table 1)",
                 printed=d * math.log10(2),
                 holds=math.log10(released),
                 why="such methods make synthetic rows and need few of them; the polynomial holds counts of small sets",
                 power=True,
             ),
             PrintedLine(
+                what=f"degree for {half} of {width}, order √(rk)·ln k + √(k·ln(1/γ)·ln k) (Lemma 4.5)",
+                printed=printed_order(width=width, least=half, gamma=gamma),
+                holds=half_program,
+                why="a linear program; Sherstov's construction needs "
+                f"{threshold(width=width, least=half, gamma=gamma).degree}, and pays only where k is large",
+            ),
+            PrintedLine(
                 what="time for synthetic rows right on all two-way marginals",
                 printed=None,
                 holds=None,
                 why="not polynomial in d on the worst data, if one-way functions exist; under stronger assumptions not "
-                "much less than 2^d for some number of attributes a question (Ullman and Vadhan 2011)",
+                "much less than 2ᵈ for some number of attributes a question (Ullman and Vadhan 2011)",
             ),
             PrintedLine(
                 what=f"errors added up for {half} of {width} (Remark 4.7)",
@@ -160,4 +204,9 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
             "marginals-polynomial-degree": f"{program}",
             "epsilon": f"{epsilon:g}",
         },
+        survey=survey(attributes=d, width=width, alpha=alpha)
+        + tuple(
+            MethodLine(what=what, rows=math.log10(needed), time=math.log10(time), right=EVERY)
+            for what, needed, time in counted
+        ),
     )

@@ -10,6 +10,7 @@ from dpcore.experiments.printed.lines import PrintedLine, PrintedTable, log10_ch
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.printed import printed
 from dpcore.mechanisms.intervals.printed import corrected_rows, printed_rows
+from dpcore.mechanisms.net.sized import by_queries
 from dpcore.queries.ranges import Intervals
 
 REFERENCE = "Blum, Ligett and Roth (2013)"
@@ -19,7 +20,7 @@ def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> Printe
     """The net mechanism for all intervals on a line of 2^bits cells: half of α for the net, half for the choice."""
     size, half = 2**bits, alpha / 2
     queries = size * (size + 1) / 2
-    general = math.ceil(math.log(queries) / half**2)
+    general = by_queries(size * (size + 1) // 2, half)
     sampled = math.ceil(math.log(2 * queries) / (2 * half**2))
     points = math.ceil(1 / half)
     tuples, multisets = general * math.log10(size), log10_choose(size + points - 1, points)

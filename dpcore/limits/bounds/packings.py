@@ -19,6 +19,7 @@ from dpcore.core import ParameterError, Queries
 from dpcore.data.attributes import Marginals
 from dpcore.data.sphere import STEP, Halfspaces
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.linear import UNITS, LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 
@@ -78,6 +79,10 @@ def _places(queries: Queries) -> tuple[float, str] | None:
         # Two rows differ in some attribute, and so in every table that has it.
         names = len(queries.domain.names)
         return sum(math.log2(size) for size in queries.domain.sizes), f"about {names:,} attributes"
+    if isinstance(queries, RangeBoxes):
+        # The stretches between neighbouring places: each is a box with one of each other column.
+        stretches = math.prod(len(places) - 1 for places in queries.places)
+        return math.log2(stretches), f"on {stretches:,} smallest boxes"
     if isinstance(queries, AtLeast):
         return math.log2(_patterns(queries)), f"about {queries.domain.attributes:,} attributes"
     if isinstance(queries, Halfspaces):

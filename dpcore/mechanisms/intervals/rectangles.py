@@ -92,7 +92,7 @@ class RectangleSizes:
         return self.across * self.columns, self.up * self.domain.second.ordered
 
 
-def _share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
+def share_below(low: Integers, high: Integers, edges: Integers) -> Floats:
     """Share below each edge (E,) of mass spread evenly from low to high (...): (..., E), 1 at the last edge.
 
     Mass on a single place lies above it.
@@ -123,14 +123,14 @@ class RectanglesRelease(DataRelease):
             raise ParameterError("Cells of equal mass lie on a grid.")
         slabs = self.across.shape[1] + 1
         plan = RectangleSizes(domain=domain, levels=slabs.bit_length() - 1)
-        cuts = _with_ends(self.across, plan.ends[0])
+        cuts = with_ends(self.across, plan.ends[0])
         edges = np.arange(plan.columns + 1) * plan.across
-        columns = np.diff(_share_below(cuts[:, :-1], cuts[:, 1:], edges), axis=2)
-        cuts = _with_ends(self.up.reshape(-1, slabs, slabs - 1), plan.ends[1])
+        columns = np.diff(share_below(cuts[:, :-1], cuts[:, 1:], edges), axis=2)
+        cuts = with_ends(self.up.reshape(-1, slabs, slabs - 1), plan.ends[1])
         edges = np.arange(domain.second.ordered + 1) * plan.up
         below = np.zeros((self.trials, slabs, len(edges)))
         for cell in range(slabs):
-            below += _share_below(cuts[:, :, cell], cuts[:, :, cell + 1], edges)
+            below += share_below(cuts[:, :, cell], cuts[:, :, cell + 1], edges)
         rows = np.matmul(columns.transpose(0, 2, 1), np.diff(below, axis=2)) * (self.problem.n / slabs**2)
         histogram: Floats = rows[:, : domain.first.ordered].reshape(self.trials, -1)
         if domain.missing:
@@ -139,7 +139,7 @@ class RectanglesRelease(DataRelease):
         return histogram
 
 
-def _with_ends(cuts: Integers, last: int) -> Integers:
+def with_ends(cuts: Integers, last: int) -> Integers:
     """Cuts (..., k) with 0 before them and the last place behind: (..., k + 2)."""
     padded: Integers = np.concatenate([np.zeros_like(cuts[..., :1]), cuts, np.full_like(cuts[..., :1], last)], axis=-1)
     return padded
@@ -236,7 +236,7 @@ class RectangleRelease(PureMechanism):
         for _ in range(self.levels):
             ends = across[:, :-1], across[:, 1:]
             draw = MedianCuts(in_columns, *ends, epsilon=self.epsilons[0], sensitivity=plan.across * delta)
-            across = _merged(across, sampler.draw(draw, trials))
+            across = merged(across, sampler.draw(draw, trials))
         # Each different slab is a line of its own; all lines in a row are one, with pieces that never leave theirs.
         pairs, line = np.unique(across[:, :-1] * len(left) + across[:, 1:], return_inverse=True)
         steps = np.zeros((len(pairs), plan.ends[1] + 1), dtype=np.int64)
@@ -247,12 +247,12 @@ class RectangleRelease(PureMechanism):
         for _ in range(self.levels):
             ends = up[:, :, :-1].reshape(trials, -1), up[:, :, 1:].reshape(trials, -1)
             draw = MedianCuts(below, *ends, epsilon=self.epsilons[1], sensitivity=plan.across * plan.up * delta)
-            up = _merged(up, sampler.draw(draw, trials).reshape(trials, plan.slabs, -1))
+            up = merged(up, sampler.draw(draw, trials).reshape(trials, plan.slabs, -1))
         cuts = (up - start)[:, :, 1:-1].reshape(trials, -1)
         return self.release(RectanglesRelease, state, sampler, trials, across=across[:, 1:-1], up=cuts)
 
 
-def _merged(ends: Integers, cuts: Integers) -> Integers:
+def merged(ends: Integers, cuts: Integers) -> Integers:
     """Ends of pieces (..., k + 1) with the cut of each piece (..., k) between them: (..., 2k + 1)."""
     merged = np.empty((*ends.shape[:-1], ends.shape[-1] + cuts.shape[-1]), dtype=np.int64)
     merged[..., ::2], merged[..., 1::2] = ends, cuts

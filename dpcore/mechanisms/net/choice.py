@@ -79,6 +79,10 @@ class NetMechanism(PureMechanism):
         help="Exponential mechanism, or permute-and-flip, which is never worse but needs a list of all candidates.",
     )
 
+    def asked(self, problem: Problem) -> int:
+        """Points asked for."""
+        return self.points
+
     def size(self, problem: Problem) -> int:
         """Points of a database, m; for permute-and-flip the most, up to m, whose databases can be listed."""
         m = self.points
@@ -112,7 +116,8 @@ class NetMechanism(PureMechanism):
         """Measured on two cores: a list is made once, by candidates; counting takes time in proportion to the cells."""
         m, size = self.size(problem), problem.domain.size
         if not listable(problem.queries, points=m):
-            return 4e-4 * size, 4e-7 * size
+            each = 2e-7 * m * m if isinstance(problem.queries, Cells) else 1e-5 * m
+            return max(4e-4, each) * size, 4e-7 * size
         number, gaps = candidates(size=size, points=m), size * (m + 1)
         if self.rule == "exponential":
             return 2e-7 * number, 0.0

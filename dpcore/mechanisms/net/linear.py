@@ -12,21 +12,25 @@ Where rows are added or removed, N itself is private: a tenth of epsilon buys a 
 the public n. Scores use the true one.
 
 Accuracy: the worst error is at most the net's resolution and the choice's loss, (2 · sensitivity/(epsilon n)) ·
-ln(|N|/beta) with chance 1 - beta. Resolution: m points drawn from the data's own distribution err by more than
-√(ln(2|C|)/(2m)) in some query with chance below 1 (Hoeffding), so some m points do not; and points in proportion to the
+ln(|N|/beta) with chance 1 - beta. Resolution: let KL(t) be the least relative entropy of two coins whose chances are t
+apart. Then m points drawn from the data's own distribution err by more than t in some query with chance below 2|C| ·
+e^(-m KL(t)) (Hoeffding), half of it for t > 1/2, where only one side can stray so far; where that is at most 1, some m
+points do not. This t is at most √(ln(2|C|)/(2m)), and below 1 however few the points. And points in proportion to the
 data, rounded by largest remainder, err by at most U/(4m), since rounding up k of U shares adds at most k(1 - k/U)/m.
 With fat-shattering dimension in the place of ln|C| the theorem is known in order only.
 
 Notation (paper): epsilon = α; points = m; n = ‖D‖₁; alpha = η; beta = δ; U = n, the size of the universe.
 
 References:
-    Roth (2010), section 4, Theorem 5; McSherry and Talwar (2007), Theorem 6; Blum, Ligett and Roth (2013), section 3.
+    Roth (2010), section 4, Theorem 5; McSherry and Talwar (2007), Theorem 6; Blum, Ligett and Roth (2013), section 3;
+    Hoeffding (1963), Theorem 1.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -64,10 +68,39 @@ class LinearNetState(State):
     rows: Integers
 
 
+def least_divergence(apart: float) -> float:
+    """The least relative entropy of a coin to one that shows heads less often by ``apart``, more than 0, below 1."""
+
+    def divergence(chance: float) -> float:
+        heads, tails = chance + apart, 1 - chance - apart
+        seldom = tails * math.log(tails / (1 - chance)) if tails > 0 else 0.0
+        return heads * math.log(heads / chance) + seldom
+
+    low, high = 0.0, 1 - apart
+    for _ in range(60):  # it is convex in the chance
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, other) if divergence(one) < divergence(other) else (one, high)
+    return divergence((low + high) / 2) * (1 - 1e-9)
+
+
+@lru_cache(maxsize=256)
+def sampled_resolution(count: int, points: int) -> float:
+    """How far some m points are at most from the data in any of so many queries; kept: sizes alone."""
+
+    def some(apart: float) -> bool:
+        sides = 1 if apart > 0.5 else 2
+        return sides * count * math.exp(-points * least_divergence(apart)) < 1
+
+    low, high = 0.0, 1.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if some(middle) else (middle, high)
+    return high
+
+
 def weighted_resolution(problem: Problem, points: int) -> float:
     """Share of n by which the best database of m points errs at most in any weighted sum, whatever the data."""
-    hoeffding = math.sqrt(math.log(2 * problem.queries.count) / (2 * points))
-    return min(1.0, hoeffding, problem.domain.size / (4 * points))
+    return min(sampled_resolution(problem.queries.count, points), problem.domain.size / (4 * points))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +125,10 @@ class LinearNet(PureMechanism):
     def sensitivity(self) -> int:
         """How far a neighbour moves a score, as the chosen proof has it."""
         return 1 if self.proof == "tight" else 2
+
+    def asked(self, problem: Problem) -> int:
+        """Points asked for."""
+        return self.points
 
     def size(self, problem: Problem) -> int:
         """Points of a database, m: the most, up to those asked for, whose databases can be listed."""
@@ -119,8 +156,10 @@ class LinearNet(PureMechanism):
             statement=f"{m} point{'s' if m > 1 else ''} resolve the worst of {problem.queries.count:,} weighted sums "
             f"to {resolution:.3g} of n, and choosing among {number:,} databases costs at most {rows:,.0f} rows, except "
             f"with chance {beta:g}.",
-            formula=r"\alpha\le\min\Bigl(1,\sqrt{\tfrac{\ln(2|Q|)}{2m}},\tfrac{|X|}{4m}\Bigr)"
-            r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}" + (r"+\frac Jn" if count else ""),
+            formula=r"\alpha\le\min\Bigl(t,\tfrac{|X|}{4m}\Bigr)"
+            r"+\frac{2\Delta}{\varepsilon' n}\ln\frac{\binom{|X|+m-1}{m}}{\beta'}"
+            + (r"+\frac Jn" if count else "")
+            + r",\quad 2|Q|\,e^{-m\,\mathrm{KL}(t)}=1",
             reference="Roth (2010), Theorem 5, for finite classes, its terms apart",
             beta=beta,
             assumptions=problem.unchecked_n,

@@ -154,7 +154,7 @@ class Strategy:
             raise ParameterError(f"The weights of every cell must add up to {self.steps}.")
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
     """The best windows for all prefixes or all ranges, weights rounded down to whole steps; kept: sizes alone.
 

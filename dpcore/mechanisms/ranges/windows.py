@@ -18,9 +18,10 @@ References:
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypedDict
 
 import numpy as np
 
@@ -52,6 +53,8 @@ class Solver(Protocol):
         """Cells' estimated rows (T, size) from measured values (T, m), in rows."""
 
 
+NONE = 1e-12
+"""A share of noise that is none but for rounding."""
 NEAR = 32
 """Cells on either side of a prefix's end whose shares are worked out one by one."""
 
@@ -66,6 +69,7 @@ class Estimate:
     """
 
     def __init__(self, plan: Strategy, *, spare: int, known: bool) -> None:
+        self.plan = plan
         self.own = np.concatenate([plan.own, np.full(spare, plan.steps)]) / plan.steps
         self.windows = plan.windows / plan.steps  # on all cells but the spare
         self.cells = len(plan.own)
@@ -80,6 +84,11 @@ class Estimate:
         inner = self.within(self.windows @ found[:, : self.cells].T)
         found[:, : self.cells] -= (self.windows.T @ inner).T / self.own[: self.cells] ** 2
         return found
+
+    def measured(self, counts: Integers) -> Integers:
+        """What is measured of counts (T, size), the spare cells last: (T, size + K), in steps."""
+        own = np.concatenate([self.plan.own, np.full(counts.shape[1] - self.cells, self.plan.steps)])
+        return np.concatenate([own * counts, (self.plan.windows @ counts[:, : self.cells].T).T], axis=1)
 
     def shares_of_ones(self) -> Floats:
         """How much of each measured value's noise is in the estimate of all cells' sum, if that is not known."""
@@ -104,9 +113,9 @@ class Estimate:
 
 
 @lru_cache(maxsize=64)
-def estimate(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> Estimate:
-    """The strategy's estimate; kept: sizes alone."""
-    return Estimate(strategy(cells, prefixes=prefixes, known=known, steps=steps), spare=spare, known=known)
+def estimate(plan: Strategy, *, spare: int, known: bool) -> Estimate:
+    """The strategy's estimate; kept: sizes alone make a strategy."""
+    return Estimate(plan, spare=spare, known=known)
 
 
 def worst_prefix(solver: Estimate) -> tuple[float, float]:
@@ -145,13 +154,13 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=64)
-def worst_query(cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> tuple[float, float]:
-    """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone.
+def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> tuple[float, float]:
+    """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone make a strategy.
 
     The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two. On more
     than MOST_DENSE cells both numbers are those of prefixes.
     """
-    solver = estimate(cells, spare=spare, prefixes=prefixes, known=known, steps=steps)
+    solver, cells = estimate(plan, spare=spare, known=known), len(plan.own)
     if cells > MOST_DENSE:
         return worst_prefix(solver)
     unit = np.eye(cells, len(solver.own))
@@ -190,47 +199,39 @@ class WindowsRelease(DataRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Windows(PureMechanism):
-    """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
+class Measured(PureMechanism):
+    """The values of a strategy with discrete Laplace noise, and the data estimated from them by least squares."""
 
     data_independent: ClassVar[bool] = True
 
     epsilon: float = epsilon_param()
-    steps: int = param(
-        4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
-        help="Weights are whole numbers of steps, so that the noise is whole too. More steps, nearer to the best.",
-    )  # fmt: skip
+
+    @abstractmethod
+    def plan(self, problem: Problem) -> Strategy:
+        """What is measured; it depends on public sizes alone, and is the same object for the same sizes."""
 
     def solver(self, problem: Problem) -> Estimate:
         """The estimate for the problem's sizes."""
-        return estimate(**self._sizes(problem))
+        return estimate(self.plan(problem), **spared(problem))
 
     def variance(self, problem: Problem, indices: Integers) -> Floats:
         """Exact variance in rows^2 of the answers to the queries ``indices`` (Q,), whatever the data are: (Q,)."""
         shares = self.solver(problem).shares(query_rows(problem, indices))
         p = math.exp(-1 / self._scale(problem))
-        found: Floats = (shares**2).sum(axis=1) * 2 * p / (1 - p) ** 2 / self.steps**2
+        found: Floats = (shares**2).sum(axis=1) * 2 * p / (1 - p) ** 2 / self.plan(problem).steps ** 2
         return found
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
-        """Chernoff's bound for each query and a union bound over the class.
-
-        With v the largest sum of squared shares and c the largest share, log E e^(λ error) is at most (v/c^2) times
-        log E e^(λ c Z), as the even cumulants of Z are positive and the odd ones 0. On more than MOST_DENSE cells the
-        class is that of prefixes, and a range errs by at most twice as much as the worst of them.
-        """
-        square, largest = worst_query(**self._sizes(problem))
-        scale, count, ends = self._scale(problem), problem.queries.count, 1
-        if problem.domain.ordered > MOST_DENSE and isinstance(problem.queries, Intervals):
-            count, ends = problem.domain.ordered, 2  # a range is the difference of two prefixes
-        rates = np.logspace(-6, 0, 600, endpoint=False) / scale
-        moments = square / largest**2 * laplace_log_moment(scale)(rates)
-        rows = ends * largest / self.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
+        """What no query's noise exceeds."""
+        plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
+        square, _ = worst_query(plan, prefixes=prefixes, **spared(problem))
+        rows = exceeded(plan, problem, scale=scale, beta=beta)
+        ends = 2 if problem.domain.ordered > MOST_DENSE and not prefixes else 1
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
-            f"{square:,.4g} cells, of scale {scale / self.steps:,.4g} rows, and no answer is off by more than "
+            f"{square:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer is off by more than "
             f"{rows:,.0f} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
             r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
@@ -240,23 +241,13 @@ class Windows(PureMechanism):
             rows_needed=math.floor(rows) + 1,
         )
 
-    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
-        """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
-        cells = problem.domain.ordered
-        if cells > MOST_DENSE:
-            return 2.5e-4 * cells, 4e-7 * cells
-        return 2.2e-7 * cells**2, 3e-10 * cells**2
-
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> WindowsRelease:
         """One draw on all measured values."""
-        problem = state.problem
-        plan, cells = self._plan(problem), problem.domain.ordered
-        own = np.concatenate([plan.own, np.full(problem.domain.size - cells, plan.steps)])
-        values = np.concatenate([own * state.histogram, plan.windows @ state.histogram[:cells]])
+        problem, solver = state.problem, self.solver(state.problem)
         draw = NoisyCounts(
-            values[None, :],
+            solver.measured(state.histogram[None, :]),
             epsilon=self.epsilon,
-            sensitivity=self.steps * sum(problem.neighbours.histogram_shift),
+            sensitivity=solver.plan.steps * sum(problem.neighbours.histogram_shift),
         )
         return self.release(
             WindowsRelease,
@@ -264,28 +255,71 @@ class Windows(PureMechanism):
             sampler,
             trials,
             measured=sampler.draw(draw, trials),
-            solver=self.solver(problem),
-            steps=self.steps,
+            solver=solver,
+            steps=solver.plan.steps,
         )
 
     def _scale(self, problem: Problem) -> float:
         """Scale of the noise, in steps."""
-        return self.steps * sum(problem.neighbours.histogram_shift) / self.epsilon
+        return self.plan(problem).steps * sum(problem.neighbours.histogram_shift) / self.epsilon
 
-    def _plan(self, problem: Problem) -> Strategy:
-        sizes = self._sizes(problem)
-        return strategy(sizes["cells"], prefixes=sizes["prefixes"], known=sizes["known"], steps=self.steps)
 
-    def _sizes(self, problem: Problem) -> dict[str, int]:
-        """What the strategy depends on; public."""
+@dataclass(frozen=True, kw_only=True)
+class Windows(Measured):
+    """Cells and overlapping windows with discrete Laplace noise, estimated by least squares."""
+
+    steps: int = param(
+        4096, 2, 65536, label="Steps of a weight", symbol="S", log=True, stops=(2, 65536),
+        help="Weights are whole numbers of steps, so that the noise is whole too. More steps, nearer to the best.",
+    )  # fmt: skip
+
+    def plan(self, problem: Problem) -> Strategy:
+        """The best windows for the problem's class."""
+        prefixes = isinstance(problem.queries, Thresholds)
+        known = spared(problem)["known"]
+        return strategy(problem.domain.ordered, prefixes=prefixes, known=known, steps=self.steps)
+
+    def preview_seconds(self, problem: Problem) -> tuple[float, float]:
+        """Measured on two cores: the strategy is found once for a size; estimates take windows times cells each."""
         cells = problem.domain.ordered
-        return {
-            "cells": cells,
-            "spare": problem.domain.size - cells,
-            "prefixes": isinstance(problem.queries, Thresholds),
-            "known": problem.neighbours is Neighbours.REPLACE_ONE,
-            "steps": self.steps,
-        }
+        if cells > MOST_DENSE:
+            return 2.5e-4 * cells, 4e-7 * cells
+        return 2.2e-7 * cells**2, 3e-10 * cells**2
+
+
+class Spared(TypedDict):
+    """Cells that are measured alone, and whether the number of rows is public."""
+
+    spare: int
+    known: bool
+
+
+def spared(problem: Problem) -> Spared:
+    """What an estimate depends on, beside the strategy; public."""
+    return {
+        "spare": problem.domain.size - problem.domain.ordered,
+        "known": problem.neighbours is Neighbours.REPLACE_ONE,
+    }
+
+
+def exceeded(plan: Strategy, problem: Problem, *, scale: float, beta: float) -> float:
+    """Rows by which some query's noise errs with chance at most beta, noise of this scale in steps on every value.
+
+    The queries are all prefixes or all ranges of as many cells as the plan measures, whatever the problem's. Chernoff's
+    bound for each query and a union bound over the class. With v the largest sum of squared shares and c the largest
+    share, log E e^(λ error) is at most (v/c^2) times log E e^(λ c Z), as the even cumulants of Z are positive and the
+    odd ones 0. On more than MOST_DENSE cells the class is that of prefixes, and a range errs by at most twice as much
+    as the worst of them.
+    """
+    prefixes, cells = isinstance(problem.queries, Thresholds), len(plan.own)
+    square, largest = worst_query(plan, prefixes=prefixes, **spared(problem))
+    if largest < NONE:  # a single cell whose rows are public
+        return 0.0
+    count = cells if prefixes or cells > MOST_DENSE else cells * (cells + 1) // 2
+    ends = 2 if cells > MOST_DENSE and not prefixes else 1  # a range is the difference of two prefixes
+    rates = np.logspace(-6, 0, 600, endpoint=False) / scale
+    moments = square / largest**2 * laplace_log_moment(scale)(rates)
+    return ends * largest / plan.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
 
 
 def query_rows(problem: Problem, indices: Integers) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,11 @@ from dpcore.mechanisms.tables.fitting import consistent, on_simplex, unbiased
 from dpcore.mechanisms.tables.plan import ResidualPlan, kinds_of
 from dpcore.mechanisms.tables.shelves import Stacks, shelves_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+TAKEN = {"trial", "refused", "rows"}
+"""Columns of a table of released counts that are no attributes."""
 FITS = ("consistent", "simplex", "unbiased")
 Tables = dict[Set, Floats]
 """Rows in each cell (*sizes) by set of attributes."""
@@ -94,6 +99,26 @@ class TablesRelease(Release):
             fit: "unbiased" as measured; "simplex" each moved to the nearest one without negative counts; "consistent"
                 without negative counts and agreeing with each other, tables of fewer attributes among them.
         """
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each cell of each table: trial, refused, the cell's label of each attribute, released rows.
+
+        An attribute that a table is not about is empty; the rows are right on average, and may be below 0.
+        """
+        import pandas as pd
+
+        names = [f"column {name}" if name in TAKEN else name for name in self.domain.names]
+        parts = []
+        for chosen in asked(self.problem).sets():
+            rows = self.unbiased(chosen)
+            trials, *cells = (each.reshape(-1) for each in np.indices(rows.shape))
+            told: dict[str, Any] = {"trial": trials, "refused": self.refused[trials], **dict.fromkeys(names, "")}
+            for attribute, places in zip(chosen, cells, strict=True):
+                kind = self.domain.columns[attribute]
+                labels = np.array([kind.describe(cell) for cell in range(kind.size)], dtype=object)
+                told[names[attribute]] = labels[places]
+            parts.append(pd.DataFrame(told | {"rows": rows.reshape(-1)}))
+        return pd.concat(parts, ignore_index=True).sort_values("trial", kind="stable", ignore_index=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

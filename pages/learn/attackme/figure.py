@@ -36,7 +36,6 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
             crossed(dots(~right, role="ink", name="wrong")),
         ],
         sentence=f"{int(right.sum())} of {len(truth)} secret answers are right after rounding at one half.",
-        height=260,
     )
     says = ["yes" if bit else "no" for bit in truth]
     return replace(shown, table={"person": people.tolist(), "says": says, "estimate": estimates.tolist()})
@@ -65,5 +64,4 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
         ],
         sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and no attack more than "
         f"{percent(float(best_possible(np.array([1.0]))[0]))}; at ε = 1,000 {percent(float(seen[-1]))}.",
-        height=260,
     )  # fmt: skip

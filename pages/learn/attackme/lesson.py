@@ -8,21 +8,8 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.experiments.limits import typed_bits
 from pages.charts.words import percent
+from pages.learn import kit
 from pages.learn.attackme import figure
-from pages.learn.kit import (
-    SIMULATED,
-    Lesson,
-    break_it,
-    draws_seed,
-    guess_number,
-    intro,
-    more,
-    picture,
-    pictures,
-    stop,
-    told,
-    why,
-)
 from pages.shell.controls import choice, stops
 from pages.shell.session import with_progress
 
@@ -37,7 +24,7 @@ VIEWS = ("What the attacker says of you", "How much noise stops it")
 
 def lesson() -> None:
     """Sixteen answers, the question, what the attacker finds, and how much noise would stop it."""
-    intro(
+    kit.intro(
         f"Sixteen people answer a question. Published are only **counts**: of {typed_bits.GROUPS} random groups, how "
         "many say yes; no name, no single answer. Is that anonymous?"
     )
@@ -50,11 +37,15 @@ def lesson() -> None:
         persist_state="session",
     )
     bits = np.isin(PEOPLE, chosen)
-    noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"
+    place = st.container()
     epsilon = stops("Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon")
-    with more():
-        drawn = draws_seed()
-    guess = guess_number(
+    if st.session_state.setdefault("attack-me-before", epsilon) != epsilon:  # whoever moves ε wants to see it work
+        kit.use({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
+    with place:
+        noisy = choice("The counts are", {"exact": "exact", "noisy": "private"}, key="attack-me-counts") == "noisy"
+    with kit.more():
+        drawn = kit.draws_seed()
+    guess = kit.guess_number(
         "attack-me",
         f"{typed_bits.GROUPS} exact counts of random groups among 16 people. How many of the 16 answers can somebody "
         "who sees nothing else work out?",
@@ -67,12 +58,12 @@ def lesson() -> None:
     found = typed_bits.attack(bits, epsilon=loss, seed=drawn)
     with_noise = f"noise at ε = {exactly(epsilon)}" if noisy else "exact counts"
     badge = f"true: typed by you · simulated, preview sampler, seed {drawn}"
-    told(
+    kit.told(
         f"With {with_noise}, least squares finds **{round(found.share * 16)} of 16** answers; you guessed {guess}. "
-        f"{SIMULATED}"
+        f"{kit.SIMULATED}"
     )
-    if pictures("attack-me", *VIEWS) == VIEWS[0]:
-        picture(figure.bits(truth=bits, found=found), key="attackme_bits", badge=badge)
+    if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
+        kit.picture(figure.bits(truth=bits, found=found), key="attackme_bits", badge=badge)
     else:
         shares = with_progress(
             f"limits-attack-me|{bits.tolist()}|{drawn}",
@@ -80,10 +71,10 @@ def lesson() -> None:
             label="Attacking 3,600 times.",
         )
         shown = figure.over_epsilon(shares=shares, epsilon=loss, guess=guess / 16)
-        picture(shown, key="attackme_epsilon", badge=badge)
+        kit.picture(shown, key="attackme_epsilon", badge=badge)
     first = " + ".join(f"x_{{{person}}}" for person in typed_bits.told(found, 0))
     best = float(typed_bits.best_possible(np.array([epsilon]))[0])
-    why(
+    kit.why(
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
         f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
@@ -93,16 +84,18 @@ def lesson() -> None:
         "the answers on average. Exact counts promise nothing.",
     )
     if noisy:
-        break_it(
+        kit.break_it(
             "With so large an ε the counts are as good as exact.",
             "ε = 1,000",
-            {"attack-me-epsilon": stop(1000), "attack-me-picture": VIEWS[1]},
+            {"attack-me-epsilon": kit.stop(1000), "attack-me-picture": VIEWS[1]},
         )
     else:
-        break_it("Private counts: the same attack guesses.", "Make the counts private", {"attack-me-counts": "noisy"})
+        kit.break_it(
+            "Private counts: the same attack guesses.", "Make the counts private", {"attack-me-counts": "noisy"}
+        )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="attack-me",
     question="Attack me: do group counts hide your answers?",
     group="Attacks",

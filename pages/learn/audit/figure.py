@@ -43,7 +43,6 @@ def loss(found: Audit | None, *, epsilon: float) -> Picture:
         ],
         sentence="" if found is None else f"{found.sentence} Each dot is a look at runs of its own, which together are "
         f"wrong with chance {percent(found.failure)} at most.",
-        height=300,
     )  # fmt: skip
 
 
@@ -66,7 +65,6 @@ def scores(found: Audit | None) -> Picture:
         y=Axis(title="share of runs", low=0, high=top, form=".0%"),
         marks=[*marks, *([] if look is None else [Rule(role="ink", x=look.event.cut, label="cut")])],
         sentence="" if look is None else _counted(look.event.upward, look.hits, look.counted, look.more, look.fewer),
-        height=300,
     )
     table = {"score from": edges[:-1].tolist(), "to": edges[1:].tolist()}
     return replace(picture, table=table | {"A": shares[0].tolist(), "B": shares[1].tolist()})

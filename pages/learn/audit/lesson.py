@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Guarantee, exactly
+from dpcore.core import Entry, Guarantee, ParameterError, exactly
 from dpcore.experiments.audit.sampled import LOOKS, Audit, Draw, audit
 from dpcore.experiments.audit.settings import QUESTIONS, exactly_on_two_rows, setting
 from dpcore.experiments.audit.suspects import EPSILON, SUSPECTS
 from dpcore.mechanisms import catalogue
 from pages.charts.words import significant
+from pages.learn import kit
 from pages.learn.audit import figure
-from pages.learn.kit import (
-    SIMULATED,
-    Lesson,
-    break_it,
-    draws_seed,
-    guess_answer,
-    intro,
-    more,
-    picture,
-    pictures,
-    revealed,
-    told,
-    why,
-)
 from pages.shell.controls import choice, control, neighbours, stops, whole
 from pages.shell.present import on_stage
 from pages.shell.session import with_progress
@@ -53,7 +41,7 @@ def lesson() -> None:
 
 def _line_up() -> None:
     """Catch the cheat."""
-    intro(
+    kit.intro(
         "Fourteen programs claim ε = 1, and most of them lie. You see what each publishes, never its code: run it on "
         "two data sets that differ in one person, and count."
     )
@@ -61,15 +49,15 @@ def _line_up() -> None:
         number = whole("Program", 1, len(SUSPECTS), 1, key="audit-number")
     suspect = SUSPECTS[LINE_UP[number - 1]]
     guess = _guess(f"Program {number} publishes {suspect.publishes}. Does it keep ε = 1?")
-    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=more(), at_least=AT_LEAST)
+    found = _audited(suspect.draw, epsilon=EPSILON, delta=0.0, about=suspect.key, place=kit.more(), at_least=AT_LEAST)
     if found is not None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
         judged = "so it is" if guess == truth else "not so"
-        told(f"**{found.sentence}** {SIMULATED}\n\n{verdict} “{ANSWERS[guess]}”: {judged}.")
+        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict} “{ANSWERS[guess]}”: {judged}.")
     _pictures(found, epsilon=EPSILON)
     _theorem()
-    break_it(
+    kit.break_it(
         "A promise for data drawn at random (γ) is none for data that somebody chose.",
         "Audit the sparse histogram",
         {"audit-of": "sparse_histogram", "audit-picture": VIEWS[0]},
@@ -78,27 +66,31 @@ def _line_up() -> None:
 
 def _own(entry: Entry) -> None:
     """A mechanism of the catalogue at the reader's settings, on small data that everybody may see."""
-    intro(
+    kit.intro(
         f"**{entry.title}** at your settings, on forty made-up rows and their neighbour"
         + (f", the first {QUESTIONS} questions of a conversation" if entry.mechanism.releases == "conversation" else "")
         + ". An audit can refute its claim; only a proof can keep it."
     )
-    place = more()
+    place = kit.more()
     with place:
         values = {name: control(entry, name, parameter) for name, parameter in entry.controls().items()}
         relation = neighbours()
     mechanism = entry.make(**values)
-    tried = setting(entry, mechanism, relation)
+    try:
+        tried = setting(entry, mechanism, relation)
+    except ParameterError as problem:
+        st.error(f"On these forty rows: {problem}")
+        return
     claim = tried.guarantee
     _guess(f"It claims {claim.sentence()}. Does it keep this as differential privacy, for all data?")
     about = f"{entry.key}|{values}|{relation}"
     found = _audited(tried.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
     if found is not None:
         besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
-        told(f"**{found.sentence}** {SIMULATED}\n\n{besides}")
+        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{besides}")
     _pictures(found, epsilon=claim.epsilon)
     _theorem()
-    break_it("Twelve programs that lie.", "Catch the cheat", {"audit-of": CHEAT})
+    kit.break_it("Twelve programs that lie.", "Catch the cheat", {"audit-of": CHEAT})
 
 
 def _besides(claim: Guarantee, exact: float | None) -> str:
@@ -116,7 +108,7 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
 
 def _guess(question: str) -> str:
     """Ask; what the reader says is a key of ANSWERS."""
-    return guess_answer("audit", question, label="Your guess", answers=ANSWERS)
+    return kit.guess_answer("audit", question, label="Your guess", answers=ANSWERS)
 
 
 def _audited(
@@ -125,8 +117,8 @@ def _audited(
     """The audit, run when the reader asks to see; None before."""
     with place:
         most = stops("Runs of the largest look", LOOKS[2:], 100_000, key="audit-runs")
-        drawn = draws_seed()
-    if not revealed():
+        drawn = kit.draws_seed()
+    if not kit.revealed():
         return None
     looks = tuple(look for look in LOOKS if look <= most)
     return with_progress(
@@ -141,15 +133,15 @@ def _audited(
 def _pictures(found: Audit | None, *, epsilon: float) -> None:
     """One of the two, or its axes."""
     badge = "simulated: runs by the preview sampler"
-    if pictures("audit", *VIEWS) == VIEWS[0]:
-        picture(figure.loss(found, epsilon=epsilon), key="audit_loss", badge=badge)
+    if kit.pictures("audit", *VIEWS) == VIEWS[0]:
+        kit.picture(figure.loss(found, epsilon=epsilon), key="audit_loss", badge=badge)
     else:
-        picture(figure.scores(found), key="audit_scores", badge=badge)
+        kit.picture(figure.scores(found), key="audit_scores", badge=badge)
 
 
 def _theorem() -> None:
     """What one event shows."""
-    why(
+    kit.why(
         r"p\le e^{\varepsilon}q+\delta\ \Rightarrow\ \varepsilon\ge\ln\frac{\underline{p}-\delta}{\overline{q}}",
         "A quarter of the runs orders the outcomes by how much likelier one data set makes them, a quarter picks the "
         "cut, and half is counted: whoever counts had no say in what is counted.",
@@ -162,10 +154,10 @@ def _theorem() -> None:
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="audit",
     question="Does it keep its promise? Catch the cheat",
-    group="Attacks",
+    group="What is promised",
     minutes=8,
     needs="what an ε means",
     asks=(

@@ -149,5 +149,4 @@ def worst_errors(worth: Worth, *, dimension: int) -> Picture:
             *curves(rows, known),
         ],
         sentence=f"{least} {most} Between the two nothing is settled here.",
-        height=320,
     )

@@ -15,22 +15,11 @@ from dpcore.limits.attacks import worth
 from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
+from pages.learn import kit
 from pages.learn.dimension import figure
-from pages.learn.kit import (
-    THEORY,
-    Lesson,
-    break_it,
-    epsilon,
-    guess_number,
-    intro,
-    picture,
-    pictures,
-    revealed,
-    told,
-    why,
-)
 from pages.shell.controls import choice, stops, whole
 from pages.shell.doors import is_public_demo
+from pages.shell.present import backstage, on_stage
 from pages.shell.session import with_progress
 
 OWN = "own"
@@ -70,7 +59,7 @@ VIEWS = ("The class, and what it shatters", "What it costs and buys")
 
 def lesson() -> None:
     """Controls, the question, the matrix with its shattered set, what it is worth."""
-    intro(
+    kit.intro(
         "Points are **shattered** if, for every subset of them, some question takes exactly that subset. The most "
         "points that a class shatters is its **dimension**: how much it can ask, and give away."
     )
@@ -90,11 +79,12 @@ def lesson() -> None:
         if weighed
         else None
     )
-    loss = epsilon("dimension", default=0.1)
+    with backstage():
+        loss = kit.epsilon("dimension", default=0.1)
     if asked is None:
         return
     questions, points = asked.weights.shape
-    guess = guess_number(
+    guess = kit.guess_number(
         "dimension",
         f"The class {asked.title} has {questions:,} questions here, on {points} points. How many points can it "
         "shatter?",
@@ -107,7 +97,9 @@ def lesson() -> None:
         f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
     )
     right_guess = found.at_least <= guess <= found.at_most
-    told(f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {found.sentence()} {THEORY}")
+    kit.told(
+        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {found.sentence()} {kit.THEORY}"
+    )
     both = worth_by_rows(
         weights=asked.weights,
         found=found,
@@ -116,31 +108,32 @@ def lesson() -> None:
         neighbours=Neighbours.REPLACE_ONE,
         beta=BETA,
     )
-    if pictures("dimension", *VIEWS) == VIEWS[0]:
-        picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
+    if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
+        kit.picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
     else:
-        picture(
+        kit.picture(
             figure.worst_errors(both, dimension=found.at_most),
             key="dimension_worth",
             badge=f"exact theory · ε = {exactly(loss)} · β = {BETA:g} · rows replaced",
         )
     bound = worth.hidden_half(found, scale=scale, repeats=1, epsilon=loss, neighbours=Neighbours.REPLACE_ONE, beta=BETA)
-    why(
+    kit.why(
         r"2^d\le|C|\le\sum_{i\le d}\binom{|U|}{i}",
-        *([_told(asked, found, scale)] if revealed() else []),
-        *([f"{bound.statement} {THEORY}"] if bound is not None else []),
+        *([_told(asked, found, scale)] if kit.revealed() else []),
+        *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
         says="d points need as many questions as they have subsets; and with d small a class has few questions.",
     )
-    break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
+    kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
 
 
 def _named(key: str) -> Asked:
     """A class by name, at a size."""
     named = CLASSES[key]
     most = min(LARGEST, named.largest)
-    size = whole(named.size.capitalize(), 1, most, min(5, most), key=f"dimension-{key}")
+    with on_stage("slider"):
+        size = whole(named.size.capitalize(), 1, most, min(4, most), key=f"dimension-{key}")
     return Asked(
         title=f"“{named.title}”",
         weights=named.example(size).astype(np.float64),
@@ -207,7 +200,7 @@ def _told(asked: Asked, found: Shattering, scale: float | None) -> str:
     return f"{text}."
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="dimension",
     question="How much can a class of questions ask?",
     group="Limits",

@@ -56,7 +56,6 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
         caption=f"Orange: directions with the margin, and what is promised of them (you guessed {percent(guess)}).",
         sentence=f"At ε = {exactly(epsilon)} a release of {seen.counts} counts is {said}{beyond}. Promised of the "
         f"former, but for a chance of {BETA:g}: {percent(seen.bound)}. You guessed {percent(guess)}.",
-        height=330,
     )
 
 
@@ -89,5 +88,4 @@ def moved(*, seen: Distortions) -> Picture:
         f"{significant(float(seen.products[seen.dimensions.index(seen.before)].max()))} at T = {seen.before}, in "
         f"{percent(1 - 2 * seen.chance)} of the matrices; the theorem says nothing below T = {starts}. At T = {last:,} "
         f"it promises {significant(float(claimed[-1]))}, and {significant(float(seen.products[-1].max()))} is seen.",
-        height=330,
     )

@@ -8,24 +8,8 @@ from dpcore.core import exactly
 from dpcore.experiments.limits.directions import BETA, TRIALS, distortions, every_direction
 from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, significant
+from pages.learn import kit
 from pages.learn.directions import figure
-from pages.learn.kit import (
-    SIMULATED,
-    SYSTEMS,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_stop,
-    intro,
-    more,
-    picture,
-    pictures,
-    stop,
-    told,
-    why,
-)
 from pages.shell.controls import stops
 from pages.shell.session import remembered
 
@@ -36,33 +20,33 @@ CHANCE = 0.05
 
 def lesson() -> None:
     """Controls, the question, the errors of every direction, or the distortions of projections."""
-    intro(
+    kit.intro(
         "Rows are arrows of length 1. A question is a direction: how many rows point to its side? There are infinitely "
         "many, and **one** release of a few noisy counts answers them all."
     )
-    loss = epsilon("directions", default=1.0)
+    loss = kit.epsilon("directions", default=1.0)
     gap = stops("Margin of the two clouds", (0, 0.1, 0.3, 0.5, 0.7, 0.9), 0.7, key="directions-gap")
-    with more():
+    with kit.more():
         measured = int(stops("Directions measured", (2, 4, 8, 16, 32, 64), 4, key="directions-measured"))
         n = int(stops("Rows n", (1000, 3000, 10_000, 30_000), 10_000, key="directions-rows"))
-        drawn = draws_seed()
-    guess = guess_stop(
+        drawn = kit.draws_seed()
+    guess = kit.guess_stop(
         "directions",
-        f"{n:,} rows in two clouds, ε = {exactly(loss)}, {measured} directions measured. Take the directions to which "
-        "no row lies nearly at a right angle: how far off is the worst answer, in percent of the rows?",
-        label="Your guess, percent",
+        f"{n:,} rows in two clouds, ε = {exactly(loss)}, {measured} directions measured. A direction has a "
+        "margin if no row is nearly at a right angle to it. Where there is one, how far off is the worst answer?",
+        label="Your guess, percent of the rows",
         options=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20),
         default=5,
     )
-    chosen = pictures("directions", *VIEWS)
+    chosen = kit.pictures("directions", *VIEWS)
     if chosen == VIEWS[0]:
         _every(n=n, gap=gap, measured=measured, loss=loss, guess=guess, drawn=drawn)
     else:
         _fewer(drawn)
-    break_it(
+    kit.break_it(
         "Let rows lie all around: no direction has a margin, and nothing is promised.",
         "No gap",
-        {"directions-gap": stop(0), "directions-picture": VIEWS[0]},
+        {"directions-gap": kit.stop(0), "directions-picture": VIEWS[0]},
     )
 
 
@@ -72,7 +56,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         f"limits-directions|{n}|{gap}|{measured}|{loss}|{drawn}",
         lambda: every_direction(n=n, gap=gap, directions=measured, epsilon=loss, seed=drawn),
     )
-    picture(
+    kit.picture(
         figure.errors(seen=seen, n=n, epsilon=loss, guess=guess / 100),
         key="directions_errors",
         badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
@@ -83,13 +67,13 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         else "No direction has the margin, and nothing is promised"
     )
     beyond = f"; elsewhere up to **{percent(seen.beyond)}** off" if not math.isnan(seen.beyond) else ""
-    told(f"{promised}{beyond}; you guessed {guess:g}%. {SIMULATED}")
-    why(
+    kit.told(f"{promised}{beyond}; you guessed {guess:g}%. {kit.SIMULATED}")
+    kit.why(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected. {seen.counts} counts share ε; every direction is near one that is measured, and "
         f"only rows within {significant(seen.margin)} of its plane can lie between the two. So a direction y with "
         f"margin γ = {significant(seen.margin)} errs by its noise alone: α = {percent(seen.bound)}, but for a chance "
-        f"of {BETA:g}. {THEORY}",
+        f"of {BETA:g}. {kit.THEORY}",
         "In two dimensions a halfspace is a half-circle, an interval of angles: a release of the angles puts its "
         "points where the rows are and answers every direction, with or without a margin. The workbench draws both.",
         "The paper first projects rows to T dimensions, so that the number of directions measured depends on γ and α "
@@ -104,7 +88,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
 def _fewer(drawn: int) -> None:
     """Random sign matrices on digits."""
     seen = remembered(f"limits-distortions|{drawn}", lambda: distortions(chance=CHANCE, seed=drawn))
-    picture(
+    kit.picture(
         figure.moved(seen=seen),
         key="directions_moved",
         badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
@@ -113,14 +97,14 @@ def _fewer(drawn: int) -> None:
     needed = math.ceil(20 / 0.5**2 * math.log(1 / CHANCE))
     kept = seen.dimensions.index(16)
     moved = significant(float(seen.products[kept].max()))
-    told(
+    kit.told(
         f"16 random dimensions of {seen.before} move some inner product by **{moved}** or more in one matrix "
-        f"of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. {SIMULATED}"
+        f"of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. {kit.SIMULATED}"
     )
-    why(
+    kit.why(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",
         "Two vectors at a time: Theorem 6.3 says it of one vector's length, and an inner product is a difference of two"
-        f" lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. {THEORY}",
+        f" lengths, of x + y and x − y. Here τ = {CHANCE:g} and ς < ½, as the theorem asks. {kit.THEORY}",
         f"The halfspace release needs ς = γ/4. At γ = 0.5, α = 0.1 and d = {seen.before} that is T = "
         f"{paper.dimensions:,}, and the net in so many dimensions has $10^{{{paper.log10_directions:,.0f}}}$ "
         "directions. T does not grow with d: it is worth its price only where d is far larger still.",
@@ -129,10 +113,10 @@ def _fewer(drawn: int) -> None:
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="directions",
     question="Can one release answer every direction?",
-    group=SYSTEMS,
+    group=kit.SYSTEMS,
     minutes=8,
     needs="counting queries; angles between vectors",
     asks=(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Floats
+from dpcore.core import Dataset, Floats, Neighbours
 from dpcore.data.bundled import VECTORS
 from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
@@ -20,6 +20,7 @@ from pages.learn.directions.promise import code, paper, promised
 from pages.learn.directions.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
 from pages.learn.directions.show import show
 from pages.shell.code import show_code
+from pages.shell.controls import audit_this
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import may_show
 from pages.shell.theorem import lead
@@ -65,6 +66,7 @@ def halfspaces() -> None:
         if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
+        audit_this(asked.entry, asked.values, Neighbours.REPLACE_ONE)
         title, trials = "Code", found.release.trials
         show_code(title, key="halfspaces_code_open", write=lambda: code(asked, trials=trials))
     paper(asked)

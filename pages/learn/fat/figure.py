@@ -75,7 +75,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
     return lesson_picture(
         title="The share found, at every scale",
         x=Axis(title="scale γ: half the weight between in and out", low=0, high=0.52),
-        y=Axis(title="share of the half found", high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
             runs("identity, attacked", np.array(scales), shares, role="mechanism:identity"),
             blind(),
@@ -83,7 +83,6 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
         ],
         sentence=f"The attack finds {first} of the secret half at γ = {scales[0]:g} and {last} at γ = {scales[-1]:g}: "
         f"weak weights hide nobody. Bars hold 90% of {shares.shape[1]} runs.",
-        height=240,
     )
 
 
@@ -120,5 +119,4 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
         ],
         sentence=f"At ε = {exactly(epsilon)} the paper's constant says {paper} rows, the corrected one {corrected}, "
         f"and following every step {proved} (for 95% of releases); of {points // 2} rows.",
-        height=320,
     )

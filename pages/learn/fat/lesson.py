@@ -9,31 +9,15 @@ from dpcore.experiments.limits.reconstruction import BETA
 from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.charts.words import percent
+from pages.learn import kit
 from pages.learn.fat import figure
-from pages.learn.kit import (
-    SIMULATED,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_answer,
-    intro,
-    more,
-    picture,
-    pictures,
-    relation,
-    stop,
-    told,
-    why,
-)
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops, whole
 from pages.shell.session import remembered
 
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 ANSWERS = {
-    "blind": "It falls to a blind guess: such weak weights say nothing",
+    "blind": "It falls to a blind guess",
     "less": "It falls somewhat",
     "same": "It stays the same",
 }
@@ -45,22 +29,22 @@ VIEWS = ("How much is found", "One question", "Which errors are forbidden")
 
 def lesson() -> None:
     """Controls, the question, one run, the share by scale, the three constants."""
-    intro(
+    kit.intro(
         "A question may **weigh** people instead of counting them. Suppose that for every half of them some question "
         "weighs that half only a little more: γ above a level, not γ below it. Is an accurate answer still dangerous?"
     )
-    loss = epsilon("fat", default=2.0)
+    loss = kit.epsilon("fat", default=2.0)
     scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
-    with more():
+    with kit.more():
         points = int(stops("People d", (8, 16, 32, 64, 128, 256), 64, key="fat-points"))
         uneven = whole("Levels differ by, in percent of γ", 0, 100, 50, key="fat-uneven")
-        neighbours = relation(
+        neighbours = kit.relation(
             "fat",
             default=Neighbours.ADD_REMOVE_ONE,
             help_text="The paper's constant uses e^ε between data sets that differ in one row gone and one row new.",
         )
-        drawn = draws_seed()
-    guess = guess_answer(
+        drawn = kit.draws_seed()
+    guess = kit.guess_answer(
         "fat",
         f"One release at ε = {exactly(loss)}. First the questions weigh 1 for in and 0 for out (γ = 0.5), then only "
         "0.51 and 0.49 (γ = 0.01). What happens to the share of the secret half that the attacker finds?",
@@ -78,45 +62,49 @@ def lesson() -> None:
         seed=drawn,
     )
     weak, strong = (percent(float(seen.shares[place].mean())) for place in (0, -1))
-    told(
+    kit.told(
         f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. **{weak}** is found at γ = 0.01, "
-        f"**{strong}** at γ = 0.5: the attacker knows the weights and scales them away. {SIMULATED}"
+        f"**{strong}** at γ = 0.5: the attacker knows the weights and scales them away. {kit.SIMULATED}"
     )
     spread = float(np.ptp(seen.levels))
     bound = fat_shattering.error_bound(
         points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
     )
-    why(
+    kit.why(
         r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
         "What shrinks with γ is only the error that gives protection.",
-        f"{bound.statement} {bound.note} {THEORY}",
+        f"{bound.statement} {bound.note} {kit.THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",
-        says="An attacker who reads answers within α finds a half T′ that misses few of the true half T. γ: the scale; "
-        "s: how far the levels lie apart.",
+        says="Answers within α give a half T′ that misses few of the true half T. γ: the scale; s: how far the levels "
+        "lie apart.",
     )
-    break_it("Levels far apart hide a little.", "Levels differ by γ", {"fat-uneven": 100, "fat-scale": stop(0.5)})
-    chosen = pictures("fat", *VIEWS)
+    kit.break_it(
+        "Give people levels of their own: that hides a little.",
+        "Levels differ by γ",
+        {"fat-uneven": 100, "fat-scale": kit.stop(0.5)},
+    )
+    chosen = kit.pictures("fat", *VIEWS)
     if chosen != VIEWS[2]:
         shown = (
             figure.by_scale(scales=SCALES, shares=seen.shares, scale=scale)
             if chosen == VIEWS[0]
             else figure.weights(seen, scale=scale)
         )
-        picture(shown, key="fat_scale" if chosen == VIEWS[0] else "fat_weights", badge=badge)
+        kit.picture(shown, key="fat_scale" if chosen == VIEWS[0] else "fat_weights", badge=badge)
         return
     errors = remembered(
         f"limits-fat|{points}|{scale}|{uneven}|{neighbours}|{drawn}",
         lambda: measured_errors(points=points, levels=seen.levels, scale=scale, neighbours=neighbours, seed=drawn),
     )
     forbidden = unavoidable(epsilon_grid(loss), points=points, scale=scale, spread=spread, neighbours=neighbours)
-    picture(
+    kit.picture(
         figure.errors_by_epsilon(forbidden=forbidden, points=points, epsilon=loss, measured=errors),
         key="fat_constants",
         badge=badge,
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="fat",
     question="Are weak questions safe?",
     group="Attacks",

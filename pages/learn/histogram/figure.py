@@ -54,12 +54,10 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         # Room above the highest curve for the words at ε.
         y=Axis(title="expected total error, of n", log=True, low=floor, high=4 * max(2.0, float(seen.laplace.max()))),
         marks=marks,
-        caption=f"Nobody beats plain noise by more than {ratio} on its worst data (you guessed {guess:g}).",
         sentence=f"At ε = {exactly(epsilon)} the identity histogram's total error is {significant(error)} of n "
         f"({significant(mean)} in {len(measured):,} releases); on its worst data nobody is below {significant(best)}, "
         f"so it is beaten there by {ratio} at the most (you guessed {guess:g}). With only {full} and the weaker random "
         f"promise, where its condition holds, it is {significant(float(seen.spared[at]))}.{exceeds}",
-        height=360,
     )
 
 

@@ -9,22 +9,8 @@ from dpcore.experiments.limits.histogram_risk import total_errors
 from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant
+from pages.learn import kit
 from pages.learn.histogram import figure
-from pages.learn.kit import (
-    SIMULATED,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_stop,
-    intro,
-    more,
-    picture,
-    stop,
-    told,
-    why,
-)
 from pages.learn.pictures import epsilon_grid
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -34,18 +20,18 @@ RELEASES = 200
 
 def lesson() -> None:
     """Controls, the question, the risks against ε."""
-    intro(
+    kit.intro(
         "A histogram is released with noise in every bar. The **total error** is what all bars are off by together, as "
         "a share of n: 0 is perfect, 2 is as wrong as can be. Is there a cleverer way?"
     )
-    loss = epsilon("histogram", default=0.5)
+    loss = kit.epsilon("histogram", default=0.5)
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
-    with more():
+    with kit.more():
         rows = int(stops("Rows n", (50, 100, 500, 1000, 5000, 20_000, 100_000), 1000, key="histogram-rows"))
         held = stops("Bars that hold rows at all", (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024), 8, key="histogram-held")
         occupied = min(int(held), cells)
-        drawn = draws_seed()
-    guess = guess_stop(
+        drawn = kit.draws_seed()
+    guess = kit.guess_stop(
         "histogram",
         f"{rows:,} rows in {cells} bars, ε = {exactly(loss)}. By which factor could the cleverest private method, on "
         "its worst data, beat plain noise in every bar?",
@@ -67,28 +53,30 @@ def lesson() -> None:
         lambda: minimax.risks(cells=cells, occupied=occupied, rows=rows, epsilons=epsilon_grid(loss)),
     )
     measured = errors("identity", full=cells)
-    picture(
+    kit.picture(
         figure.risks(seen=seen, occupied=occupied, epsilon=loss, guess=guess, measured=measured),
         key="histogram_risks",
         badge=f"curves: exact theory · dot: simulated, {RELEASES} releases, preview sampler, seed {drawn}",
     )
     at = int(np.argmin(np.abs(seen.epsilons - loss)))
     error, best = float(seen.identity[at]), float(seen.nobody[at])
-    told(
+    kit.told(
         f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below {significant(best)}: "
         + (f"a factor of **{significant(error / best)}** at most" if best > 0 else "no factor is proved here")
-        + f"; you guessed {guess:g}. {THEORY}"
+        + f"; you guessed {guess:g}. {kit.THEORY}"
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
     projected = errors("projected_histogram", full=occupied)
-    why(
+    kit.why(
         r"\inf_M\sup_D\;\mathbb{E}\,\bigl\lVert\hat h-h\bigr\rVert_1\;\ge\;c\,\frac{k}{\varepsilon n}",
-        f"{bound.statement} {bound.note} {THEORY}",
+        f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
         proved=f"{bound.reference}; their equation 5 for the random-DP histogram.",
         says="k bars, n rows; for some constant c, whatever the ε-private method M, on its worst data D.",
     )
-    break_it("On data with few full bars something helps: see Why.", "One full bar", {"histogram-held": stop(1)})
+    kit.break_it(
+        "On data with few full bars something helps: see Why.", "One full bar", {"histogram-held": kit.stop(1)}
+    )
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
@@ -107,18 +95,18 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
         f"That is about the worst data. Where only {occupied:,} of {cells:,} bars hold rows, two things help. The full "
         "promise stays and the noisy bars are **projected** to the nearest histogram of n rows, which costs nothing: "
         f"total error {significant(float(projected.mean()))} instead of {significant(plain)}, on average over "
-        f"{len(projected)} releases of rows spread evenly over these bars. {SIMULATED} Or the promise is weaker: "
+        f"{len(projected)} releases of rows spread evenly over these bars. {kit.SIMULATED} Or the promise is weaker: "
         "*random* differential privacy protects against data sets that the same population makes, not against all, and "
         f"may leave empty bars alone: {significant(spared)}, before any projection. For {cells:,} bars and {rows:,} "
         + (
-            f"rows it takes a promise that may fail for a share γ = {significant(gamma)} of the data sets. {THEORY}"
+            f"rows it takes a promise that may fail for a share γ = {significant(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
-            else f"rows no such promise is proved: there are too few rows. {THEORY}"
+            else f"rows no such promise is proved: there are too few rows. {kit.THEORY}"
         )
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="histogram",
     question="Is noise in every bar wasteful?",
     group="Limits",

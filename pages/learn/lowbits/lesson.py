@@ -7,22 +7,7 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent
-from pages.learn.kit import (
-    SIMULATED,
-    Lesson,
-    below,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_number,
-    intro,
-    more,
-    picture,
-    revealed,
-    stop,
-    told,
-    why,
-)
+from pages.learn import kit
 from pages.learn.lowbits import figure
 from pages.shell.controls import stops
 from pages.shell.session import with_progress
@@ -30,16 +15,16 @@ from pages.shell.session import with_progress
 
 def lesson() -> None:
     """Controls, the question, the two verdicts, some releases taken apart."""
-    intro(
+    kit.intro(
         "A count is released with textbook noise, `scale * log(uniform)`: private on paper. In a computer the noise is "
         "one of finitely many numbers, and **adding it to another count rounds it differently**."
     )
-    loss = epsilon("low-bits", default=0.5, high=1.0)
+    loss = kit.epsilon("low-bits", default=0.5, high=1.0)
     low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
-    with more():
-        drawn = draws_seed()
+    with kit.more():
+        drawn = kit.draws_seed()
     allowed = float(odds.best_guess(0.5, epsilon=loss))
-    guess = guess_number(
+    guess = kit.guess_number(
         "low-bits",
         f"One release at ε = {exactly(loss)}; whatever the method, privacy allows at most {percent(allowed)} right "
         f"guesses between {low} and {low + 1}. How often does the attacker guess right against textbook noise?",
@@ -54,39 +39,41 @@ def lesson() -> None:
         lambda: low_bits.attack_both(low=low, epsilon=loss, seed=drawn),
         label="Drawing and attacking 20,000 releases.",
     )
-    picture(
+    kit.picture(
         figure.verdicts(naive=found.naive, secure=found.secure, epsilon=loss, guess=guess / 100),
         key="lowbits_verdicts",
         badge=f"simulated: naive noise with seed {drawn}, secure sampler from the system's entropy",
     )
     if found.naive.broken:
-        told(
+        kit.told(
             f"**Broken**: {percent(found.naive.success)} right guesses, where {percent(allowed)} are allowed; at least "
-            f"{percent(found.naive.interval[0])} (exact interval, wrong once in a million times). {SIMULATED}"
+            f"{percent(found.naive.interval[0])} (exact interval, wrong once in a million times). {kit.SIMULATED}"
         )
     else:
-        told("At this count and ε the few lost bits are not enough for a verdict; try smaller counts or a smaller ε.")
-    if revealed():
-        with below():
+        kit.told(
+            "At this count and ε the few lost bits are not enough for a verdict; try smaller counts or a smaller ε."
+        )
+    if kit.revealed():
+        with kit.below():
             _taken_apart(found)
-    why(
+    kit.why(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
         *(
             [
                 f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, "
-                f"whatever ε was. {SIMULATED}"
+                f"whatever ε was. {kit.SIMULATED}"
             ]
-            if revealed()
+            if kit.revealed()
             else []
         ),
         proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
         says="No attacker on an ε-private release tells two neighbouring tables apart more often.",
     )
-    break_it(
+    kit.break_it(
         "Next to a large count fewer bits are lost, and the attack fades; the noise is no better.",
         "Counts 1,000 and 1,001",
-        {"low-bits-count": stop(1000)},
+        {"low-bits-count": kit.stop(1000)},
     )
 
 
@@ -112,7 +99,7 @@ def _taken_apart(found: low_bits.Attacked) -> None:
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="low-bits",
     question="Do the last bits of a noisy number tell on you?",
     group="Attacks",

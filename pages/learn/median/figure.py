@@ -82,11 +82,9 @@ def success(
             Rule(role="ink", x=bits, label="your grid"),
             guessed(x=guess),
         ],
-        caption=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}).",
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right that privacy loss {exactly(epsilon)} leaves is "
         f"{log_chance(float(chances.most[here]))}; {reached}.",
-        height=340,
     )
 
 
@@ -122,7 +120,6 @@ def climb(*, key: str, walk: Walk, bits: float) -> Picture:
         sentence=f"From all rows at 0 to all at v, one row a step: {walk.name} says v with chance {start} at the start "
         f"and {log_chance(float(walk.log_chance[-1]))} at the end. All 2^{bits:,.0f} − 1 other grid points want as "
         "much of the start.",
-        height=280,
     )
 
 
@@ -153,7 +150,6 @@ def factors(*, key: str, walk: Walk) -> Picture:
             Rule(role="theory", y=-walk.epsilon, label="1/e^ε: the least", below=True),
         ],
         sentence=text,
-        height=280,
     )
 
 
@@ -169,7 +165,6 @@ def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
         marks=[_dots(moved, seen, key)],
         sentence=f"Binary search in released {SEARCHES[key][3]} of {2**WALK_BITS:,} cells never heard of medians, and "
         f"still climbs: {start} at the start, {half} half way, {end} at the end (exact 95% intervals).",
-        height=280,
     )
 
 

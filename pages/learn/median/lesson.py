@@ -9,23 +9,7 @@ import numpy as np
 from dpcore.core import exactly
 from dpcore.experiments.limits import medians
 from dpcore.limits.bounds import median
-from pages.learn.kit import (
-    SIMULATED,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_stop,
-    intro,
-    more,
-    picture,
-    pictures,
-    revealed,
-    stop,
-    told,
-    why,
-)
+from pages.learn import kit
 from pages.learn.median import figure
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered
@@ -48,17 +32,17 @@ VIEWS = ("Who finds the median?", "The walk", "Its steps")
 
 def lesson() -> None:
     """Controls, the question, success against bits, and the walk of one mechanism."""
-    intro(
+    kit.intro(
         "A table has n rows, and **all of them hold the same value**: that is the median. Surely a private method can "
         "say so?"
     )
-    loss = epsilon("median", default=0.1)
+    loss = kit.epsilon("median", default=0.1)
     bits = stops("Bits of the grid", BITS, 200, key="median-bits", help_text="2^bits possible values.")
-    with more():
+    with kit.more():
         n = whole("Rows n", 1, 2001, 1001, step=2, key="median-n", help_text="Odd, so that there is one middle row.")
         delta = stops("Slack δ", (1e-12, 1e-9, 1e-6, 1e-4, 1e-2), 1e-6, key="median-delta")
-        drawn = draws_seed()
-    guess = guess_stop(
+        drawn = kit.draws_seed()
+    guess = kit.guess_stop(
         "median",
         f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}. How fine may the grid be before "
         "**every** private method **with δ = 0** is wrong more often than right?",
@@ -66,21 +50,21 @@ def lesson() -> None:
         options=BITS,
         default=1000,
     )
-    chosen = pictures("median", *VIEWS)
+    chosen = kit.pictures("median", *VIEWS)
     if chosen == VIEWS[0]:
         _success(n=n, loss=loss, delta=delta, bits=bits, guess=guess, drawn=drawn)
     else:
         _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
     at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
-    told(
+    kit.told(
         f"On $2^{{{bits:.0f}}}$ values, with δ = 0, nobody has a chance of being right above "
         f"**{typeset(figure.log_chance(float(at.most[0])))}**; the stable median, with δ = {exactly(delta)}, "
-        f"**{typeset(figure.log_chance(float(at.mechanisms['stable'][0])))}**. {THEORY}"
+        f"**{typeset(figure.log_chance(float(at.mechanisms['stable'][0])))}**. {kit.THEORY}"
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
-    why(
+    kit.why(
         r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\Pr[\text{right}]<\tfrac12",
-        f"{bound.statement} {bound.note} {THEORY}",
+        f"{bound.statement} {bound.note} {kit.THEORY}",
         "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
         "little at every step. The walk shows it.",
         "With δ > 0 the wall has a door: the stable median answers only if no "
@@ -89,10 +73,10 @@ def lesson() -> None:
         proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
         says=f"For δ = 0 only. Here the wall is at {median.wall(n=n, epsilon=loss):,.1f} bits."
-        if revealed()
+        if kit.revealed()
         else "For δ = 0 only, b bits of the grid.",
     )
-    break_it("On a short line there is room for everybody.", "Ten bits", {"median-bits": stop(10)})
+    kit.break_it("On a short line there is room for everybody.", "Ten bits", {"median-bits": kit.stop(10)})
 
 
 def typeset(chance: str) -> str:
@@ -107,7 +91,7 @@ def typeset(chance: str) -> str:
 def _success(*, n: int, loss: float, delta: float, bits: float, guess: float, drawn: int) -> None:
     """Who is right, against bits."""
     grid = np.unique(np.append(np.geomspace(1, 10_000, 160), bits))
-    picture(
+    kit.picture(
         figure.success(
             chances=medians.chances(grid, n=n, epsilon=loss, delta=delta),
             n=n,
@@ -136,24 +120,24 @@ def _walk(*, n: int, epsilon: float, delta: float, bits: float, seed: int, steps
             f"limits-walk|{key}|{n}|{epsilon}|{seed}",
             lambda: medians.measured_walk(n=n, epsilon=epsilon, seed=seed, key=key),
         )
-        picture(
+        kit.picture(
             figure.measured_climb(n=n, seen=seen, key=key),
             key="median_measured",
             badge=f"simulated: {medians.TRIALS} releases of each data set, preview sampler, seed {seed}",
         )
-        told(
+        kit.told(
             "Corollary 5.2: a search in an accurate release of intervals always ends at v, so on lines too long for n "
-            f"and ε no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {SIMULATED}"
+            f"and ε no ε-private release is accurate. Drawn on 2^{medians.WALK_BITS} cells. {kit.SIMULATED}"
         )
         return
     walk = medians.exact_walk(chosen, bits=bits, n=n, epsilon=epsilon, delta=delta)
     if steps:
-        picture(figure.factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
+        kit.picture(figure.factors(key=chosen, walk=walk), key="median_steps", badge="exact theory")
     else:
-        picture(figure.climb(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
+        kit.picture(figure.climb(key=chosen, walk=walk, bits=bits), key="median_climb", badge="exact theory")
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="median",
     question="Can a private method find the median?",
     group="Limits",

@@ -32,9 +32,7 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
             Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
             guessed(y=guess),
         ],
-        caption=f"{odds.told(prior=prior, epsilon=epsilon).sentence}",
         sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}.{hole}",
-        height=320,
     )
 
 
@@ -55,5 +53,4 @@ def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:
         ],
         sentence=f"Whoever knows everything else guesses right {percent(before)} of the time without the release, and "
         + (f"at most {percent(allowed)} with it." if allowed > before else "no more often with it."),
-        height=320,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcore.core import exactly
 from dpcore.limits.bounds import odds
 from pages.charts.words import percent
-from pages.learn.kit import THEORY, Lesson, break_it, epsilon, guess_number, intro, picture, pictures, told, why
+from pages.learn import kit
 from pages.learn.odds import figure
 from pages.shell.controls import stops, whole
 
@@ -15,15 +15,15 @@ VIEWS = ("Belief, before and after", "Guessing right")
 
 def lesson() -> None:
     """Controls, the question, belief before and after, chance of guessing right."""
-    intro(
+    kit.intro(
         "Someone knows **everyone else** in the data, and suspects you. They look at what is released. How much surer "
         "can they be?"
     )
-    loss = epsilon("odds", default=1.0)
+    loss = kit.epsilon("odds", default=1.0)
     percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")
     delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2), 0, key="odds-delta")
     prior = percents / 100
-    guess = guess_number(
+    guess = kit.guess_number(
         "odds",
         f"They think it {percents}% likely. How likely can they think it at most, after a release at "
         f"ε = {exactly(loss)}?",
@@ -35,25 +35,25 @@ def lesson() -> None:
     )
     badge = "exact theory: holds for every release and every attacker"
     most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
-    told(f"From {percents}% to at most **{percent(most)}** likely; you guessed {guess}%. {THEORY}")
-    if pictures("odds", *VIEWS) == VIEWS[0]:
+    kit.told(f"From {percents}% to at most **{percent(most)}** likely; you guessed {guess}%. {kit.THEORY}")
+    if kit.pictures("odds", *VIEWS) == VIEWS[0]:
         shown = figure.belief(prior=prior, epsilon=loss, delta=delta, guess=guess / 100)
-        picture(shown, key="odds_belief", badge=badge)
+        kit.picture(shown, key="odds_belief", badge=badge)
     else:
-        picture(figure.guessing(prior=prior, epsilon=loss, delta=delta), key="odds_guess", badge=badge)
-    why(
+        kit.picture(figure.guessing(prior=prior, epsilon=loss, delta=delta), key="odds_guess", badge=badge)
+    kit.why(
         r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
         r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
         "It does **not** say that nothing is learned about people like you, nor that bad odds were good before. The ε "
-        f"of several releases add up, and a person with several rows gets the ε of each. {THEORY}",
+        f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
         proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
         "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
         says="For δ = 0. Their odds are multiplied by at most this factor, whatever else they know.",
     )
-    break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
+    kit.break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="odds",
     question="What does an ε mean to someone who suspects you?",
     group="What is promised",

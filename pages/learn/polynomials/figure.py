@@ -46,11 +46,9 @@ def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
             Rule(role="ink", y=bias, label=f"allowed: {percent(bias)}"),
             guessed(x=guess),
         ],
-        caption=f"Degree {needed} of {found.width} is enough (you guessed {guess}).",
         sentence=f"To be within {percent(bias)} of “any of {found.width} attributes” degree {needed} is enough, and by "
         f"the paper's polynomial {found.needed(bias, printed=True)}; you guessed {guess}. Degree {found.width} is "
         "exact.",
-        height=320,
     )
 
 
@@ -71,7 +69,6 @@ def step(*, polynomial: Polynomial) -> Picture:
         ],
         sentence=f"A row with none of the {width} attributes should count 0 and any other 1: the polynomial of degree "
         f"{polynomial.degree} counts each within {significant(polynomial.gamma)} of that.",
-        height=320,
     )
 
 
@@ -96,5 +93,4 @@ def against_rows(*, found: PredictedErrors, width: int, attributes: int) -> Pict
             Rule(role="quiet", y=NOTHING, label="saying ½ to all"),
         ],
         sentence=f"For questions about {width} of {attributes} attributes, {where}; beyond, noise in every answer has.",
-        height=320,
     )

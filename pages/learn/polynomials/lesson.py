@@ -7,22 +7,10 @@ import numpy as np
 from dpcore.core import exactly
 from dpcore.experiments.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
-from pages.learn.kit import (
-    SYSTEMS,
-    THEORY,
-    Lesson,
-    break_it,
-    epsilon,
-    guess_number,
-    intro,
-    more,
-    picture,
-    pictures,
-    told,
-    why,
-)
+from pages.learn import kit
 from pages.learn.polynomials import figure
 from pages.shell.controls import stops, whole
+from pages.shell.present import backstage, on_stage
 
 VIEWS = ("How far from the step", "The polynomial", "Who needs how many rows")
 MOST_WIDTH = 12
@@ -32,20 +20,21 @@ ROWS = np.unique(np.round(np.geomspace(1e3, 1e10, 57)).astype(np.int64))
 
 def lesson() -> None:
     """Controls, the question, and one of three pictures."""
-    intro(
-        "How many rows have **any** of these k attributes? Among d attributes there are astronomically many such "
-        "questions. But a row's answer depends only on *how many* of the k it has."
+    kit.intro(
+        "How many rows have **any** of these k attributes? There are astronomically many such questions. But a row's "
+        "answer depends only on *how many* of the k it has."
     )
     width = whole("Attributes of a question k", 2, MOST_WIDTH, MOST_WIDTH, key="polynomials-width")
-    bias = stops("Allowed distance γ", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3), 0.1, key="polynomials-bias")
-    with more():
+    with on_stage("slider"):
+        bias = stops("Allowed distance γ", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3), 0.1, key="polynomials-bias")
+    with kit.more(), backstage():
         attributes = whole("Attributes of the data d", MOST_WIDTH, 128, 64, key="polynomials-attributes")
-        loss = epsilon("polynomials", default=1.0)
+        loss = kit.epsilon("polynomials", default=1.0)
         delta = stops("Slack δ", (0, 1e-9, 1e-6, 1e-3), 1e-6, key="polynomials-delta")
-    guess = guess_number(
+    guess = kit.guess_number(
         "polynomials",
-        f"Each row may count as a number within {percent(bias)} of its yes or no. It is a polynomial in how many of "
-        f"the {width} attributes the row has. Of which degree must it be?",
+        f"Each row counts as a number within {percent(bias)} of its yes (1) or no (0): a polynomial in how many of the "
+        f"{width} attributes it has. Of which degree must it be?",
         label="Your guess, a degree",
         low=1,
         high=MOST_WIDTH,
@@ -54,27 +43,27 @@ def lesson() -> None:
     found = degrees(attributes=attributes, width=width)
     needed = found.needed(bias)
     counts = found.counts[needed - 1]
-    chosen = pictures("polynomials", *VIEWS)
+    chosen = kit.pictures("polynomials", *VIEWS)
     if chosen == VIEWS[0]:
-        picture(figure.biases(found=found, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
+        kit.picture(figure.biases(found=found, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
     elif chosen == VIEWS[1]:
-        picture(
+        kit.picture(
             figure.step(polynomial=best_polynomial(width=width, degree=needed)), key="polynomials_step", badge=BADGE
         )
     else:
         seen = predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS)
         shown = figure.against_rows(found=seen, width=width, attributes=attributes)
-        picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
-    told(
+        kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
+    kit.told(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
         f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
-        f"guessed {guess}. {THEORY}"
+        f"guessed {guess}. {kit.THEORY}"
     )
-    why(
+    kit.why(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
         "Averaged over the rows, p of how many of the k attributes a row has is a sum of counts “all of these i”, i up "
         "to t. Give each of those noise once, and every question is answered by adding up. The coefficients grow like "
-        f"d^t, and so does the noise: the last picture says how many rows it takes. {THEORY}",
+        f"d^t, and so does the noise: the last picture says how many rows it takes. {kit.THEORY}",
         "“All of them” and “at least r of them” have polynomials of their own. Where k is small, or rows are very "
         "many, noise in every answer is the better way.",
         proved="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a linear "
@@ -82,17 +71,17 @@ def lesson() -> None:
         says="This degree is enough for a p that is within γ of 0 at s = 0 and of 1 at s = 1, …, k; s is how many of "
         "the k attributes a row has.",
     )
-    break_it(
+    kit.break_it(
         "Ask for almost no distance: the degree grows, and what is saved is gone.",
         "γ = 1%",
         {"polynomials-bias": "0.01", "polynomials-width": 6},
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="polynomials",
-    question="Can few counts answer questions about many attributes?",
-    group=SYSTEMS,
+    question="Can few counts answer very many questions?",
+    group=kit.SYSTEMS,
     minutes=8,
     needs="polynomials; binomial coefficients",
     asks=(

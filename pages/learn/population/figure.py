@@ -51,12 +51,10 @@ def told_apart(*, apart: Separation, net: Floats, n: int, limit: float | None, g
             Rule(role="quiet", x=1.0, label="loss 1"),
             guessed(y=guess, label="your guess, at loss 1"),
         ],
-        caption=f"Told apart in {percent(apart.far)} of all pairs (you guessed {percent(guess)}).",
         sentence=f"Two samples of {n:,} rows from the same population are told apart with a loss of 1 or more in "
         f"{percent(apart.far)} of all pairs (you guessed {percent(guess)}){tends}; one row alone costs "
         f"{rounded_up(apart.epsilon)} at most. The net mechanism tells half of {len(net)} pairs apart with at least "
         f"{significant(float(np.median(net)))}.",
-        height=320,
     )
     table: dict[str, list[str] | list[float]] = {
         "what": [name for name, (reached, _) in losses.items() for _ in reached],
@@ -89,7 +87,6 @@ def needed(*, rows: Sequence[int], epsilons: Sequence[float], beta: float) -> Pi
         sentence=f"To lose less than 1 in all but {percent(beta)} of the pairs of samples, a net mechanism needs an ε "
         f"of at most {significant(float(found[0]))} at n = {rows[0]:,} and {significant(float(found[-1]))} at "
         f"n = {rows[-1]:,}: about {significant(factor)} times 1/√n.",
-        height=320,
     )
 
 

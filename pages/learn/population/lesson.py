@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.core import Floats, ParameterError, exactly
 from dpcore.limits.bounds import distributional, net_samples
 from pages.charts.words import percent, significant
-from pages.learn.kit import SIMULATED, THEORY, Lesson, break_it, guess_number, intro, picture, pictures, stop, told, why
+from pages.learn import kit
 from pages.learn.population import figure
 from pages.shell.controls import stops
 from pages.shell.session import remembered
@@ -25,14 +25,14 @@ BETA = 0.05
 
 def lesson() -> None:
     """Controls, the question, the chance that two samples are told apart."""
-    intro(
+    kit.intro(
         "Two polls ask different people of the **same** population. Surely their private answers look alike? Fold the "
         "number of yeses like a ruler: 0, 1, … up to m − 1, then back to 0. One person moves it by 1 at most."
     )
     losses = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
     loss = stops("Privacy loss ε", losses, 0.1, key="population-epsilon", help_text="The ruler has length 2/ε.")
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
-    guess = guess_number(
+    guess = kit.guess_number(
         "population",
         f"ε = {exactly(loss)} hides every single row. How often are two samples of the same population told apart with "
         f"a loss of **1 or more**{f', {significant(1 / loss)} times ε' if loss < 1 else ''}?",
@@ -44,18 +44,18 @@ def lesson() -> None:
     )
     apart = remembered(f"limits-population|{n}|{loss}", lambda: distributional.separation(n=n, epsilon=loss))
     net = _pairs(n).losses(loss)
-    if pictures("population", *VIEWS) == VIEWS[1]:
+    if kit.pictures("population", *VIEWS) == VIEWS[1]:
         measured = [_pairs(each).most_epsilon(loss=1.0, beta=BETA) for each in ROWS]
-        picture(
+        kit.picture(
             figure.needed(rows=ROWS, epsilons=measured, beta=BETA),
             key="population_needed",
             badge=f"simulated: {PAIRS} pairs of samples each, seed 1",
         )
     else:
         _apart(apart, net, n=n, loss=loss, guess=guess)
-    told(
-        f"The folded count tells **{percent(apart.far)}** of all pairs apart; you guessed {guess}%. {THEORY} The net "
-        f"mechanism loses {significant(float(np.median(net)))} or more in half of them. {SIMULATED}"
+    kit.told(
+        f"The folded count tells **{percent(apart.far)}** of all pairs apart; you guessed {guess}%. {kit.THEORY} The "
+        f"net mechanism has a loss of {significant(float(np.median(net)))} or more in half of them. {kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * apart.modulus:
@@ -64,15 +64,15 @@ def lesson() -> None:
         text = (
             f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
         )
-    why(
+    kit.why(
         r"m=\tfrac2\varepsilon:\quad\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
-        f"{text} {THEORY}",
+        f"{text} {kit.THEORY}",
         distributional_words(apart, net, n=n),
         without_replacement(n),
         proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
         says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not the population.",
     )
-    break_it("Few people, and the ruler is hardly folded.", "Ten rows", {"population-n": stop(10)})
+    kit.break_it("Few people, and the ruler is hardly folded.", "Ten rows", {"population-n": kit.stop(10)})
 
 
 def _pairs(n: int) -> net_samples.NetPairs:
@@ -88,7 +88,7 @@ def _apart(apart: distributional.Separation, net: Floats, *, n: int, loss: float
         limit = distributional.limit_far(loss)
     except ParameterError:
         limit = None
-    picture(
+    kit.picture(
         figure.told_apart(apart=apart, net=net, n=n, limit=limit, guess=guess / 100),
         key="population_apart",
         badge=f"folded count: exact theory · net mechanism: {PAIRS} simulated pairs, seed 1",
@@ -114,13 +114,13 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
         "Differential privacy protects rows. *Distributional* privacy is about the sample: two samples of n distinct "
         "rows, each drawn without replacement from the same population, are to look alike except with chance β over "
         f"the draw. With β below 1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies "
-        f"differential privacy; the reverse does not hold. {broken} {THEORY}\n\nNor do net mechanisms have it at the "
-        f"ε of their differential privacy: at ε = {exactly(apart.epsilon)} the net mechanism for thresholds, with "
+        f"differential privacy; the reverse does not hold. {broken} {kit.THEORY}\n\nNor do net mechanisms have it at "
+        f"the ε of their differential privacy: at ε = {exactly(apart.epsilon)} the net mechanism for thresholds, with "
         f"{NET_POINTS} points, tells two samples of {n:,} of {2 * n:,} people apart with a loss of **at least "
         f"{significant(middle)}** in half of all pairs, {significant(middle / apart.epsilon)} times ε. That grows like "
         f"ε√n, so it takes an ε of about 1/√n = {significant(n**-0.5)} for a useful promise about samples; measured, "
         f"{significant(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most for a loss below 1 in 95% of the pairs. "
-        f"{SIMULATED}"
+        f"{kit.SIMULATED}"
     )
 
 
@@ -130,7 +130,7 @@ def without_replacement(n: int) -> str:
         "Why *without* replacement? Let a mechanism publish the one database D* whenever it is drawn. Among n fair "
         f"coins D* is so rare that this tells two samples apart in {_rare(n)} of all pairs: a promise about samples "
         "does not notice, and differential privacy is lost. Drawn without replacement from D* and one row more, it is "
-        f"{percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². {THEORY}"
+        f"{percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². {kit.THEORY}"
     )
 
 
@@ -139,7 +139,7 @@ def _rare(n: int) -> str:
     return f"about $2^{{{1 - n}}}$" if n > 20 else percent(distributional.giveaway(n=n, replacement=True))
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="population",
     question="Does protecting people protect the population?",
     group="What is promised",

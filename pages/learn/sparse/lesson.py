@@ -17,22 +17,7 @@ from dpcore.experiments.sparse import (
 )
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import percent, significant
-from pages.learn.kit import (
-    SIMULATED,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_stop,
-    intro,
-    more,
-    picture,
-    pictures,
-    stop,
-    told,
-    why,
-)
+from pages.learn import kit
 from pages.learn.sparse import figure
 from pages.learn.sparse.cells import alone, growth_curves
 from pages.learn.sparse.warning import PETS, alone_chances, lone_place
@@ -51,20 +36,20 @@ WIDE = (25, 6400)
 
 def lesson() -> None:
     """Controls, the question, and one of four pictures."""
-    intro(
+    kit.intro(
         "Most cells of this histogram are empty, and a private release must blur them all. **Random differential "
         "privacy** promises nothing for a share γ of the data sets that could have been drawn: what does that buy?"
     )
-    loss = epsilon("random", default=0.1)
+    loss = kit.epsilon("random", default=0.1)
     gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="random-gamma")
-    with more():
+    with kit.more():
         chosen = choice("The histogram", FIGURES, key="random-figure")
         rows = int(stops("Rows n", (500, 1000, 3000, 8000, 30_000), 500, key="random-rows"))
         condition = choice("Empty cells may stay empty by", CONDITIONS, key="random-condition")
-        drawn = draws_seed()
+        drawn = kit.draws_seed()
     histogram = line_example(rows) if chosen == "figure-1" else grid_example(rows)
     cells, full = len(histogram), int((histogram > 0).sum())
-    guess = guess_stop(
+    guess = kit.guess_stop(
         "random",
         f"{rows:,} rows in {full} of {cells} cells, ε = {exactly(loss)}. If empty cells may stay empty, how many times "
         "smaller is the total error?",
@@ -76,26 +61,26 @@ def lesson() -> None:
         f"limits-random|{chosen}|{rows}|{loss}|{gamma}|{condition}|{drawn}",
         lambda: simulate(histogram, epsilon=loss, gamma=gamma, condition=condition, seed=drawn, times=SIMULATIONS),
     )
-    view = pictures("random", *VIEWS)
+    view = kit.pictures("random", *VIEWS)
     _picture(view, histogram, found, loss=loss, gamma=gamma, condition=condition, guess=guess, drawn=drawn)
     private, random = float(found.private_loss.mean()), float(found.random_loss.mean())
     if view == VIEWS[3]:
         shares = alone_chances(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
-        told(
+        kit.told(
             f"One pet of Seattle is alone in zip code {lone_place()}. If it is there, **{percent(float(shares[1, 0]))}"
-            f"** of the releases show it; if not, **{percent(float(shares[1, 1]))}** do. {SIMULATED}"
+            f"** of the releases show it; if not, **{percent(float(shares[1, 1]))}** do. {kit.SIMULATED}"
         )
     else:
         gain = f"**{significant(private / random)}** times less" if found.spared and random else "both are one"
-        told(
+        kit.told(
             f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker "
-            f"one: {gain}; you guessed {guess:g}. {SIMULATED}"
+            f"one: {gain}; you guessed {guess:g}. {kit.SIMULATED}"
         )
     _theorem(view, cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
-    break_it(
+    kit.break_it(
         "Allow hardly any data sets without promise: the condition fails, and both histograms are one.",
         "γ = 1%",
-        {"random-gamma": stop(0.01), "random-picture": VIEWS[0]},
+        {"random-gamma": kit.stop(0.01), "random-picture": VIEWS[0]},
     )
 
 
@@ -113,9 +98,9 @@ def _picture(
     """The one that is looked at."""
     told_badge = f"true: generated · simulated, preview sampler, seed {drawn}"
     if view == VIEWS[0]:
-        picture(figure.losses_guessed(found=found, guess=guess), key="random_losses", badge=told_badge)
+        kit.picture(figure.losses_guessed(found=found, guess=guess), key="random_losses", badge=told_badge)
     elif view == VIEWS[1]:
-        picture(figure.histograms(found=found), key="random_histograms", badge=told_badge)
+        kit.picture(figure.histograms(found=found), key="random_histograms", badge=told_badge)
     elif view == VIEWS[2]:
         cells = len(histogram)
         grown = growth(
@@ -127,10 +112,10 @@ def _picture(
             condition=condition,
             noise=simulated_noise(cells, epsilon=loss, seed=drawn),
         )
-        picture(growth_curves(grown), key="random_growth", badge=f"{told_badge}, even cells")
+        kit.picture(growth_curves(grown), key="random_growth", badge=f"{told_badge}, even cells")
     else:
         shares = alone_chances(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
-        picture(alone(shares), key="random_alone", badge=badge(PETS, seed=drawn))
+        kit.picture(alone(shares), key="random_alone", badge=badge(PETS, seed=drawn))
 
 
 def widened(*, epsilon: float, n: int) -> tuple[float, float]:
@@ -170,17 +155,17 @@ def _theorem(view: str, *, cells: int, rows: int, loss: float, gamma: float, con
         "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
         f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "
         f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: about like log k, "
-        f"{significant(many / few)} times, not {WIDE[1] // WIDE[0]}. {SIMULATED}"
+        f"{significant(many / few)} times, not {WIDE[1] // WIDE[0]}. {kit.SIMULATED}"
     )
-    why(
+    kit.why(
         r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)"
         if view != VIEWS[3]
         else r"\Pr_X\bigl[\,\exists B:\,Q(B|X)>e^{\varepsilon}Q(B|X')\bigr]\le\gamma",
         f"k = {cells} cells, n = {rows:,} rows, both public. One of two given rows is alone in its cell with chance at "
         f"most 2k/n = {significant(min(1.0, paper))} (the paper), or {significant(min(1.0, sharper))} (sharper, the "
-        f"worst population). With γ = {exactly(gamma)} it takes {needed:,} rows. {THEORY}",
+        f"worst population). With γ = {exactly(gamma)} it takes {needed:,} rows. {kit.THEORY}",
         "The paper's figures do not say which cells are full, their ε, the γ, the rows of the second one, nor how ties "
-        f"in the projection are settled: ours are choices. {_figure_1(drawn)} {SIMULATED}",
+        f"in the projection are settled: ours are choices. {_figure_1(drawn)} {kit.SIMULATED}",
         open_question,
         proved="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
@@ -189,7 +174,7 @@ def _theorem(view: str, *, cells: int, rows: int, loss: float, gamma: float, con
     )
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="random",
     question="What if a promise may fail for few data sets?",
     group="What is promised",

@@ -26,7 +26,7 @@ from pages.learn.sparse.cells import growth_curves
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
 from pages.learn.sparse.plan import plan
 from pages.learn.sparse.warning import warning
-from pages.shell.controls import choice, control, seed, stops
+from pages.shell.controls import Value, audit_this, choice, control, seed, stops
 from pages.shell.present import on_stage, presenting
 from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
@@ -85,6 +85,8 @@ def sparse() -> None:
         _condition(chosen.histogram, gamma=gamma, condition=condition)
         found = _histograms(chosen, chosen.histogram, epsilon=epsilon, gamma=gamma, condition=condition, seed=drawn)
         plan(chosen.histogram, found=found, key=chosen.key, epsilon=epsilon, gamma=gamma, condition=condition)
+    told: dict[str, Value] = {"epsilon": epsilon, "gamma": gamma, "condition": condition}
+    audit_this(machine, told, Neighbours.REPLACE_ONE)
     warning(epsilon=epsilon, gamma=gamma, condition=condition, seed=drawn)
 
 

@@ -44,7 +44,6 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
         ],
         sentence=f"One attack: {percent(float(right.mean()))} of {people} secret bits are right after rounding at one "
         f"half (× is wrong){part}.",
-        height=240,
     )
     told = [words[int(bit)] for bit in truth]
     return replace(shown, table={"person": list(range(people)), "is": told, "estimate": estimates.tolist()})
@@ -75,7 +74,6 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
             Rule(role="ink", x=error / root, label=f"±{error}"),
             guessed(y=guess),
         ],
-        caption=f"{percent(found)} of the bits are found on average (you guessed {percent(guess)}).",
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds {percent(found)} of "
         f"the bits (you guessed {percent(guess)}). A private curator cannot promise errors below "
         f"{significant(forced)} people (at the ε and failure chance told below). Bars hold 90% of "

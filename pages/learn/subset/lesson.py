@@ -10,23 +10,10 @@ from dpcore.experiments.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from pages.charts.words import percent
-from pages.learn.kit import (
-    SIMULATED,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_number,
-    intro,
-    more,
-    picture,
-    pictures,
-    told,
-    why,
-)
+from pages.learn import kit
 from pages.learn.subset import figure
 from pages.shell.controls import choice, stops, whole
+from pages.shell.present import backstage, on_stage
 from pages.shell.session import remembered, with_progress
 
 SECRETS = {
@@ -48,21 +35,22 @@ VIEWS = ("More noise", "Fewer questions", "One attack")
 
 def lesson() -> None:
     """Controls, the question, one attack, the share against noise and against questions."""
-    intro(
+    kit.intro(
         "Everyone has one secret bit, which is never published: only **how many in a random group have a 1**, with "
         "some noise. An attacker looks for the bits that fit all these answers best."
     )
-    error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
+    with on_stage("slider"):
+        error = whole("Noise: every answer is off by up to ±", 0, 60, 7, key="subset-noise")
     questions = int(stops("Questions", (50, 100, 200, 500, 1000, 2000), 1000, key="subset-questions"))
-    with more():
+    with kit.more(), backstage():
         people = int(stops("People n", (20, 50, 100, 200, 344, 500), 200, key="subset-people"))
         secret = choice("Secret column", SECRETS, key="subset-secret", default="adult.sex")
         method = choice("Attack", METHODS, key="subset-method")
-        loss = epsilon("subset", default=1.0)
-        drawn = draws_seed()
+        loss = kit.epsilon("subset", default=1.0)
+        drawn = kit.draws_seed()
     truth, words = secret_bits(secret, people=people, seed=drawn)
     people = len(truth)
-    guess = guess_number(
+    guess = kit.guess_number(
         "subset",
         f"{people} people, {questions:,} answers, each off by up to {error} people. What share of the secret bits does "
         "the attack find?",
@@ -88,37 +76,39 @@ def lesson() -> None:
         label="Attacking.",
     )
     usual = float(seen.by_noise[int(np.argmin(np.abs(seen.errors - error)))].mean())
-    told(
-        f"This attack finds **{percent(share)}** of the {people} secret bits, and least squares {percent(usual)} on "
-        f"average; you guessed {guess}%. {SIMULATED}"
+    blind = max(float(truth.mean()), 1 - float(truth.mean()))
+    kit.told(
+        f"One attack finds **{percent(share)}** of the {people} secret bits ("
+        f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average, a blind guess "
+        f"{percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
-    blind = max(float(truth.mean()), 1 - float(truth.mean()))
     noise = figure.by_noise(
         seen=seen, people=people, error=error, forced=bound.value * people, blind=blind, guess=guess / 100
     )
     fewer = figure.by_questions(seen=seen, people=people, asked=questions)
-    chosen = pictures("subset", *VIEWS)
+    chosen = kit.pictures("subset", *VIEWS)
     if chosen == VIEWS[0]:
-        picture(noise, key="subset_noise", badge=f"{badge} · least squares")
+        kit.picture(noise, key="subset_noise", badge=f"{badge} · least squares")
     elif chosen == VIEWS[1]:
-        picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
+        kit.picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
     else:
-        picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
+        kit.picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
     private = remembered(
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
     )
-    why(
+    kit.why(
         r"\#\{\text{wrong bits}\}\le\frac{4mE^2}{s^2}",
-        f"{bound.statement} {THEORY}",
+        f"{bound.statement} {kit.THEORY}",
         f"Enough noise to keep all {questions:,} answers together private at ε = {exactly(loss)} has scale "
-        f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {SIMULATED} Least "
+        f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
         "squares is at its weakest where there are as many questions as people: every error is magnified.",
         proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
-        says="m answers, none off by more than E; s is the smallest singular value of the groups.",
+        says="m answers, none off by more than E; s is the smallest singular value of the matrix of 0 and 1 that says "
+        "who is in which group.",
     )
-    break_it("Noise beyond √n hides the bits.", "±40 people", {"subset-noise": 40})
+    kit.break_it("Noise beyond √n hides the bits.", "±40 people", {"subset-noise": 40})
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
@@ -131,7 +121,7 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
     return rows == 1, (dataset.domain.describe(0), dataset.domain.describe(1))
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="subset",
     question="Can you read a secret out of noisy averages?",
     group="Attacks",

@@ -157,13 +157,10 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
             guessed(y=guess),
             here(epsilon),
         ],
-        caption=f"{percent(float(seen.shares[0, near].mean()))} of the secret half is found (you guessed "
-        f"{percent(guess)}).",
         sentence=f"Near ε = {EPSILONS[near]:g}, attacks on {titles[seen.keys[0]]} find "
         f"{percent(float(seen.shares[0, near].mean()))} of the secret half (you guessed {percent(guess)}); a private "
         f"method lets no attack find more than {percent(walls.at(epsilon)[0])} on average at ε = {exactly(epsilon)}. "
         f"Bars hold 90% of {seen.shares.shape[2]} runs.",
-        height=320,
     )
 
 
@@ -203,5 +200,4 @@ def accuracy(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilon
         ],
         sentence=f"At ε = 1, 95% of {titles[seen.keys[0]]}'s releases err by at most {percent(typical)} on their worst "
         f"subset; no private method can promise less than {percent(walls.at(1.0)[1])}. Each bar ends at the median.",
-        height=320,
     )

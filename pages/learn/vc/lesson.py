@@ -17,23 +17,7 @@ from dpcore.experiments.limits.reconstruction import (
 )
 from dpcore.limits.attacks import vc
 from pages.charts.words import percent
-from pages.learn.kit import (
-    SIMULATED,
-    THEORY,
-    Lesson,
-    break_it,
-    draws_seed,
-    epsilon,
-    guess_number,
-    intro,
-    more,
-    picture,
-    pictures,
-    relation,
-    told,
-    warned,
-    why,
-)
+from pages.learn import kit
 from pages.learn.pictures import epsilon_grid
 from pages.learn.vc import figure
 from pages.shell.controls import choice, stops, whole
@@ -50,16 +34,16 @@ VIEWS = ("How much is found", "One attack", "How accurate it was", "Two worlds")
 
 def lesson() -> None:
     """Controls, the question, one run, many runs, the two worlds."""
-    intro(
+    kit.intro(
         "A secret half of d people is in a table. Counts are released that answer *every* question “how many of this "
         "group are in it?” well. An attacker picks the half to which the release gives most rows."
     )
-    loss = epsilon("vc", default=0.5)
+    loss = kit.epsilon("vc", default=0.5)
     points = int(stops("People d, a secret half of them in the table", POINTS, 64, key="vc-points"))
-    mores = more()
+    mores = kit.more()
     with mores:
         repeats = whole("Rows for each of them", 1, 10, 1, key="vc-repeats")
-        neighbours = relation(
+        neighbours = kit.relation(
             "vc",
             default=Neighbours.REPLACE_ONE,
             help_text="The paper counts a swap as one row gone and one new: e^(2ε) under “add or remove one row”.",
@@ -67,15 +51,15 @@ def lesson() -> None:
         entries = fitting(points, neighbours)
         titles = {key: entry.title for key, entry in entries.items()} | {NOISE_FREE: "No noise at all (not private)"}
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
-        drawn = draws_seed()
+        drawn = kit.draws_seed()
     question = (
         f"What share of the secret half does the attacker find at ε = {exactly(loss)}, on average? A blind guess "
         "finds 50%, exact counts give 100%."
     )
-    guess = guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
+    guess = kit.guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"
     entry = entries.get(chosen)
-    chosen_picture = pictures("vc", *VIEWS)
+    chosen_picture = kit.pictures("vc", *VIEWS)
     everyone = points <= ALL_COMPARED and mores.toggle(
         "Attack every mechanism that fits (up to a minute)", key=in_link("vc-all"), bind="query-params"
     )
@@ -87,22 +71,22 @@ def lesson() -> None:
     )
     forbidden = walls(epsilon_grid(loss), points=points, repeats=repeats, neighbours=neighbours, delta=seen.delta)
     shares = {key: float(seen.shares[place, near(loss)].mean()) for place, key in enumerate(seen.keys)}
-    told(
+    kit.told(
         f"Exact counts give **{percent(shares[NOISE_FREE])}** of the secret back. {titles[chosen]} at "
-        f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {SIMULATED}"
+        f"ε = {EPSILONS[near(loss)]:g}: **{percent(shares[chosen])}**; you guessed {guess}%. {kit.SIMULATED}"
     )
     if chosen_picture == VIEWS[0]:
-        picture(
+        kit.picture(
             figure.recovered(seen=seen, titles=titles, walls=forbidden, epsilon=loss, guess=guess / 100),
             key="vc_recovered",
             badge=badge,
         )
     elif chosen_picture == VIEWS[1]:
         attack = one_attack(entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn)
-        picture(figure.one_run(attack), key="vc_run", badge=badge)
+        kit.picture(figure.one_run(attack), key="vc_run", badge=badge)
     elif chosen_picture == VIEWS[2]:
         n = points * repeats // 2
-        picture(
+        kit.picture(
             figure.accuracy(seen=seen, titles=titles, walls=forbidden, epsilon=loss, n=n),
             key="vc_accuracy",
             badge=badge,
@@ -110,16 +94,16 @@ def lesson() -> None:
     else:
         _worlds(entry, points=points, repeats=repeats, loss=loss, neighbours=neighbours, drawn=drawn, badge=badge)
     bound = vc.error_bound(epsilon=loss, repeats=repeats, neighbours=neighbours, beta=BETA, points=points)
-    why(
+    kit.why(
         r"|T\,\triangle\,T'|\le2d\alpha",
-        f"{bound.statement} {bound.note} {THEORY}",
+        f"{bound.statement} {bound.note} {kit.THEORY}",
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
         f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
         proved=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
         says="Answers within α of the truth give a half T′ that differs from the secret half T in at most 2dα people.",
     )
-    break_it(
-        "ε turns the one into the other: raise it, or give everyone ten rows.",
+    kit.break_it(
+        "A larger ε, or ten rows for each person, and a private release gives nearly all of the secret away too.",
         "ε = 10, ten rows each",
         {"vc-epsilon": 10.0, "vc-repeats": 10, "vc-picture": VIEWS[0]},
     )
@@ -141,13 +125,13 @@ def _worlds(
             entry, points=points, repeats=repeats, epsilon=loss, neighbours=neighbours, seed=drawn, trials=trials
         ),
     )
-    picture(figure.worlds(told=seen, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
+    kit.picture(figure.worlds(told=seen, epsilon=loss, claimed=entry is not None), key="vc_worlds", badge=badge)
     if seen.impossible:
-        warned(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
-    told(f"{trials:,} releases of each world; intervals hold with 95% together. {SIMULATED}")
+        kit.warned(f"This cannot be ε-DP with ε = {exactly(loss)}: the two worlds differ by more than e^ε allows.")
+    kit.told(f"{trials:,} releases of each world; intervals hold with 95% together. {kit.SIMULATED}")
 
 
-LESSON = Lesson(
+LESSON = kit.Lesson(
     key="vc",
     question="What do accurate answers give away?",
     group="Attacks",

@@ -49,6 +49,7 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, s
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert sentences(reopened(page)) == after or lesson == "low-bits"  # its secure draws are never the same
     sound(page)
+    assert len(words := visible_words(page)) <= MOST, f"{len(words)} words on a phone"
 
 
 @pytest.mark.full

@@ -86,12 +86,18 @@ def test_the_library_comes_with_the_page_the_slider_moves_the_error_and_the_link
     assert captions(reopened(page)) == after
 
 
+# What the eye sees: every line, shade and word of the pictures, where they are. A picture that was drawn out of sight
+# and lies above the chart counts for it.
 STATE = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
     ...['data_chart', 'band_chart', 'worst_chart'].map(key => {
-        const plot = document.querySelector(`.st-key-${key} .dpscope-plot`), { xaxis, yaxis } = plot._fullLayout;
-        return [plot.data.map(trace => [trace.x, trace.y, trace.z]), xaxis.range, yaxis.range,
-            plot.layout.annotations.map(words => words.text)];
+        const film = document.querySelector(`.st-key-${key} .dpscope-film`);
+        const seen = film.childElementCount ? film : document.querySelector(`.st-key-${key} .dpscope-plot`);
+        const parts = seen.querySelectorAll('.main-svg :is(path, text, image, use)');
+        return [...parts].filter(part => !part.closest('.hoverlayer, .selectionlayer, defs')).map(part => [
+            part.getAttribute('d'), part.textContent, part.getAttribute('transform'), part.getAttribute('href'),
+            part.getAttribute('x'), part.getAttribute('y'), part.style.fill.replace(/#[^"]*/, '')]);
     })])"""
+COVERED = "() => [...document.querySelectorAll('.dpscope-film')].filter(film => film.childElementCount).length"
 
 
 # What a finger does: the range is somewhere else, says so, and does not rest before the pictures have followed.
@@ -122,10 +128,23 @@ def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_re
     assert page.evaluate(SLIDE, 12), "nobody was asked"
     expect(page.locator(".dpscope-line")).to_have_text(re.compile("^At ε = 0.15, "))
     moving = page.evaluate(STATE)
-    assert moving != opened
+    assert moving != opened and page.evaluate(COVERED) == 3
     settled(page)
-    assert "epsilon=0.15" in page.url
+    assert "epsilon=0.15" in page.url and page.evaluate(COVERED) == 0
     assert page.evaluate(STATE) == moving, "the exact state is the one that was there"
+
+
+@pytest.mark.full
+def test_a_chart_that_was_zoomed_stays_so_while_the_slider_moves(page: Page, server: Server) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    open_live(page, server)
+    band = chart(page, "band_chart").locator(PLOT)
+    drag(page, band, (0.2, 0.2), (0.6, 0.6))
+    zoomed = band.evaluate(RANGE)
+    assert page.evaluate(SLIDE, 12) and page.evaluate(COVERED) == 2
+    assert band.evaluate(RANGE) == zoomed
+    settled(page)
+    assert band.evaluate(RANGE) == zoomed
 
 
 @pytest.mark.full

@@ -16,13 +16,15 @@ from dpcore.experiments.printed.polynomials import (
     literal_epsilon,
     moved,
     polynomial_table,
+    survey,
 )
 from dpcore.experiments.printed.random import printed_gamma, quantile_spreads, random_table, risk_everywhere
 from dpcore.experiments.printed.stability import stability_table
 from dpcore.experiments.printed.synthetic import halfspace_table, interval_table, net_table
+from dpcore.experiments.printed.thresholds import printed_order, threshold
 from dpcore.experiments.printed.weights import fitted_error, weights_table
 from dpcore.limits.bounds.minimax import geometric_risk
-from dpcore.mechanisms.marginals.polynomials import Polynomial
+from dpcore.mechanisms.marginals.polynomials import Polynomial, chebyshev, minimax
 
 
 def numbers(table: PrintedTable, what: str) -> tuple[float | None, float | None]:
@@ -71,6 +73,49 @@ def test_inclusion_and_exclusion_is_right_on_every_row(width: int, least: int) -
     assert inclusion_exclusion(width=width, least=least) == pytest.approx(np.abs(found).sum())
     with pytest.raises(ParameterError):
         inclusion_exclusion(width=width, least=width + 1)
+
+
+@pytest.mark.parametrize(("width", "least", "gamma"), [(8, 1, 0.05), (10, 3, 0.2), (12, 2, 0.3), (40, 2, 0.1)])
+def test_sherstov_s_construction_is_a_polynomial_of_its_degree_within_gamma(
+    width: int, least: int, gamma: float
+) -> None:
+    made = threshold(width=width, least=least, gamma=gamma)
+    values = made.values()
+    assert max(abs(value - (s >= least)) for s, value in enumerate(values)) <= gamma
+    differences = values
+    for _ in range(made.degree):
+        differences = [after - before for before, after in itertools.pairwise(differences)]
+    assert any(differences) and len(set(differences)) == 1  # the next ones are 0
+    if width <= 12:
+        assert minimax(width=width, least=least, degree=made.degree, basis="ones").gamma <= gamma
+    if least == 1:
+        closed = chebyshev(width=width, least=1, degree=made.degree, basis="ones", scaled=False)
+        assert [float(value) for value in values] == pytest.approx(closed.values)
+
+
+@pytest.mark.parametrize("least", [1, 2, 5])
+def test_its_degree_grows_as_the_lemma_says(least: int) -> None:
+    """Like the root of k, times a logarithm: far below interpolation, and never above the order."""
+    widths = (100, 200, 400, 800)
+    degrees = [threshold(width=width, least=least, gamma=0.1).degree for width in widths]
+    orders = [printed_order(width=width, least=least, gamma=0.1) for width in widths]
+    assert all(degree < order for degree, order in zip(degrees, orders, strict=True))
+    assert degrees[-1] / degrees[0] < 1.1 * orders[-1] / orders[0] < 5
+    for bad, gamma in ((0, 0.1), (101, 0.1), (least, 1.0)):
+        with pytest.raises(ParameterError):
+            threshold(width=100, least=bad, gamma=gamma)
+
+
+def test_the_survey_is_the_paper_s_table() -> None:
+    """Only this paper is right on all questions in less time than there are questions, or than there may be rows."""
+    attributes, width, alpha = 64, 8, 0.1
+    *others, ours = survey(attributes=attributes, width=width, alpha=alpha)
+    assert len(others) == 9 and ours.rows == ours.time == pytest.approx(np.log10(64) * np.sqrt(8) * np.log(10))
+    questions = width * math.log10(attributes)
+    assert all(each.time >= questions for each in others if each.right == ours.right) and ours.time < questions
+    assert all(each.time == attributes * math.log10(2) for each in others if each.synthetic)
+    assert sum(each.synthetic for each in others) == 2 and sum("average" in each.right for each in others) == 4
+    assert min(others, key=lambda each: each.rows).rows == pytest.approx(math.log10(6400))
 
 
 def test_known_answers_of_the_papers() -> None:

@@ -45,6 +45,7 @@ def test_persons_cost_what_their_rows_cost() -> None:
     rows = [per_person(PLAN.guarantee(question), 3) for question in QUESTIONS[:2]]
     assert plan.cost.epsilon == pytest.approx(2.25) and plan.cost.delta == pytest.approx(sum(row.delta for row in rows))
     assert plan.cost.delta > 3e-7 and "person" in str(plan.cost)
+    assert [plan.guarantee(question) for question in QUESTIONS[:2]] == rows
 
 
 @pytest.mark.parametrize("person", ["", "name"])
@@ -100,6 +101,12 @@ def change(document: dict[str, Any], path: str, value: Any) -> None:
         ("questions.0.mechanism.key", "rectangles", "does not serve"),
         ("questions.0.mechanism.key", "stable-median", "No mechanism"),
         ("questions.0.mechanism.parameters", {"sigma": 1}, "no parameter"),
+        ("questions.0.ways", 2, "Tables are asked"),
+        ("questions.0.ways", "2", "whole number"),
+        ("questions.0.asks", ["age 3-4"], "Tables are asked"),
+        ("questions.0.asks", "age 3-4", "list of texts"),
+        ("questions.0.queries", "marginal-tables", "Tables are asked"),
+        ("questions.0.mechanism.key", "subsample_larger", "no place in a plan"),
         ("table.type", "Grid", "DeclaredTable"),
         ("table.columns", [], "not declared"),
     ],

@@ -25,12 +25,14 @@ from dpcore.data.sphere import STEP, Halfspaces, Sphere
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
+from dpcore.mechanisms.intervals.boxes import BoxRelease
 from dpcore.mechanisms.marginals.colleges import college_domain, college_students
 from dpcore.mechanisms.marginals.decision_list_release import ListRelease
 from dpcore.mechanisms.marginals.decision_lists import Inputs, fires
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.mechanisms.tables.release import TablesRelease
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
 from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
 
@@ -167,6 +169,37 @@ def tables(entry: Entry, grid: Grid) -> Iterator[Case]:
         )
         for noise in ("gaussian", "laplace") if "noise" in entry.controls() else ("",):
             yield from asked.cases(entry, grid, sizes=(1_000, 20_000), told={"noise": noise, "delta": 1e-6})
+
+
+# Boxes.
+
+
+def box_truth(queries: RangeBoxes, dataset: Dataset) -> Floats:
+    """Shares of the rows, all boxes."""
+    (rows,) = table_truth(Tables(domain=queries.domain, ways=len(queries.domain.names)), dataset).values()
+    shares: Floats = queries.answers(rows[None])[0] / len(dataset.records)
+    return shares
+
+
+def box_errors(release: Release, truth: Floats) -> Floats:
+    """Over all boxes of the batch."""
+    assert isinstance(release, BoxRelease)
+    worst: Floats = np.abs(release.answers() - truth).max(axis=1)
+    return worst
+
+
+def box_data(sizes: tuple[int, ...], rows: int) -> dict[str, NDArray[Any]]:
+    """Columns that lean on the first; and all rows in one cell."""
+    return table_data(sizes, rows) | {"one cell": np.full((rows, len(sizes)), 1)}
+
+
+def boxes(entry: Entry, grid: Grid) -> Iterator[Case]:
+    """Two columns, and three, which promise something to many rows alone."""
+    for sizes, rows in ((6, 5), 50_000), ((4, 3, 2), 1_000_000):
+        queries = RangeBoxes(domain=Attributes.coded({f"a{place}": size for place, size in enumerate(sizes)}))
+        data, truth = partial(box_data, sizes), partial(box_truth, queries)
+        asked = Asked(queries=queries, data=data, truth=truth, errors=box_errors, trials=20)
+        yield from asked.cases(entry, grid, sizes=(1_000, rows), told={"levels": 4})
 
 
 # Decision lists.

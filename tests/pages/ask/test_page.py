@@ -16,6 +16,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.queries.linear import generated
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
 from pages.ask.figures import said
@@ -92,6 +93,28 @@ def test_one_question_then_the_next() -> None:
     assert not again.paid[0]
     assert metrics(app) == ["1", "1 of 20", "0", "ε = 1"]
     assert f"**{100 * again.rows[0] / problem.n:.3g}%**, was near enough" in texts(app)
+
+
+@pytest.mark.parametrize("key", [pytest.param("median", marks=pytest.mark.full), "weights"])
+def test_weighted_sums_are_asked_and_answered(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Roth (2010), Theorem 6: the page's answer is that of the mechanism for the same class and seed."""
+    monkeypatch.setattr(ask_map, "PATIENCE", 0.0)
+    link = {"ask": key, "ask-questions-about": "linear", "ask-weights": "ramps", "data": "penguins.body_mass_g"}
+    app = press(sound(opened(**link)), "ask_one")
+    source = bundled("penguins", "body_mass_g")
+    dataset = source.dataset()
+    queries = generated("ramps", queries=200, domain=dataset.domain, seed=1)
+    problem = Problem(domain=dataset.domain, queries=queries, n=dataset.n)
+    mechanism = entry(key).make(epsilon=1.0, alpha=0.1, updates=20, questions=500)
+    assert isinstance(mechanism, Interactive)
+    answer = mechanism.open(mechanism.prepare(dataset, problem), Preview(1)).ask(0)
+    truth = float(queries.answer(dataset.histogram[None], np.array([0]))[0, 0]) / dataset.n
+    told = f"{100 * float(answer.rows[0]) / dataset.n:.3g}%"
+    assert f"**{told}**" in texts(app) and f"True: {100 * truth:.3g}%" in texts(app) and "query 1" in texts(app)
+    assert len(app.selectbox(key="ask-weights").options) == 4
+    before = app.session_state["talk"]
+    sound(app.selectbox(key="ask-weights").set_value("waves").run())
+    assert app.session_state["talk"] is not before, "other weights are another conversation"
 
 
 @pytest.mark.full

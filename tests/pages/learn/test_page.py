@@ -58,6 +58,7 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     (before,) = drawn(app).values()
     assert "hidden until you have guessed" in before["sentence"] and not before["download"]
     assert all(trace["type"] == "heatmap" for trace in before["data"] if any(trace.get("x") or ()))
+    assert not re.search("mean|measured", str(before["layout"]["annotations"]))
     assert "Guess first" in texts(app) and "you guessed" not in texts(app).lower()
     app.toggle(key=f"{lesson}-shown").set_value(True).run()
     assert not app.exception, [each.message for each in app.exception]

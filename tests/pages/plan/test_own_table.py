@@ -12,6 +12,9 @@ from dpcore.data.domains import Line, Truth
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON as BY_PERSON
+from tests.dpcore.plan import adult
+from tests.dpcore.plan.adult import FILE
+from tests.dpcore.plan.test_visits import ADULT
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
 from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, sound, steward, type_in
 from tests.pages.drawn import drawn
@@ -87,3 +90,41 @@ def test_what_was_read_off_private_rows_is_left_out() -> None:
     planned(app)
     assert app.multiselect[0].options == ["age"]
     assert any("Left out: 1 whose bounds or labels were read off your rows" in each.value for each in app.caption)
+
+
+def test_tables_draws_made_up_rows_with_the_columns_of_ones_own() -> None:
+    app = declared(by_person=False)
+    sound(app.switch_page("marginals/page.py").run())
+    app.segmented_control(key="view").set_value("All tables of k attributes")
+    sound(app.run())
+    app.selectbox(key="tables-of").set_value(OWN_FILE)
+    sound(app.run())
+    picked = next(each for each in app.multiselect if each.label == "Attributes")
+    assert set(picked.options) == {*NUMBERS, *DATES, *LABELS, *ANSWERS} and len(picked.value) == 8
+    picked.set_value(["region", "ward", "smoker"])
+    sound(app.run())
+    chart = drawn(app)["tables_all_chart"]
+    assert "region × ward" in str(chart["data"]) and chart["layout"]["title"]["text"].startswith("true: simulated")
+    shown = everything(app)
+    assert f"{ROWS:,}" not in shown and "p17" not in shown
+    assert "ward" not in str(dict(app.query_params)), "the names of private columns stay out of the link"
+
+
+@pytest.mark.full
+def test_adult_with_all_its_columns_is_planned_as_a_private_table() -> None:
+    """From its upload to a finished plan of six questions, by typing alone; the steward's switch stays off."""
+    app = give(opened(way=OWN), FILE.read_bytes(), name="people.parquet")
+    cells: dict[str, dict[str, Any]] = {
+        name: {"from": str(low), "to": str(high), "bins": bins} for name, (low, high, bins) in adult.NUMBERS.items()
+    }
+    named = {name: {"kind": "category", "labels": "\n".join(told)} for name, told in adult.labels().items()}
+    type_in(app, **cells, **named)
+    app = planned(app)
+    assert set(app.multiselect[0].options) == set(adult.adult())
+    app.session_state["plan_questions"] = {OWN_FILE: ADULT}
+    app.session_state["plan_version"] = 7
+    sound(app.run())
+    assert "6 questions of Your table" in app.header[0].value
+    sentence = drawn(app)["plan_chart"]["sentence"]
+    assert "Tables of 2 of 6 columns" in sentence and "2 lines of age × sex" in sentence
+    assert "48,842" not in everything(app) and not app.session_state["steward_choice"]

@@ -19,6 +19,7 @@ from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
+from pages.plan import jobs
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import chosen
 from pages.plan.view import SNIPPET
@@ -141,7 +142,8 @@ def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     assert chart["layout"]["title"]["text"].startswith("made-up rows")
 
 
-def test_every_mechanism_is_compared_on_demand() -> None:
+def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "AT_ONCE", 60.0)
     app = opened(PAGE, table="penguins")
     assert "plan_frontier_chart" not in drawn(app)
     app.session_state["plan_frontier"] = True
@@ -154,6 +156,13 @@ def test_every_mechanism_is_compared_on_demand() -> None:
     chart = drawn(sound(app.run()))["plan_frontier_chart"]
     fewer = {str(trace.get("name", "")) for trace in chart["data"]}
     assert entry("identity").title in fewer and entry("intervals-printed").title in names - fewer
+    app.session_state["plan_axis"] = "n"
+    charts = drawn(sound(app.run()))
+    assert "plan_frontier_chart" not in charts
+    assert "near n = 316, " in charts["plan_frontier_chart_n"]["sentence"]
+    app.session_state["plan_compared"] = 1
+    app.session_state["plan_axis"] = "ε"
+    assert "Identity histogram" in str(drawn(sound(app.run()))["plan_frontier_chart"]["data"])
 
 
 def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:

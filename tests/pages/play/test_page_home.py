@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +17,10 @@ from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
 from dpcore.experiments.recipe import OPENING
+from pages.charts import live
+from pages.play import kept
 from pages.play.kept import is_everybodys
+from pages.play.live import WANTED
 from pages.play.query import cells_between, drawn_on, edges
 from pages.shell.controls import log_stops, read_target
 from tests import ROOT
@@ -79,30 +84,30 @@ def test_a_link_out_of_range_gets_its_sentence() -> None:
     assert len(app.warning) == 1 and headline(app).startswith("At ε = 1,")
 
 
-def unpacked(value: Any, pool: list[Any]) -> Any:
-    """A value of the pool, as the browser reads it."""
-    if not isinstance(value, dict):
-        return value
-    if "both" in value:
-        first, second = value["both"]
-        return pool[first] | pool[second]
-    if "packed" not in value:
-        return value
-    steps = np.frombuffer(base64.b64decode(value["packed"]), dtype="<u2")
-    found = [None if step == 65_535 else (value["low"] + step) / value["tens"] for step in steps.tolist()]
-    wide = value.get("across")
-    return [found[start : start + wide] for start in range(0, len(found), wide)] if wide else found
+def sent_states(app: AppTest) -> Any:
+    """What the pictures look like at each stop, as the browser reads it; empty where nothing is sent."""
+    deflated = component(app, "live_states").get("deflated")
+    return json.loads(zlib.decompress(base64.b64decode(deflated))) if deflated else {}
+
+
+def asked_for_states(app: AppTest) -> Any:
+    """What a browser is sent that has drawn the page; before, it is sent nothing."""
+    assert component(app, "live_states") == {"asks": True}
+    app.session_state[WANTED] = True
+    return sent_states(sound(app.run()))
 
 
 def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
-    """The picture that follows the finger is the one that is drawn when it rests."""
+    """The picture that follows the finger is the one that is drawn when it rests, by whichever way it came about."""
     app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
-    states, place = component(app, "live_states"), STOPS.index(0.5)
+    alone, states, place = drawn(app), asked_for_states(app), STOPS.index(0.5)
+    kept._parts.clear()
+    assert drawn(sound(app.run())) == alone, "the stop's own report gives the same"
     assert len(STOPS) == 31 and states["texts"]["headline"][place] == headline(app)
     assert {key: len(each) for key, each in states["charts"].items()} == dict.fromkeys(
         ("data_chart", "band_chart", "worst_chart"), len(STOPS)
     )
-    pool = [unpacked(value, states["pool"]) for value in states["pool"]]
+    pool = states["pool"]
     for key, stops in states["charts"].items():
         traces, chart = stops[place]["data"], drawn(app)[key]
         assert len(traces) == len(chart["data"])
@@ -118,15 +123,19 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     assert len(others) == len(STOPS)
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        pytest.param({"mechanism": "net", "bits": "12"}, marks=pytest.mark.full),
-        {"data": "cities.longitude*latitude"},
-    ],
-)
-def test_states_that_take_too_long_or_are_too_large_are_not_sent(link: dict[str, str]) -> None:
-    assert component(started(**link), "live_states") == {}
+@pytest.mark.full
+def test_states_that_take_too_long_are_not_sent() -> None:
+    assert asked_for_states(started(mechanism="net", bits="12")) == {}
+
+
+def test_maps_follow_the_slider_unless_they_are_too_large_to_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    maps = {"data": "clouds", "n": "1000", "trials": "100", "sides": "3"}
+    app = started(**maps)
+    states = asked_for_states(app)
+    assert set(states["charts"]) == {"true_map", "released_map", "band_chart", "worst_chart"}
+    assert {len(each) for each in states["charts"].values()} == {len(STOPS)}
+    monkeypatch.setattr(live, "MOST_BYTES", len(component(app, "live_states")["deflated"]) // 2)
+    assert asked_for_states(started(**maps | {"seed": "2"})) == {}
 
 
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
@@ -140,12 +149,14 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     sound(app.run())
-    states = component(app, "live_states")["charts"]
+    states = sent_states(app)["charts"]
     assert set(states) == set(drawn(app)) == {"promises_chart"}, "theory alone"
     assert "dataset|" not in repr(app.session_state["memory"]), "the file was not even read"
     assert "ask-from" not in [each.key for each in app.number_input]
+    everybodys = {*kept._kept, *kept._parts}
     sound(app.toggle(key="steward_choice").set_value(True).run())
-    assert "data_chart" in component(app, "live_states")["charts"]
+    assert "data_chart" in sent_states(app)["charts"]
+    assert {*kept._kept, *kept._parts} == everybodys, "what is private stays in its session"
 
 
 @pytest.mark.full

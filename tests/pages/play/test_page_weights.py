@@ -107,7 +107,7 @@ def test_fewer_points_than_asked_for_are_told(link: dict[str, str], words: str) 
 
 def test_a_walk_is_not_counted_among_those_that_promise() -> None:
     app = opened(bits="4", mechanism="linear-net")
-    assert "of the 2 mechanisms that promise ε and nothing weaker" in drawn(app)["tradeoff_chart"]["sentence"]
+    assert "of the 3 mechanisms that promise ε and nothing weaker" in drawn(app)["tradeoff_chart"]["sentence"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from dpcore.experiments.audit import exact_delta, neighbouring_pairs
 from dpcore.experiments.measure import finish, measure
 from dpcore.mechanisms.histograms.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.mechanisms.net.databases import candidates
-from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet
+from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet, least_divergence, sampled_resolution
 from dpcore.mechanisms.net.listed import ListedNet, listable_points
 from dpcore.queries.linear import GENERATED, UNITS, LinearQueries, generated
 from dpcore.randomness import GaussianCounts, NoisyCounts
@@ -271,3 +271,34 @@ def test_rows_that_do_not_fit_weigh_nothing_but_count() -> None:
     state = LinearNet(points=2).prepare(dataset, problem)
     best = state.net.candidates.points[state.net.candidates.scores.argmax()]
     assert (best == 2).sum() == 1
+
+
+def test_few_points_are_within_what_is_promised_of_any_data_and_not_within_much_less() -> None:
+    """All classes of two 0/1 queries on three cells, the worst of many data; the divergence by a grid."""
+    for apart in (0.05, 0.4, 0.86):
+        chances = np.linspace(1e-6, 1 - apart, 20_001)
+        other = chances + apart
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tails = np.where(other < 1, (1 - other) * np.log((1 - other) / (1 - chances)), 0.0)
+        least = float((other * np.log(other / chances) + tails).min())
+        assert least_divergence(apart) == pytest.approx(least, rel=1e-4)
+    shares = np.array([p for p in itertools.product(range(25), repeat=3) if sum(p) == 24]) / 24
+    for points in (1, 2, 3):
+        promised, worst = sampled_resolution(2, points), 0.0
+        made = np.array(
+            [np.bincount(each, minlength=3) for each in itertools.combinations_with_replacement(range(3), points)]
+        )
+        for weights in itertools.combinations(itertools.product((0.0, 1.0), repeat=3), 2):
+            far = np.abs((shares[:, None] - made / points) @ np.array(weights).T).max(axis=2).min(axis=1)
+            worst = max(worst, float(far.max()))
+        assert worst <= promised <= math.sqrt(math.log(4) / (2 * points)) and worst > promised / 3
+
+
+@pytest.mark.parametrize("bits", [3, 6, 10])
+@pytest.mark.parametrize("kind", list(GENERATED))
+def test_as_it_opens_it_promises_something(bits: int, kind: str) -> None:
+    domain = Line(bits=bits)
+    problem = Problem(domain=domain, queries=generated(kind, queries=50, domain=domain, seed=1), n=10_000)
+    for neighbours in Neighbours:
+        bound = LinearNet().accuracy(dataclasses.replace(problem, neighbours=neighbours), 0.05)
+        assert bound.value < 0.9

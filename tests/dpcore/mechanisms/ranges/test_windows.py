@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds, entry
 from dpcore.core import Floats, Integers, ParameterError, Queries
+from dpcore.mechanisms.ranges.hierarchy import Hierarchy
 from dpcore.mechanisms.ranges.strategy import (
     Strategy,
     diagonal,
@@ -20,7 +21,7 @@ from dpcore.mechanisms.ranges.strategy import (
     strategy,
     windows,
 )
-from dpcore.mechanisms.ranges.windows import Estimate, Windows, worst_prefix, worst_query
+from dpcore.mechanisms.ranges.windows import Estimate, Measured, Windows, worst_prefix, worst_query
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
 
@@ -56,18 +57,15 @@ def problem_of(cells: int, kind: type[Queries], neighbours: Neighbours, *, n: in
 class Given(Windows):
     """Windows with a strategy of the test's own: on tiny lines the best one has no windows."""
 
-    def solver(self, problem: Problem) -> Estimate:
-        return Estimate(self._plan(problem), spare=problem.domain.size - problem.domain.ordered, known=False)
-
-    def _plan(self, problem: Problem) -> Strategy:
+    def plan(self, problem: Problem) -> Strategy:
         return Strategy(own=self.steps - SHAPES.sum(axis=0), windows=SHAPES.copy(), steps=self.steps)
 
 
 class Unsound(Given):
     """A column that adds up to more than the steps, past the check that strategies have."""
 
-    def _plan(self, problem: Problem) -> Strategy:
-        plan = super()._plan(problem)
+    def plan(self, problem: Problem) -> Strategy:
+        plan = super().plan(problem)
         plan.windows[0, 0] += 4
         return plan
 
@@ -152,7 +150,7 @@ def test_the_estimate_is_least_squares(prefixes: bool, known: bool) -> None:
     assert moved @ rows.T == pytest.approx(noise @ shares.T)
     if known:
         assert moved.sum() == pytest.approx(0)
-    square, largest = worst_query(16, spare=1, prefixes=prefixes, known=known, steps=4096)
+    square, largest = worst_query(plan, spare=1, prefixes=prefixes, known=known)
     assert (square, largest) == pytest.approx((exact.max(), np.abs(shares).max()))
 
 
@@ -228,9 +226,11 @@ def test_more_cells_than_fit_a_full_matrix_have_a_strategy_an_estimate_and_a_pro
 
 @pytest.mark.parametrize("kind", [Thresholds, Intervals])
 @pytest.mark.parametrize("neighbours", Neighbours)
-def test_previews_err_by_the_variance_that_is_told(kind: type[Queries], neighbours: Neighbours) -> None:
+@pytest.mark.parametrize("mechanism", [Windows(epsilon=0.7), Hierarchy(epsilon=0.7, branches=4)])
+def test_previews_err_by_the_variance_that_is_told(
+    mechanism: Measured, kind: type[Queries], neighbours: Neighbours
+) -> None:
     problem = problem_of(64, kind, neighbours, n=600)
-    mechanism = Windows(epsilon=0.7)
     data = dataset_of(problem, np.random.default_rng(5).integers(0, 64, 600))
     release = mechanism.run(mechanism.prepare(data, problem), Preview(seed=6), 4000)
     batch = problem.queries.batch(40)

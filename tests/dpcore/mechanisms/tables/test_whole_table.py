@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, entry
+from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, Secure, entry
 from dpcore.core import BoundKind, Floats, Integers, Problem
 from dpcore.data.attributes import Marginals
 from dpcore.data.dates import Calendar
@@ -22,6 +22,7 @@ from dpcore.mechanisms.tables.counting import count_tables, finished
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable, fitted_rows
+from dpcore.randomness import Sampler
 from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
@@ -60,19 +61,20 @@ def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -
     assert exact_delta(faulty, tiny(neighbours), **told).delta > 1.2 * TINY.delta
 
 
-def test_previews_have_the_exact_law(seed: int) -> None:
-    """30,000 releases by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
+@pytest.mark.parametrize("sampler", ["preview", "secure"])
+def test_releases_have_the_exact_law(sampler: str, seed: int) -> None:
+    """30,000 previews, 8,000 secure ones by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
+    draws, source = (30_000, Preview(seed)) if sampler == "preview" else (8_000, Secure())
     problem, window = tiny(REPLACE), (-3, 3)
     dataset, mechanism = dataset_on(problem, np.array([[0, 1], [1, 1]])), WholeTable(epsilon=8.0, delta=0.05)
     outcomes, chances = Enumerate(window=window).law(mechanism, mechanism.prepare(dataset, problem))
 
-    def drawn(mechanism: WholeTable, seed: int) -> Integers:
-        found = outcomes_of(mechanism, dataset, problem, Clamped(Preview(seed), window), 30_000)
-        return tally_rows(found, outcomes)
+    def drawn(mechanism: WholeTable, source: Sampler, draws: int) -> Integers:
+        return tally_rows(outcomes_of(mechanism, dataset, problem, Clamped(source, window), draws), outcomes)
 
-    assert_law_from(Preview(seed), lambda: drawn(mechanism, seed), chances)
+    assert_law_from(source, lambda: drawn(mechanism, source, draws), chances)
     louder = dataclasses.replace(mechanism, epsilon=CONTROL * mechanism.epsilon)
-    assert_other_law(drawn(louder, seed + 1), chances)
+    assert_other_law(drawn(louder, Preview(seed + 1), 30_000), chances)
 
 
 def prepared(n: int, neighbours: Neighbours, *, seed: int, ways: int = 2) -> tuple[Problem, Integers, Any]:

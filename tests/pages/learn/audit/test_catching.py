@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, catalogue, entry
+from dpcore.core import Entry
 from dpcore.experiments.audit.sampled import LOOKS, Audit, audit
 from dpcore.experiments.audit.settings import QUESTIONS, setting
 from dpcore.experiments.audit.suspects import SUSPECTS
@@ -112,14 +113,18 @@ def test_a_link_audits_what_it_names() -> None:
     assert "ε = 0.5, δ = 1e-8 (add or remove one row)" in texts(app) and not app.warning
 
 
-@pytest.mark.parametrize(
-    "each", [each for each in catalogue() if each.mechanism.releases == "data"], ids=lambda e: e.key
-)
-def test_every_setting_of_play_can_be_linked(each: object) -> None:
-    values = {name: getattr(each.make(), name) for name in each.controls()}  # type: ignore[attr-defined]  # an entry
-    link = audit_link(each, values, Neighbours.REPLACE_ONE)  # type: ignore[arg-type]  # an entry
+@pytest.mark.parametrize("each", catalogue(), ids=lambda each: each.key)
+def test_every_mechanism_of_the_catalogue_can_be_linked(each: Entry) -> None:
+    values = {name: getattr(each.make(), name) for name in each.controls()}
+    link = audit_link(each, values, Neighbours.REPLACE_ONE)
     app = opened(**{name.replace("-", "_"): value for name, value in link.items()})
     assert not app.warning and not app.error and CHEAT not in link.values()
+    assert f"**{each.title}** at your settings" in texts(app)
+
+
+def test_what_has_no_proof_gets_a_sentence() -> None:
+    app = opened(lesson="audit", audit_of="sparse_histogram", neighbours="add or remove one row")
+    assert len(app.error) == 1 and "replacing one of n rows" in app.error[0].value
 
 
 def audited(app: AppTest, label: str) -> dict[str, str]:
@@ -128,11 +133,28 @@ def audited(app: AppTest, label: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(link.query_string.lstrip("?")).items()}
 
 
-@pytest.mark.full
-def test_play_audits_what_is_chosen_there() -> None:
-    app = page("play/page.py", mechanism="gaussian", epsilon="0.5", delta="1e-8", neighbours="add or remove one row")
-    link = audited(app, "Audit this")
-    assert link == audit_link(entry("gaussian"), {"epsilon": 0.5, "delta": 1e-8}, Neighbours.ADD_REMOVE_ONE)
+PLAY: list[tuple[str, dict[str, str]]] = [
+    ("ask/page.py", {"ask": "median"}),
+    ("play/page.py", {"mechanism": "gaussian", "delta": "1e-8", "neighbours": "add or remove one row"}),
+    ("robust/page.py", {"robust": "subsample-groups"}),
+    ("marginals/page.py", {}),
+    ("marginals/page.py", {"view": "All tables of k attributes"}),
+    ("learn/directions/page.py", {}),
+    ("learn/sparse/page.py", {}),
+]
+"""Pages that show a mechanism, with settings in their links."""
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"), [PLAY[0], *(pytest.param(*each, marks=pytest.mark.full) for each in PLAY[1:])]
+)
+def test_a_page_audits_what_is_chosen_there(file: str, settings: dict[str, str]) -> None:
+    link = audited(page(file, epsilon="0.5", **settings), "Audit this")
+    assert link["lesson"] == "audit" and link["epsilon"] == "0.5"
+    if file == "play/page.py":
+        assert link == audit_link(entry("gaussian"), {"epsilon": 0.5, "delta": 1e-8}, Neighbours.ADD_REMOVE_ONE)
+    app = opened(**{name.replace("-", "_"): value for name, value in link.items()})
+    assert f"**{entry(link['audit-of']).title}** at your settings" in texts(app) and not app.warning and not app.error
 
 
 def test_plan_audits_the_mechanism_of_a_question() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.experiments.printed import simulated as run
+from dpcore.experiments.printed.rectangles import rectangle_table
 from pages.charts.picture import Curve, Rule, numbers
 from pages.charts.words import significant
 from pages.learn import simulated
@@ -18,6 +19,7 @@ OTHERS = {
     "polynomials": {"printed_attributes": "16", "printed_width": "4", "printed_rows": "1000", "printed_epsilon": "2"},
     "nets": {"printed_bits": "6", "printed_alpha": "0.2", "printed_epsilon": "2"},
     "intervals": {"printed_bits": "6", "printed_alpha": "0.2", "printed_epsilon": "2"},
+    "rectangles": {"printed_levels": "4", "printed_rows": "1000", "printed_epsilon": "2"},
     "halfspaces": {"printed_dimensions": "3", "printed_margin": "0.2", "printed_alpha": "0.2"},
     "weights": {"printed_points": "16", "printed_scale": "0.5", "printed_epsilon": "5"},
     "stability": {"printed_rows": "1000", "printed_delta": "1e-9", "printed_epsilon": "0.5"},
@@ -36,6 +38,7 @@ def test_every_setting_that_the_page_has_a_name_for_is_passed() -> None:
         "polynomials": {"cube-attributes": "16", "width": "4", "cube-rows": "1000", "epsilon": "2"},
         "nets": {"bits": "6", "epsilon": "2", "beta": "0.05", "queries": "intervals", "net-points": "10"},
         "intervals": {"bits": "6", "alpha": "0.2", "epsilon": "2", "beta": "0.05", "queries": "intervals"},
+        "rectangles": {"data": "clouds", "queries": "rectangles", "rectangles-levels": "4", "epsilon": "2"},
         "halfspaces": {"vector-dimensions": "3", "vector-margin": "0.2", "margin": "0.2", "alpha": "0.2"},
         "weights": {"fat-points": "16", "fat-scale": "0.5", "fat-epsilon": "5"},
         "stability": {"n": "1000", "delta": "1e-9", "epsilon": "0.5"},
@@ -61,6 +64,7 @@ def test_every_system_has_its_table_and_its_settings_can_be_used(system: str, ot
     assert bool(drawn(app)) == (system in ("polynomials", "intervals", "halfspaces"))
     assert not app.warning and not app.error
     table = next(each.value for each in app.markdown if each.value.startswith("| number"))
+    assert any(each.value.startswith("| method") for each in app.markdown) is (system == "polynomials")
     lines = table.split("\n")[2:]
     assert len(lines) >= 3 and all(line.replace("\\|", "").count("|") == 5 for line in lines)
     (use,) = (each.proto for each in app.get("page_link") if each.proto.label == "Use these settings")
@@ -76,6 +80,15 @@ def test_the_numbers_are_those_of_the_settings() -> None:
     app = sound(opened("learn/page.py", lesson="printed", **link))
     table = next(each.value for each in app.markdown if each.value.startswith("| number"))
     assert "| 7,745 | 27,879,391 |" in table and "| order only | 60,800 |" in table
+
+
+def test_a_promise_that_says_nothing_is_said_to_beside_what_is_seen_and_the_rows_it_needs() -> None:
+    table = rectangle_table(levels=4, n=20_000, epsilon=1.0, beta=0.05, seed=1)
+    assert [each.what.split(", ")[-1] for each in table.lines[:2]] == ["2 columns"] * 2 and len(table.lines) == 6
+    for promised, rows, seen in (table.lines[:3], table.lines[3:]):
+        assert promised.holds is not None and rows.holds is not None and seen.holds is not None
+        assert seen.holds < min(1, promised.holds)
+        assert (promised.holds >= 1) == promised.why.startswith("says nothing") == (rows.holds > 20_000)
 
 
 def test_what_is_printed_is_drawn_beside_ours_on_the_right_side() -> None:

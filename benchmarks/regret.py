@@ -1,0 +1,128 @@
+"""Regret: how much more the rule of public numbers errs than the best mechanism for each data set would have.
+
+Every number column of the bundled samples, each relation, prefixes and ranges, ε times rows from a thousand to a
+million where ε is between 0.001 and 10. The error is the root of the mean square over queries drawn at random and over
+releases. Regret is the rule's error over the least of all mechanisms of the catalogue that serve the question with a
+guarantee of ε alone, each at its usual values; also printed beside those of a weaker guarantee (with δ or γ). Where
+rows are added or removed their number is not public: mechanisms are told the number rounded to one digit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore import Dataset, Intervals, Neighbours, ParameterError, Preview, Problem, Thresholds
+from dpcore.core import DataRelease, Floats, Integers, Mechanism, Queries
+from dpcore.data.bundled import bundled
+from dpcore.data.samples import SAMPLES
+from dpcore.experiments.advice import usual
+from dpcore.mechanisms import serving
+
+TIMES_ROWS = (1e3, 1e4, 1e5, 1e6)
+LEAST, MOST = 0.001, 10.0
+TRIALS, QUERIES = 30, 500
+MOST_SECONDS = 10.0
+"""What a mechanism may say that its releases take; nets are slower on most columns, and err more."""
+MEAN_GOAL, WORST_GOAL = 1.15, 1.8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Errors in rows of one setting, by key: of all mechanisms, and which of them have a guarantee of ε alone."""
+
+    name: str
+    chosen: str
+    errors: dict[str, float]
+    pure: frozenset[str]
+
+    def regret(self, *, pure: bool) -> float:
+        """Of the rule."""
+        return self.errors[self.chosen] / min(e for key, e in self.errors.items() if not pure or key in self.pure)
+
+    def best(self) -> str:
+        """Of those with a guarantee of ε alone."""
+        return min(self.pure, key=self.errors.__getitem__)
+
+
+def error(mechanism: Mechanism, data: Dataset, problem: Problem, batch: Integers, truth: Floats) -> float:
+    """Root of the mean square in rows."""
+    release = mechanism.run(mechanism.prepare(data, problem), Preview(1), TRIALS)
+    assert isinstance(release, DataRelease)
+    wrong = release.answer(batch) - truth
+    return float(np.sqrt(np.nanmean(wrong**2))) * problem.n
+
+
+def cell(name: str, data: Dataset, problem: Problem, *, epsilon: float) -> Cell:
+    """One setting."""
+    batch = np.random.default_rng(1).integers(0, problem.queries.count, QUERIES)
+    truth = problem.queries.answer(data.histogram[None, :], batch) / problem.n
+    errors, pure = {}, set()
+    for entry in serving(problem.queries):
+        mechanism = entry.make(epsilon=epsilon)
+        try:
+            guarantee = mechanism.guarantee(problem)
+            before, each = mechanism.preview_seconds(problem)
+            if before + TRIALS * each > MOST_SECONDS:
+                continue
+            errors[entry.key] = error(mechanism, data, problem, batch, truth)
+        except ParameterError:  # not under this relation, or not on so many cells
+            continue
+        if not guarantee.delta and not guarantee.gamma:
+            pure.add(entry.key)
+    return Cell(name=name, chosen=usual(problem, epsilon=epsilon), errors=errors, pure=frozenset(pure))
+
+
+def cells(neighbours: Neighbours, kind: type[Thresholds | Intervals]) -> Iterator[Cell]:
+    """Every column at every privacy loss."""
+    for sample in SAMPLES:
+        for column in sample.columns:
+            if column.kind != "number":
+                continue
+            data = bundled(sample.key, column.column).dataset()
+            queries: Queries = kind(domain=data.domain)
+            public = data.n if neighbours is Neighbours.REPLACE_ONE else int(float(f"{data.n:.0e}"))
+            problem = Problem(domain=data.domain, queries=queries, n=public, neighbours=neighbours)
+            for times in TIMES_ROWS:
+                epsilon = times / data.n
+                if LEAST <= epsilon <= MOST:
+                    name = (
+                        f"{sample.key}.{column.column}, U = {data.domain.ordered:,}, n = {data.n:,}, ε = {epsilon:.3g}"
+                    )
+                    yield cell(name, data, problem, epsilon=epsilon)
+
+
+def told(regrets: Floats) -> str:
+    """Geometric mean and worst."""
+    return f"{math.exp(np.log(regrets).mean()):.3f}, worst {regrets.max():.2f}"
+
+
+def main() -> None:
+    """Print regrets by relation and class, and the worst settings."""
+    started, every = time.perf_counter(), []
+    for neighbours in Neighbours:
+        for kind in (Thresholds, Intervals):
+            found = list(cells(neighbours, kind))
+            every += found
+            what = f"{neighbours}, {kind.key}, {len(found)} settings"
+            print(f"{what}: {told(np.array([each.regret(pure=True) for each in found]))}")
+            for key in ("windows", "tree-windows"):
+                fixed = [each.errors[key] / each.errors[each.best()] for each in found]
+                print(f"  always {key}: {told(np.array(fixed))}")
+            best = Counter(each.best() for each in found).most_common()
+            print(f"  best: {', '.join(f'{key} {count}' for key, count in best)}")
+            weaker = np.array([each.regret(pure=False) for each in found])
+            print(f"  beside those with δ or γ: {told(weaker)}")
+            worst = max(found, key=lambda each: each.regret(pure=True))
+            print(f"  worst: {worst.name}: {worst.chosen}, where {worst.best()} is best", flush=True)
+    regrets = np.array([each.regret(pure=True) for each in every])
+    print(f"all {len(every)}: {told(regrets)} (goals {MEAN_GOAL}, {WORST_GOAL}); {time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""Questions as lines of text: “age 20–34, sex = F” counts the rows for which all of this holds.
+
+A line names columns, each with a range of numbers or dates, a label, or a comparison. Lines about the same columns are
+one question: a table of these columns, in which numbers are cut where a range begins or ends, and nowhere else. A
+line's answer is a sum of the table's cells. A table in CSV, whose first line names columns, says the same: an empty
+field says nothing. Everything here is public.
+
+Where a column's cells are the whole numbers, a range has both its ends; of other numbers the upper end is not in it.
+
+>>> from dpcore.data.declared import DeclaredColumn
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=100, bins=100)),
+...                                DeclaredColumn(name="sex", on=Categories(labels=("F", "M")))))
+>>> conditions("age 20–34, sex = F", table)
+{'age': (20.0, 35.0), 'sex': 'F'}
+>>> read_lines(chr(10).join(["sex,age", "F,20-34", "M,"]), table).lines
+{('age', 'sex'): ('sex F,age 20-34',), ('sex',): ('sex M',)}
+>>> read_lines("agee > 3", table).problems
+('Line 1: no column begins “agee > 3”.',)
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Booleans, ParameterError
+from dpcore.data.attributes import Attributes
+from dpcore.data.dates import Calendar
+from dpcore.data.declared import DeclaredTable
+from dpcore.data.domains import Binned, Categories, Line
+from dpcore.data.readings import Reading
+
+MOST_LINES = 200
+MOST_LETTERS = 400
+"""Of a line."""
+SHOWN = 40
+"""Letters of a line that a sentence repeats."""
+MOST_CELLS = 1 << 14
+"""Of the table that the lines of one question ask of."""
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+RANGE = re.compile(rf"({NUMBER})\s*(?:-|–|—|\.\.|to\b)\s*({NUMBER})")
+COMPARED = re.compile(r"(<=|>=|<|>|≤|≥|==?|is\b|at least\b|at most\b|below\b|above\b)?\s*(.*)", re.DOTALL)
+SIGNS = {"≤": "<=", "≥": ">=", "==": "=", "is": "=", "at least": ">=", "at most": "<=", "below": "<", "above": ">"}
+
+Condition = tuple[float, float] | str
+"""Numbers from one on and below another, or a label."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    """What was read of a text.
+
+    Attributes:
+        lines: for each set of columns, in the table's order, the lines about them.
+        problems: a sentence for each line that says nothing.
+    """
+
+    lines: Mapping[tuple[str, ...], tuple[str, ...]]
+    problems: tuple[str, ...]
+
+
+def read_lines(text: str, table: DeclaredTable) -> Lines:
+    """The lines of a text, or of a CSV whose first line names columns; empty ones are left out."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    problems: list[str] = []
+    names, header, many = [column.name for column in table.used], list[str](), 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        many += 1
+        if many > MOST_LINES + bool(header):
+            problems.append(f"Line {number}: at most {MOST_LINES:,} lines are read.")
+            break
+        try:
+            fields = _fields(line)
+            if many == 1 and len(set(fields)) == len(fields) and set(fields) <= set(names):
+                header = fields
+                continue
+            if header:
+                if len(fields) != len(header):
+                    raise ParameterError(f"it has {len(fields)} fields, the first line {len(header)}.")
+                line = _written([f"{name} {told}" for name, told in zip(header, fields, strict=True) if told])
+            held = conditions(line, table)
+        except ParameterError as problem:
+            problems.append(f"Line {number}: {problem}")
+        else:
+            found.setdefault(tuple(name for name in names if name in held), []).append(line.strip())
+    return Lines(lines={key: tuple(dict.fromkeys(lines)) for key, lines in found.items()}, problems=tuple(problems))
+
+
+def conditions(line: str, table: DeclaredTable) -> dict[str, Condition]:
+    """What a line asks of each column it names; raises ParameterError, in one sentence, where it says nothing."""
+    found: dict[str, Condition] = {}
+    for field in filter(None, _fields(line)):
+        names = sorted((column.name for column in table.used), key=len, reverse=True)
+        name = next((name for name in names if re.match(rf"{re.escape(name)}(?![^\W_])", field)), None)
+        if name is None:
+            raise ParameterError(f"no column begins “{field[:SHOWN]}”.")
+        told, on = field[len(name) :].strip(), table.on(name)
+        now = _range(told, on, name) if isinstance(on, Line) else _label(told, on, name)
+        before = found.get(name, now)
+        if isinstance(now, tuple) and isinstance(before, tuple):
+            now = max(now[0], before[0]), min(now[1], before[1])
+            if not now[0] < now[1]:
+                raise ParameterError(f"no number is left of “{name}”.")
+        elif now != before:
+            raise ParameterError(f"“{name}” has one label only.")
+        found[name] = now
+    if not found:
+        raise ParameterError("it names no column.")
+    return found
+
+
+def cut_at(lines: Sequence[str], columns: Sequence[str], table: DeclaredTable) -> Reading:
+    """How the rows are read that lines about these columns ask of.
+
+    Raises:
+        ParameterError: a line is about other columns, or there are too many cells.
+    """
+    if len(lines) > MOST_LINES:
+        raise ParameterError(f"A question has at most {MOST_LINES:,} lines.")
+    cuts: dict[str, set[float]] = {name: set() for name in columns}
+    for line in lines:
+        held = conditions(line, table)
+        if set(held) != set(columns):
+            raise ParameterError("Every line of a question is about the same columns.")
+        for name, told in held.items():
+            on = table.on(name)
+            if isinstance(told, tuple) and isinstance(on, Line):
+                cuts[name] |= {end for end in told if on.low < end < on.high}
+    reading = table.cut({name: tuple(sorted(places)) for name, places in cuts.items()})
+    if reading.domain.size > MOST_CELLS:
+        raise ParameterError(f"These lines cut {reading.domain.size:,} cells; at most {MOST_CELLS:,} are told apart.")
+    return reading
+
+
+def cells_of(lines: Sequence[str], table: DeclaredTable, domain: Attributes) -> Booleans:
+    """Which cells each line's answer is the sum of, (lines, cells), the last attribute varying fastest."""
+    found = np.ones((len(lines), 1), dtype=np.bool_)
+    held = [conditions(line, table) for line in lines]
+    for name, kind in zip(domain.names, domain.columns, strict=True):
+        inside = np.zeros((len(lines), kind.size), dtype=np.bool_)
+        for place, each in enumerate(held):
+            told = each[name]
+            if isinstance(told, tuple) and isinstance(kind, Binned):
+                edges = kind.edges
+                inside[place, : len(edges) - 1] = (edges[:-1] >= told[0]) & (edges[1:] <= told[1])
+            else:
+                inside[place, kind.labels.index(str(told))] = True
+        found = (found[:, :, None] & inside[:, None, :]).reshape(len(lines), -1)
+    return found
+
+
+def _fields(line: str) -> list[str]:
+    """The fields of a line of CSV."""
+    if len(line) > MOST_LETTERS:
+        raise ParameterError(f"it has more than {MOST_LETTERS} letters.")
+    try:
+        return [field.strip() for field in next(csv.reader([line], skipinitialspace=True, strict=True), [])]
+    except csv.Error:
+        raise ParameterError("its quotation marks do not match.") from None
+
+
+def _written(fields: Sequence[str]) -> str:
+    """Fields as a line of CSV."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow(fields)
+    return buffer.getvalue()
+
+
+def _label(told: str, on: Categories, name: str) -> str:
+    """One of a column's labels."""
+    match = COMPARED.match(told)
+    sign, text = (match[1] or "=", match[2].strip()) if match else ("=", "")
+    for label in (told, text):
+        if label in on.labels and SIGNS.get(sign, sign) == "=":
+            return label
+    alike = [label for label in on.labels if label.casefold() == text.casefold()]
+    if len(alike) != 1 or SIGNS.get(sign, sign) != "=":
+        raise ParameterError(f"“{name}” has no label “{text[:SHOWN]}”.")
+    return alike[0]
+
+
+def _range(told: str, on: Line, name: str) -> tuple[float, float]:
+    """Numbers of a column from one on and below another, within its bounds."""
+    match = COMPARED.match(told)
+    sign, text = (match[1] or "", match[2].strip()) if match else ("", "")
+    low, high = _dates(sign, text, on, name) if isinstance(on, Calendar) else _numbers(sign, text, on, name)
+    low, high = max(low, on.low), min(high, on.high)
+    if not low < high:
+        raise ParameterError(f"no number of “{name}” lies there, which is declared from {on.low:g} to {on.high:g}.")
+    return low, high
+
+
+def _numbers(sign: str, text: str, on: Line, name: str) -> tuple[float, float]:
+    """As written: a range, a comparison, or one whole number."""
+    step = 1.0 if on.width == 1 and float(on.low).is_integer() else 0.0
+    sign = SIGNS.get(sign, sign)
+    if sign in ("", "=") and (ends := RANGE.fullmatch(text)):
+        first, last = float(ends[1]), float(ends[2])
+        if first > last:
+            raise ParameterError(f"the range of “{name}” ends before it begins.")
+        return first, last + step
+    if not re.fullmatch(NUMBER, text) or (sign in ("", "=") and not step):
+        raise ParameterError(f"“{name}” needs a range such as 20 – 34, or < 20.")
+    number = float(text)
+    return {
+        "<": (-math.inf, number),
+        "<=": (-math.inf, number + step),
+        ">": (number + step, math.inf),
+        ">=": (number, math.inf),
+    }.get(sign, (number, number + step))
+
+
+def _dates(sign: str, text: str, on: Calendar, name: str) -> tuple[float, float]:
+    """The same of dates: a range's ends are units, or days, and both are in it."""
+    sign = SIGNS.get(sign, sign)
+    ranges = {"": text, "=": text, ">=": f"{text} to {on.last}", "<=": f"{on.first} to {text}"}
+    for told in (ranges.get(sign, ""), f"{text} to {text}" if sign in ("", "=") else ""):
+        try:
+            first, last = on.cells_of(told)
+        except ParameterError:
+            continue
+        return on.low + first, on.low + last + 1
+    raise ParameterError(f"“{name}” needs dates such as {on.first} to {on.last}.")

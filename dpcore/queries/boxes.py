@@ -1,0 +1,89 @@
+"""Boxes: how many rows lie in a range of each of a few columns at once? A stated batch, on evenly spread places."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from dpcore.core import Domain, Floats, Integers, ParameterError, Queries
+from dpcore.data.attributes import Attributes
+
+MOST_COLUMNS = 3
+MOST_MARKS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeBoxes(Queries):
+    """How many rows lie between two places of each column? One query for each choice of ranges.
+
+    A column's labels are taken in their order, so it should be cut into ranges of numbers or dates. Ranges begin and
+    end at ``marks`` + 1 evenly spread places, both ends of the column among them; the last column varies fastest. Rows
+    that fit no label lie in no box.
+
+    Attributes:
+        marks: stretches of a column between neighbouring places, at most.
+    """
+
+    key: ClassVar[str] = "boxes"
+    title: ClassVar[str] = "Boxes: how many in a range of each column?"
+    one: ClassVar[str] = "box"
+    domains: ClassVar[tuple[type[Domain], ...]] = (Attributes,)
+    domain: Attributes
+    marks: int = 8
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.domain.columns) <= MOST_COLUMNS:
+            raise ParameterError(f"Boxes lie on 1 to {MOST_COLUMNS} columns, got {len(self.domain.columns)}.")
+        if not 1 <= self.marks <= MOST_MARKS:
+            raise ParameterError(f"A column is marked at 1 to {MOST_MARKS} places, got {self.marks}.")
+
+    @cached_property
+    def places(self) -> tuple[Integers, ...]:
+        """Of each column, the first cells of its stretches and the cell behind the last one."""
+        ordered = (column.ordered for column in self.domain.columns)
+        return tuple(np.linspace(0, cells, min(cells, self.marks) + 1).round().astype(np.int64) for cells in ordered)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Ranges of each column."""
+        return tuple(len(places) * (len(places) - 1) // 2 for places in self.places)
+
+    @property
+    def count(self) -> int:
+        """All choices of a range of each column."""
+        return math.prod(self.shape)
+
+    @property
+    def vc_dimension(self) -> int:
+        """Two for each column of more than two stretches: the points furthest to either side."""
+        return sum(min(2, len(places) - 2) for places in self.places)
+
+    def ends(self, column: int) -> tuple[Integers, Integers]:
+        """First cell of each range of a column and the cell behind its last one, (ranges,) each."""
+        first, last = np.triu_indices(len(self.places[column]), k=1)
+        return self.places[column][first], self.places[column][last]
+
+    def describe(self, index: int) -> str:
+        """The ranges in words."""
+        words = []
+        for column, (place, kind) in enumerate(
+            zip(np.unravel_index(index, self.shape), self.domain.columns, strict=True)
+        ):
+            first, last = (int(end[place]) for end in self.ends(column))
+            words.append(f"{self.domain.names[column]} from {kind.describe(first)} up to {kind.describe(last - 1)}")
+        return ", ".join(words)
+
+    def answers(self, rows: Floats | Integers) -> Floats:
+        """Rows in every box, (T, count), from rows in each combination of cells, (T, *sizes)."""
+        found = np.asarray(rows, dtype=np.float64)
+        for column in range(len(self.places)):
+            first, last = self.ends(column)
+            sums = np.cumsum(found, axis=1 + column)
+            sums = np.concatenate([np.zeros_like(sums.take([0], axis=1 + column)), sums], axis=1 + column)
+            found = sums.take(last, axis=1 + column) - sums.take(first, axis=1 + column)
+        answers: Floats = found.reshape(len(found), -1)
+        return answers

@@ -1,0 +1,105 @@
+"""Adding questions to a plan: one of a list, or many as pasted lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.core import Neighbours
+from dpcore.data.attributes import Marginals
+from dpcore.data.domains import Categories, Line
+from dpcore.plan.predicates import read_lines
+from dpcore.plan.questions import MOST_QUESTIONS, WHOLE, PlannedQuestion
+from dpcore.queries.ranges import Cells, Thresholds, classes_for
+from pages.plan.rows import USUAL, keep, refused
+from pages.plan.table import Declared, version
+
+EPSILON = 0.25
+MOST_WAYS = 3
+PAIRS = 2
+"""Columns that are asked of together, but for tables."""
+EXAMPLE = "age 20–34, sex = Female\nage >= 65"
+
+
+def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, PlannedQuestion]]:
+    """What may be asked of these columns, by key: in words, and as a question."""
+    names = tuple(columns)
+    found: dict[str, tuple[str, PlannedQuestion]] = {}
+    usual = PlannedQuestion(columns=names, queries=Cells.key, entry_key=USUAL, epsilon=EPSILON)
+    if len(names) <= PAIRS:
+        domain = declared.table.reading(*names).domain
+        for kind in classes_for(domain):
+            found[kind.key] = kind.title, replace(usual, queries=kind.key)
+        if isinstance(domain, Line):
+            values = replace(usual, queries=Thresholds.key)
+            found["mean"] = "Mean: numbers out of bounds count as the bounds", replace(values, entry_key="clipped_mean")
+            upper = replace(values, entry_key="exponential_median", values={"quantile": 0.5})
+            found["quantile"] = "Quantile: a value that so many rows lie below", upper
+        elif isinstance(domain, Categories) and declared.neighbours is Neighbours.REPLACE_ONE:
+            found["commonest"] = "Commonest label", replace(usual, entry_key="subsample_commonest")
+    if len(names) > 1:
+        tables = replace(usual, queries=Marginals.key, ways=PAIRS, entry_key="residual-planner")
+        found["tables"] = "Tables: how many in each cell of every table of k columns?", tables
+        found["rows"] = "Rows of nobody: a whole table of these columns", replace(tables, entry_key=WHOLE, epsilon=1.0)
+    return found
+
+
+def add_question(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+    """The form of a new question."""
+    names = [column.name for column in declared.table.used]
+    with st.popover("Add a question", width="stretch", disabled=len(questions) >= MOST_QUESTIONS):
+        columns = st.multiselect("Columns", names, default=names[:1], key=f"plan_columns_{declared.key}")
+        kinds = askable(declared, columns) if columns else {}
+        if not kinds:
+            return
+        asked = st.selectbox(
+            "Question", list(kinds), format_func=lambda key: kinds[key][0], key=f"plan_asked_{declared.key}"
+        )
+        new = kinds[asked][1]
+        if asked == "tables":
+            most = min(MOST_WAYS, len(columns))
+            new = replace(new, ways=int(st.number_input("Columns to a table", 1, most, PAIRS, key="plan_ways")))
+        if asked == "quantile":
+            share = st.number_input("Share of rows below", 0.01, 0.99, 0.5, format="%g", key="plan_quantile")
+            new = replace(new, values={"quantile": float(share)})
+        if st.button("Add", key="plan_add", type="primary"):
+            added(declared, questions, [new])
+
+
+def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
+    """The form of pasted lines: all of them are read, or what is wrong with each is said."""
+    with st.popover("Paste questions", width="stretch", disabled=len(questions) >= MOST_QUESTIONS):
+        text = st.text_area(
+            "A question a line, or a CSV whose first line names columns", key=f"plan_lines_{version()}_{declared.key}",
+            placeholder=EXAMPLE, help="A range of whole numbers has both its ends; of other numbers the upper end is "
+            "not in it. Lines about the same columns are one question.",
+        )  # fmt: skip
+        if not st.button("Add these lines", key="plan_lines_add", type="primary"):
+            return
+        found = read_lines(text, declared.table)
+        for problem in found.problems:
+            st.error(problem)
+        if not found.lines:
+            st.error("There is no question in these lines.")
+        elif not found.problems:
+            usual = PlannedQuestion(
+                columns=tuple(next(iter(found.lines))), queries=Marginals.key, ways=1, epsilon=EPSILON,
+                entry_key="direct-tables", values={"noise": "laplace"},
+            )  # fmt: skip
+            new = [replace(usual, columns=names, ways=0, asks=lines) for names, lines in found.lines.items()]
+            added(declared, questions, new)
+
+
+def added(declared: Declared, questions: Sequence[PlannedQuestion], new: Sequence[PlannedQuestion]) -> bool:
+    """Put questions at the end of the plan and show it; or say why one has no place in it."""
+    problems = [problem for each in new if (problem := refused(declared, each))]
+    if len(questions) + len(new) > MOST_QUESTIONS:
+        problems.append(f"A plan has at most {MOST_QUESTIONS} questions.")
+    for problem in problems[:1]:
+        st.error(problem)
+    if not problems:
+        keep(declared, [*questions, *new], anew=True)
+        st.rerun()
+    return not problems

@@ -1,0 +1,97 @@
+"""Error against the number of rows, for every mechanism that answers a question."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import exactly
+from dpcore.experiments.sweep import Sweep
+from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule
+from pages.charts.words import drawable, percent, shortened
+
+
+def errors_by_rows(
+    *,
+    sweep: Sweep,
+    titles: dict[str, str],
+    pure: list[bool],
+    chosen: str,
+    epsilon: float,
+    target: float | None,
+    every: bool = True,
+) -> Picture:
+    """A curve for each mechanism in its own colour; of the chosen one also a 90% band and what is promised.
+
+    Args:
+        sweep: errors, whose axis is n.
+        titles: name of each entry.
+        pure: of each entry of the sweep, whether its guarantee is epsilon alone.
+        chosen: key of the question's mechanism.
+        epsilon: of every mechanism.
+        target: the error that is wanted, a rule where given.
+        every: draw all mechanisms, not only the chosen one and those that none beats everywhere.
+    """
+    seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
+    names = dict(zip(sweep.keys, drawable(titles[key] for key in sweep.keys), strict=True))
+    lowest = np.nanmin(np.append(sweep.worst[sweep.worst > 0], 1.0)) / 2
+    marks: list[Mark] = []
+    for row, key in enumerate(sweep.keys):
+        here = np.isfinite(sweep.worst[row]).all(axis=1)
+        if key not in seen or not here.any():
+            continue
+        x, (low, middle, high) = sweep.epsilons[here], np.maximum(sweep.worst[row, here], lowest).T
+        role, hover = f"mechanism:{key}", []
+        for n, error in zip(x.tolist(), middle.tolist(), strict=True):
+            hover.append(f"{names[key]}, worst error, median at n = {n:,.0f}: {percent(error)}, simulated")
+        marks += [
+            Curve(
+                role=role, name=names[key], legend=False, x=x, y=middle, width=3.5 if key == chosen else 1.8, hover=()
+            ),
+            Dots(
+                role=role, name=names[key], x=x, y=middle, size=10 if key == chosen else 8, hover=hover,
+                pick=[{"key": key, "epsilon": epsilon}] * len(x),
+            ),
+        ]  # fmt: skip
+        if key == chosen:
+            marks.append(Band(role=role, name=names[key], legend=False, x=x, low=low, high=high))
+            promise = sweep.promised[row]
+            known = np.isfinite(promise)
+            if known.any():
+                marks.append(
+                    Curve(
+                        role="theory", name="promised", legend=False, x=sweep.epsilons[known],
+                        y=np.maximum(promise[known], lowest), dash="longdash",
+                    )
+                )  # fmt: skip
+    if target:
+        marks.append(Rule(role="ink", y=target, label=f"target {percent(target)}", dash="dot", width=1.5))
+    marks.append(Rule(role="ink", x=float(sweep.n), label=f"n = {sweep.n:,}", width=1.5))
+    return Picture(
+        title="Error against the number of rows for each mechanism",
+        x=Axis(title="number of rows n", log=True, form="~s", ticks=(100, 1_000, 10_000, 100_000, 1_000_000)),
+        y=Axis(title="worst error, share of n", log=True, low=float(lowest), high=1.0, form=".3~p"),
+        marks=marks,
+        sentence=_sentence(sweep, names, epsilon=epsilon),
+        table={
+            "mechanism": [names[key] for key in sweep.keys for _ in sweep.epsilons],
+            "n": sweep.epsilons.tolist() * len(sweep.keys),
+            "worst error": shortened(sweep.worst[:, :, 1].ravel()),
+            "typical error": shortened(sweep.typical[:, :, 1].ravel()),
+            "promised": shortened(sweep.promised.ravel()),
+        },
+        height=400,
+        about=",".join(sweep.keys),
+    )
+
+
+def _sentence(sweep: Sweep, names: dict[str, str], *, epsilon: float) -> str:
+    """Who errs least at the planned n."""
+    column = int(np.argmin(np.abs(np.log(sweep.epsilons / sweep.n))))
+    worst = sweep.worst[:, column, 1]
+    if not np.isfinite(worst).any():
+        return "No mechanism answered here."
+    best = int(np.nanargmin(worst))
+    return (
+        f"At ε = {exactly(epsilon)}, near n = {sweep.epsilons[column]:,.0f}, {names[sweep.keys[best]]} has the "
+        f"smallest worst error: {percent(float(worst[best]))} in the median. Orange: what the chosen one promises."
+    )

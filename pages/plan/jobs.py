@@ -1,0 +1,105 @@
+"""Long work in a pool of threads: the page goes on, shows how far it is, and can stop it; what is done is kept.
+
+Only of public things, such as made-up rows: nothing of anybody's data is in the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from pages.shell.session import remembered
+
+Result = TypeVar("Result")
+_pool = ThreadPoolExecutor(2, thread_name_prefix="plan")
+AT_ONCE = 0.4
+"""Seconds that a page waits for work that may be quick."""
+LOOK_EVERY = 0.5
+JOB, STOPPED = "plan_job", "plan_stopped"
+"""In the session: the work under way, and the key of work that somebody stopped."""
+
+
+class Job(Generic[Result]):
+    """One piece of work in blocks.
+
+    Attributes:
+        key: what it is.
+        share: done of it.
+        future: its result; None where it was stopped.
+    """
+
+    def __init__(self, key: str, work: Callable[[], Generator[float, None, Result]]) -> None:
+        self.key, self.share, self._stopped = key, 0.0, Event()
+        self.future: Future[Result | None] = _pool.submit(self._run, work)
+
+    def stop(self) -> None:
+        """Let it end after the block that it is in."""
+        self._stopped.set()
+
+    def _run(self, work: Callable[[], Generator[float, None, Result]]) -> Result | None:
+        generator = work()
+        while not self._stopped.is_set():
+            try:
+                self.share = next(generator)
+            except StopIteration as done:
+                result: Result = done.value
+                return result
+        generator.close()
+        return None
+
+
+def in_background(
+    key: str,
+    work: Callable[[], Generator[float, None, Result]],
+    *,
+    so_far: Callable[[], Result],
+    label: str,
+) -> Result:
+    """What comes of the work, remembered for the session; while it is under way, or stopped, what is known so far.
+
+    A session has one such work: another one stops it.
+    """
+    memory = st.session_state.setdefault("memory", {})
+    if key in memory:
+        found: Result = memory[key]
+        return remembered(key, lambda: found)
+    job: Job[Result] | None = st.session_state.get(JOB)
+    if st.session_state.get(STOPPED) == key:
+        st.button("Go on", key="plan_go_on", on_click=_go_on, help="What is done is kept.")
+        return so_far()
+    if job is None or job.key != key:
+        if job is not None:
+            job.stop()
+        job = st.session_state[JOB] = Job(key, work)
+    wait([job.future], timeout=AT_ONCE)
+    if not job.future.done():
+        _under_way(job, label)
+        return so_far()
+    st.session_state.pop(JOB, None)
+    result = job.future.result()
+    return so_far() if result is None else remembered(key, lambda: result)
+
+
+@st.fragment(run_every=LOOK_EVERY)
+def _under_way(job: Job[Result], label: str) -> None:
+    """How far it is, and the button that stops it."""
+    if job.future.done():
+        st.rerun()
+    st.progress(min(job.share, 1.0), text=label)
+    if st.button("Stop", key="plan_stop", on_click=_stop, args=(job.key,)):
+        st.rerun()
+
+
+def _stop(key: str) -> None:
+    job: Job[object] | None = st.session_state.pop(JOB, None)
+    if job is not None:
+        job.stop()
+    st.session_state[STOPPED] = key
+
+
+def _go_on() -> None:
+    st.session_state.pop(STOPPED, None)

@@ -1,0 +1,49 @@
+"""What changed in the plan since its table's ledger released one, for whoever may know of the ledger."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.core import DataError
+from dpcore.data.samples import SAMPLES
+from dpcore.data.sources import Bundled
+from dpcore.ledger.records import LedgerError, Stored
+from dpcore.plan.questions import Plan
+from dpcore.plan.versions import changes, last_release
+from pages.data.picker import OWN_FILE
+from pages.data.upload import held_file
+from pages.plan.table import Declared
+from pages.shell.ledger.door import admitted
+from pages.shell.ledger.held import account_of, ledger
+from pages.shell.private.chip import escaped
+from pages.shell.session import remembered
+
+
+def since_release(declared: Declared, plan: Plan) -> None:
+    """One line, with every difference behind its question mark; nothing where no plan of these rows was released."""
+    try:
+        before = _before(declared)
+        told = changes(before, plan.joint_request()) if before else ()
+    except (DataError, LedgerError):  # the page Release says it
+        return
+    if before is None:
+        return
+    entry = f"entry {before.entry} ({before.body['at']})"
+    if not told:
+        st.caption(f"As released in {entry}: seeing that again is free.")
+        return
+    many = f"{len(told)} change{'s' * (len(told) > 1)}"
+    st.caption(f"Since the release of {entry}: {many}.", help="\n\n".join(map(escaped, told)))
+
+
+def _before(declared: Declared) -> Stored | None:
+    """The last plan that was released of these rows; private ones are looked at on Release alone."""
+    held, book = held_file(), ledger()
+    bundled = declared.key in {each.key for each in SAMPLES}
+    if not admitted() or book is None or not (bundled or (declared.key == OWN_FILE and held)):
+        return None
+    found = account_of(Bundled(sample_key=declared.key) if bundled or held is None else held.origin, look=bundled)
+    if found is None or found.wrong:
+        return None
+    dataset_id = found.dataset_id
+    return remembered(f"since|{dataset_id}|{found.spent!r}", lambda: last_release(book.stored(dataset_id)))

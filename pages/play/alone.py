@@ -1,0 +1,50 @@
+"""Parts of the page that run alone: a move of ε draws its pictures anew, and leaves the rest of the page as it is.
+
+Only of generated and bundled data: a part that runs alone does so without the router, which sees to private ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec
+
+import streamlit as st
+
+from dpcore.core import DataError, ParameterError
+from dpcore.experiments.recipe import Recipe
+from pages.play.kept import is_everybodys
+from pages.shell.present import presenting
+from pages.shell.session import keep_link
+
+Arguments = ParamSpec("Arguments")
+WHOLE = "play_whole"
+"""In the session: a control of a part has changed what stands outside of it."""
+
+
+def whole(do: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """A callback that changes controls outside of the part it is in: then the whole page runs."""
+
+    def then(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        do(*args, **kwargs)
+        st.session_state[WHOLE] = True
+
+    return then
+
+
+def alone(recipe: Recipe, draw: Callable[[], None]) -> None:
+    """Draw a part of the page, which a control inside runs again without the rest."""
+    st.session_state.pop(WHOLE, None)  # the whole page runs already
+    if presenting() or not is_everybodys(recipe):  # on the stage its parts stand apart
+        draw()
+        return
+
+    def part() -> None:
+        if st.session_state.pop(WHOLE, False):
+            st.rerun()
+        try:
+            draw()
+        except (DataError, ParameterError) as problem:
+            st.error(str(problem))
+        keep_link()
+
+    st.fragment(part)()

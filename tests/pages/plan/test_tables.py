@@ -1,0 +1,92 @@
+"""Tables, values, pasted lines and whole tables on the Plan page, and one press from there to rows of nobody."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpcore.data.samples import sample
+from dpcore.ledger.checks import check
+from dpcore.plan.questions import Plan
+from pages.shell.ledger.door import VARIABLE
+from tests.pages.drawn import drawn
+from tests.pages.opening import opened, sound
+from tests.pages.plan.test_page_plan import PAGE, press, questions
+from tests.pages.release import test_page_states as ledgers
+
+
+def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> None:
+    app = sound(opened(PAGE))
+    lines = app.text_area[0]
+    lines.set_value("age 20–34, sex = Female\nage 40-20\nagee 3\nage >= 65, sex = Male\nrace = Black")
+    press(app, "Add these lines")
+    assert len(app.error) == 2, "one for each bad line"
+    assert app.error[0].value.startswith("Line 2: ") and app.error[1].value.startswith("Line 3: ")
+    assert len(questions(app)) == 2, "nothing is added while a line is wrong"
+    app.text_area[0].set_value("age,sex\n20–34,Female\n65-90,Male\n,Male")
+    press(app, "Add these lines")
+    both, alone = questions(app)[2:]
+    assert both.columns == ("age", "sex") and len(both.asks) == 2 and alone.asks == ("sex Male",)
+    assert not app.error and app.text_area[0].value == ""
+    sentence = drawn(app)["plan_chart"]["sentence"]
+    assert "2 lines of age × sex" in sentence and "1 line of sex" in sentence
+    app.session_state["plan_preview"] = True
+    sound(app.run())
+    app.selectbox(key="plan_previewed").set_value(2)
+    sound(app.run())
+    shown = app.dataframe[-1].value
+    assert shown["line"].tolist() == list(both.asks)
+    assert (shown["released rows"] - shown["made-up rows"]).abs().max() < 400
+
+
+def test_values_tables_and_rows_are_added_from_the_list() -> None:
+    app = sound(opened(PAGE, table="penguins"))
+    columns = "plan_columns_penguins"
+    for asked, names in (("mean", ["body_mass_g"]), ("quantile", ["body_mass_g"]), ("tables", ["species", "sex"])):
+        app.multiselect(key=columns).set_value(names)
+        sound(app.run())
+        app.selectbox(key="plan_asked_penguins").set_value(asked)
+        sound(app.run())
+        press(app, "Add")
+    mean, quantile, tables = questions(app, "penguins")[2:]
+    assert (mean.quantity, quantile.quantity, tables.ways) == ("mean", "quantile", 2)
+    chart = drawn(app)["plan_chart"]
+    sentence = chart["sentence"]
+    told = [text for trace in chart["data"] for text in trace.get("hovertext") or ()]
+    assert any("Mean of body_mass_g: predicted" in text and "of its range" in text for text in told), told
+    for words in ("Mean of body_mass_g", "Quantile 0.5 of body_mass_g", "Tables of 2 of species × sex"):
+        assert words in sentence
+    app.multiselect(key=columns).set_value(["species"])
+    sound(app.run())
+    assert "Commonest label" in app.selectbox(key="plan_asked_penguins").options
+
+
+@pytest.mark.full
+def test_one_press_from_plan_to_a_whole_tables_release(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, ledgers.KEY)
+    app = ledgers.registered()
+    app.switch_page(PAGE)
+    app.session_state["plan_whole"] = True
+    sound(app.run())
+    app.selectbox(key="table").set_value("penguins")
+    sound(app.run())
+    next(each for each in app.button if each.label == "Release these rows alone").click()
+    sound(app.run())
+    plan: Plan = app.session_state["plan_shown"][1]
+    assert [each.entry_key for each in plan.questions] == ["whole-table"]
+    app.switch_page(ledgers.PAGE)  # as the button does
+    app = sound(app.run())
+    app = ledgers.press(ledgers.press(app, "Rehearse, free"), "Charge ε 1 and δ 0.000000001 and draw")
+    ledger, dataset_id = ledgers.the(no_ledger)
+    [stored] = ledger.stored(dataset_id)
+    assert not check(ledger, dataset_id) and ledger.account(dataset_id).spent.first == 10**9
+    made = pd.read_csv(io.BytesIO(stored.files["01-rows_of_nobody.csv"]))
+    assert list(made) == [column.column for column in sample("penguins").columns] and len(made) == 344
+    app.switch_page(PAGE)  # on which the plan is another again
+    app = sound(app.run())
+    [since] = [each for each in app.caption if each.value.startswith("Since the release of entry 1")]
+    told = since.help.replace("\\", "")
+    assert "3 changes." in since.value and told.count("New: ") == 2 and "Left out: Whole table" in told
