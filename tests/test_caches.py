@@ -63,6 +63,7 @@ CACHES = {
     "dpcore.mechanisms.ranges.root:triangle": SIZES,
     "dpcore.mechanisms.ranges.root:worst_square": SIZES,
     "dpcore.mechanisms.ranges.strategy:strategy": SIZES,
+    "dpcore.mechanisms.ranges.tree_windows:worst_queries": SIZES,
     "dpcore.mechanisms.ranges.windows:estimate": SIZES,
     "dpcore.mechanisms.ranges.windows:worst_query": SIZES,
     "dpcore.queries.attribute_sets:_binomials": SIZES,

@@ -60,8 +60,8 @@ class Domain(ABC):
         """Comparisons a binary search over the cells needs: the paper's d."""
         return max(1, math.ceil(math.log2(self.size)))
 
-    def points(self) -> list[str] | Floats:
-        """One label (categories) or midpoint (numbers, shape (ordered,)) per fitting cell, where cells are listed."""
+    def points(self) -> list[str] | list[tuple[float | str, float | str]] | Floats:
+        """One label, midpoint (numbers, shape (ordered,)) or pair of them per fitting cell, where cells are listed."""
         raise ParameterError(f"The cells of {type(self).__name__} are too many to list.")
 
     def describe(self, cell: int) -> str:
@@ -83,6 +83,9 @@ def cell_columns(domain: Domain, cells: Integers) -> dict[str, NDArray[Any]]:
     """
     points = domain.points()
     blanks = 1 + int(domain.missing)  # the last answers for -1
+    if isinstance(points, list) and isinstance(points[0], tuple):
+        sides = [np.array([*side, *[None] * blanks], dtype=object)[cells] for side in zip(*points, strict=True)]
+        return {"first": sides[0], "second": sides[1]}
     if isinstance(points, list):
         return {"value": np.array([*points, *[None] * blanks], dtype=object)[cells]}
     numbers = points.reshape(len(points), -1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.core import Domain, ParameterError
 from dpcore.data.cube import Predicate, one_hot, thresholds
-from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.domains import Categories, Grid, Grouped, Labelled, Line
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.samples import ColumnSuggestion, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source
@@ -34,7 +34,7 @@ def suggested_domain(suggestion: ColumnSuggestion, *, bits: int | None = None) -
 
 
 def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
-    """A column of a sample; two numbers; or a column with groups and a number.
+    """A column of a sample; two numbers, or a number and labels, as a map; or a column with groups and a number.
 
     ``bits`` cut a number's line, or each side of a grid; if it is None, as many as suggested.
 
@@ -48,7 +48,7 @@ def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
     if not set(columns) <= set(suggestions):
         raise ParameterError("The sample has no such column.")
     kinds = tuple(suggestions[column].kind for column in columns)
-    sides = bits or SIDE_BITS if kinds == ("number", "number") else bits
+    sides = bits or SIDE_BITS if len(kinds) == 2 and kinds[0] == "number" else bits
     parts = [suggested_domain(suggestions[column], bits=sides) for column in columns]
     on: Domain
     match parts:
@@ -56,6 +56,8 @@ def bundled(sample_key: str, *columns: str, bits: int | None = None) -> Source:
             on = alone
         case [Line() as first, Line() as second]:
             on = Grid(first=first, second=second, names=(columns[0], columns[1]))
+        case [Line() as first, Categories() as labels]:
+            on = Grid(first=first, second=Labelled(of=labels), names=(columns[0], columns[1]))
         case [Categories() as groups, Line() as line]:
             on = Grouped(labels=groups.labels, line=line)
         case _:

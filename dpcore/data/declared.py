@@ -2,7 +2,7 @@
 
 >>> import pandas as pd
 >>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
->>> from dpcore.data.domains import Line, Truth
+>>> from dpcore.data.domains import Labelled, Labelled, Line, Truth
 >>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=120, bins=12, missing=True)),
 ...                                DeclaredColumn(name="smoker", on=Truth())))
 >>> table.from_frame(pd.DataFrame({"age": [17, 41], "smoker": ["no", "Yes"]}), "smoker")
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dpcore.core import Dataset, Domain, Integers, ParameterError
 from dpcore.data.attributes import Attributes
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import MOST_BITS, Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.domains import MOST_BITS, Binned, Categories, Grid, Grouped, Labelled, Line, Truth
 from dpcore.data.readings import Columns, Reading
 
 if TYPE_CHECKING:
@@ -174,6 +174,17 @@ class DeclaredTable:
         kinds = [self.on(name) for name in names]
         return self._capped(Columns(names=names, on=_together(names, kinds)))
 
+    def plane(self, first: str, second: str) -> Reading:
+        """A map of two columns: numbers, dates, or labels side by side.
+
+        Raises:
+            ParameterError: a column of labels has one alone.
+        """
+        kinds = [
+            Labelled(of=kind) if isinstance(kind, Categories) else kind for kind in (self.on(first), self.on(second))
+        ]
+        return self._capped(Columns(names=(first, second), on=_together((first, second), [*kinds])))
+
     def whole(self, *names: str, bins: int = MOST_BINS) -> Reading:
         """Rows of these columns, of all that may be read where none is named, as attributes; see ``ranged``."""
         names = names or tuple(column.name for column in self.used)
@@ -199,7 +210,7 @@ class DeclaredTable:
 
 def coarser(line: Line, cells: int = MAP_SIDE) -> Line:
     """A number's line with so many cells at most; dates keep theirs, which are their units."""
-    if isinstance(line, Calendar) or line.ordered <= cells:
+    if isinstance(line, Calendar | Labelled) or line.ordered <= cells:
         return line
     return dataclasses.replace(line, bins=cells)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise, starmap
+from itertools import pairwise, product, starmap
 from typing import ClassVar
 
 import numpy as np
@@ -145,8 +145,14 @@ class Grid(Domain):
         """All pairs of ordered cells, and one more where a number may be missing."""
         return self.first.ordered * self.second.ordered + int(self.missing)
 
-    def points(self) -> Floats:
-        """Midpoints of each pair of ordered cells, shape (ordered, 2)."""
+    def points(self) -> list[tuple[float | str, float | str]] | Floats:
+        """Midpoints of each pair of ordered cells, shape (ordered, 2); a list of pairs where a side has labels."""
+        if isinstance(self.first, Labelled) or isinstance(self.second, Labelled):
+            sides = (
+                side.of.labels if isinstance(side, Labelled) else side.points().tolist()
+                for side in (self.first, self.second)
+            )
+            return [*product(*sides)]
         pairs = np.meshgrid(self.first.points(), self.second.points(), indexing="ij")
         return np.stack([pair.reshape(-1) for pair in pairs], axis=1)
 
@@ -210,6 +216,50 @@ class Truth(Categories):
 
     title: ClassVar[str] = "yes or no"
     labels: tuple[str, ...] = field(default=("no", "yes"), init=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Line):
+    """A category along a side of a map: a cell for each label, in declared order, and one for anything else.
+
+    Along the line, the label of number i reaches from i to i + 1.
+
+    Attributes:
+        of: the labels, two or more.
+    """
+
+    title: ClassVar[str] = "labels along a line"
+    low: float = field(init=False, repr=False)
+    high: float = field(init=False, repr=False)
+    bits: int = field(init=False, repr=False)
+    bins: int = field(init=False, repr=False)
+    missing: bool = field(init=False, repr=False)
+    clamp: bool = field(init=False, repr=False)
+    unit: str = field(init=False, repr=False)
+    of: Categories = Categories()
+
+    def __post_init__(self) -> None:
+        labels = len(self.of.labels)
+        if labels < 2:
+            raise ParameterError("A side of a map needs two labels or more.")
+        told = {"low": 0.0, "high": float(labels), "bins": labels, "missing": True, "clamp": False, "unit": ""}
+        for name, value in told.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+
+    def describe(self, cell: int) -> str:
+        """The label; a range of them is written with "to" between its ends, which no label has."""
+        return self.of.describe(cell).replace(" to ", " – ")
+
+    def between(self, low: float, high: float) -> str:
+        """The labels from one on and before another."""
+        first, last = self.describe(int(low)), self.describe(int(high) - 1)
+        return first if first == last else f"{first} to {last}"
+
+    def numbers(self, codes: Integers) -> Floats:
+        """Where rows lie along the line, from label codes 0..k-1 with k for anything else: (n,), NaN for that."""
+        known = (codes >= 0) & (codes < self.ordered)
+        return np.where(known, codes + 0.5, np.nan)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from dpcore.core import DataError, Dataset, Domain, Floats, Integers, ParameterE
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Cube, Predicate, cube_of, judged
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
 from dpcore.data.sphere import Sphere
 
 if TYPE_CHECKING:
@@ -176,6 +176,8 @@ class Columns(Reading):
 
 def _numbers(table: Table, name: str, line: Line) -> Floats:
     """What a line encodes: a column's numbers, or the middles of its dates' units (the end of one starts the next)."""
+    if isinstance(line, Labelled):
+        return line.numbers(_codes(table, name, line.of))
     return table.periods(name, line.step) + 0.5 if isinstance(line, Calendar) else table.numbers(name)
 
 

@@ -164,7 +164,7 @@ SAMPLES: tuple[Sample, ...] = (
                 *("Husband", "Wife", "Own-child", "Other-relative", "Not-in-family", "Unmarried"),
             ),
         ),
-        pairs=(("age", "hours_per_week"),),
+        pairs=(("age", "hours_per_week"), ("age", "relationship")),
     ),
     Sample(
         key="medical",

@@ -39,7 +39,7 @@ MODULES = {
     **dict.fromkeys(("Categories", "Columns", "Grid", "Line"), "dpcore"),
     "Attributes": "dpcore.data.attributes",
     "Calendar": "dpcore.data.dates",
-    **dict.fromkeys(("Binned", "Grouped", "Truth"), "dpcore.data.domains"),
+    **dict.fromkeys(("Binned", "Grouped", "Labelled", "Truth"), "dpcore.data.domains"),
     "Predicate": "dpcore.data.cube",
     "Capped": "dpcore.data.declared",
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),

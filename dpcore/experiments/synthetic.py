@@ -51,9 +51,9 @@ def synthetic_csv(release: DataRelease, *, columns: Sequence[str], trial: int = 
     if isinstance(domain, Line):
         names = [(f"{value:.10g}",) for value in domain.points()]
     elif isinstance(domain, Grid):
-        names = [(f"{first:.10g}", f"{second:.10g}") for first, second in domain.points()]
+        names = [(_told(first), _told(second)) for first, second in domain.points()]
     elif isinstance(domain, Categories):
-        names = [(f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text,) for text in domain.points()]
+        names = [(_told(text),) for text in domain.points()]
     else:
         raise ParameterError(f"No table can be written for {domain.title}.")
     names += [("",) * len(columns)] * (domain.size - len(names))
@@ -62,3 +62,10 @@ def synthetic_csv(release: DataRelease, *, columns: Sequence[str], trial: int = 
     writer.writerow(columns)
     writer.writerows(names[cell] for cell in cells.tolist())
     return out.getvalue()
+
+
+def _told(value: float | str) -> str:
+    """A midpoint, or a label that no spreadsheet takes for a formula."""
+    if isinstance(value, str):
+        return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return f"{value:.10g}"

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 TRIALS = 200
 MOST_SECONDS = 2.0
 """Of releases of one question at one privacy loss; fewer of them are made of a slow mechanism."""
+COARSE = 3
+"""Of these losses, which are tried for rows made of tables."""
+LEAST = 1e-12
+"""Of an error whose logarithm is taken."""
 GRID = tuple(float(loss) for loss in np.geomspace(0.01, 20, 12))
 """Privacy losses between which errors are interpolated."""
 
@@ -140,10 +144,15 @@ def _root_mean_square(errors: Floats) -> float:
 
 def curve(plan: Plan, question: PlannedQuestion, *, seed: int = 1, grid: Sequence[float] = GRID) -> Floats:
     """The question's predicted worst error at each privacy loss of a grid, falling; NaN becomes infinity."""
-    rows, found = twin_of(plan, question, seed=seed), []
-    for loss in grid:
+    whole = question.entry_key == WHOLE  # rows take a while: of fewer releases, at fewer losses
+    rows, trials, places = twin_of(plan, question, seed=seed), 1 if whole else TRIALS, list(grid)
+    places = sorted({*places[::COARSE], places[-1]}) if whole else places
+    found = []
+    for loss in places:
         mechanism = question.entry.make(**question.values, epsilon=loss)
-        worst = _middle(simulated(plan, question, mechanism, rows, seed=seed).worst)
+        worst = _middle(simulated(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
         found.append(math.inf if math.isnan(worst) else worst)
+    if whole:
+        found = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(found, LEAST)))).tolist()
     falling: Floats = np.minimum.accumulate(np.array(found))
     return falling

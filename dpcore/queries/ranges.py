@@ -113,7 +113,7 @@ class Intervals(Queries):
         """The interval in words."""
         first, last = (int(end[0]) for end in self.ends(np.array([index], dtype=np.int64)))
         start, stop = self.domain.describe(first).split(" to ")[0], self.domain.describe(last).split(" to ")[-1]
-        return f"{start} to {stop}"
+        return start if start == stop else f"{start} to {stop}"
 
     def answer(self, histogram: NDArray[Any], indices: Integers) -> Floats:
         """Sums of the cells of each query, shape (T, Q)."""

@@ -18,7 +18,7 @@ from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import Predicate
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
@@ -29,7 +29,7 @@ from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Line, Calendar, Categories, Truth, Binned, Grid, Grouped, Attributes),
+        *(Line, Calendar, Categories, Truth, Binned, Labelled, Grid, Grouped, Attributes),
         *(DeclaredColumn, DeclaredTable, Capped),
         *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate),
         *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes),

@@ -10,15 +10,15 @@ import numpy as np
 
 from dpcore.core import Booleans, Domain, Floats, Integers
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import Grid, Line
+from dpcore.data.domains import Grid, Labelled, Line
 from dpcore.experiments.synthetic import clean_counts
 from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
-from pages.charts.words import fullest, group_names, grouped, percent, rows, shortened, significant
+from pages.charts.words import drawable, fullest, group_names, grouped, percent, rows, shortened, significant
 
 MOST_BARS = 64
-DATES_ALONG = 4
-"""Names along an axis of dates."""
+DATES_ALONG, LONGEST = 4, 12
+"""Names along an axis of dates or labels, and letters of a label there."""
 MOST_FRAMES = 20
 """Releases that can be played."""
 DWARFED = 20
@@ -77,13 +77,22 @@ def unit_of(line: Line, name: str = "value") -> str:
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
-def axis_along(line: Line, name: str = "value") -> Axis:
-    """The axis of a line: in the data's unit, or with the names of some dates."""
+def axis_along(line: Line, name: str = "value", *, most: int = DATES_ALONG) -> Axis:
+    """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
+    if isinstance(line, Labelled):
+        every = -(-line.ordered // most)
+        called = {
+            cell + 0.5: f"{text[:LONGEST]}…" if len(text) > LONGEST + 1 else text
+            for cell, text in enumerate(drawable(line.of.labels))
+            if cell % every == 0
+        }
+        return dataclasses.replace(axis, ticks=tuple(called), named=called)
     if not isinstance(line, Calendar):
         return axis
     cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
-    named = {line.low + cell: line.describe(cell) for cell in cells}
+    # The year stands below: side by side, whole dates would meet on a phone.
+    named = {line.low + cell: "\n".join(reversed(line.describe(cell).split("-", 1))) for cell in cells}
     # No numbers beside the names: each would stand where a name does.
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 

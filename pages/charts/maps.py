@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Floats, Integers
 from dpcore.data.domains import Grid, Line
-from pages.charts.histogram import axis_along, block_names, blocks_of, extent, releases
+from pages.charts.histogram import DATES_ALONG, axis_along, block_names, blocks_of, extent, releases
 from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
 from pages.charts.words import drawable, shortened, significant
 
@@ -18,7 +18,7 @@ MOST_SIDE = 32
 """Cells along a side of a map; finer grids are drawn in blocks."""
 MOST_FRAMES = 8
 """Releases that can be played: each is a number for every cell."""
-HEIGHT = 360
+HEIGHT, MOST_UP = 360, 8
 Asked = tuple[int, int, int, int]
 """First and last cell across, and up, of a rectangle."""
 
@@ -105,7 +105,10 @@ def _map(
 ) -> Picture:
     """A picture over both units, and where each block lies beside its numbers."""
     x, y = (
-        axis_along(line, name) for line, name in zip((domain.first, domain.second), drawable(domain.names), strict=True)
+        axis_along(line, name, most=most)
+        for line, name, most in zip(
+            (domain.first, domain.second), drawable(domain.names), (DATES_ALONG, MOST_UP), strict=True
+        )
     )
     names = (block_names(line, MOST_SIDE) for line in (domain.first, domain.second))
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing

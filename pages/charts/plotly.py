@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pages.charts.axes import axis_layout, printed, reach, rows_layout
@@ -18,6 +18,8 @@ BADGE_WIDTH = 62
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 MOVING = ("x", "y", "z", "customdata", "hovertext", "text", "base", "width", "marker")
 """What may differ between the frames of a trace."""
+BELOW, LETTER, TITLE = 50, 6.5, 12
+"""Pixels of an axis below the picture and of a letter, and letters that a line of a title has at least."""
 ROWS_ABOVE = 34
 """Pixels for an axis of rows above the picture."""
 NEAR = {"x": 1.1, "y": 1.1, "z": 0.75}
@@ -151,7 +153,10 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
         layout["scene"] = _scene(pen)
         return layout
     layout["xaxis"] = axis_layout(picture.x, pen.ends[0], colours, across=True) | axis
-    layout["yaxis"] = axis_layout(picture.y, pen.ends[1], colours, across=False) | axis
+    upright = "\n".join(
+        textwrap.wrap(picture.y.title, max(TITLE, int((picture.height - pen.under_badge - BELOW) / LETTER)))
+    )
+    layout["yaxis"] = axis_layout(replace(picture.y, title=upright), pen.ends[1], colours, across=False) | axis
     for side, one, ends in (("x", picture.x, pen.ends[0]), ("y", picture.y, pen.ends[1])):
         if one.rows:
             layout[f"{side}axis2"] = rows_layout(one, ends, across=side == "x") | axis

@@ -7,17 +7,24 @@ import streamlit as st
 from dpcore.data.bundled import suggested_domain
 from dpcore.data.samples import SAMPLES, Sample
 from pages.data.grid import fixed, show_grid
-from pages.data.picker import pair_titles, public_source
+from pages.data.picker import pair_titles, pick_unit, public_source
 from pages.data.summary import explore_button, summary
 from pages.shell.session import in_link
+
+CLOSED, OPENED = 1, 7
+"""Heights of cards, nearly: the shorter column takes the next."""
 
 
 def sample_cards() -> None:
     """One card per sample, two side by side where there is room."""
     st.markdown("Real and public. Pick a column to see it.")
-    places = st.columns(2)
+    places, heights = st.columns(2), [0, 0]
     for index, each in enumerate(SAMPLES):
-        with places[index % 2].container(border=True):
+        key = f"sample-{each.key}"
+        opened = st.session_state.get(key, st.query_params.get(key, index == 0))
+        place = heights.index(min(heights))
+        heights[place] += OPENED if opened else CLOSED
+        with places[place].container(border=True):
             _card(each, opened=index == 0)
 
 
@@ -46,5 +53,6 @@ def _card(sample: Sample, *, opened: bool) -> None:
 def _column(sample: Sample, column: str) -> None:
     """The column's, or the pair of columns', numbers and picture."""
     data = f"{sample.key}.{column}"
-    summary(public_source(data), key=f"sample-{sample.key}-summary")
+    pick_unit(data)
+    summary(public_source(data, persons=True), key=f"sample-{sample.key}-summary")
     explore_button(data, key=f"sample-{sample.key}-explore")

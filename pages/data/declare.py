@@ -110,24 +110,24 @@ def _unit(held: HeldFile) -> tuple[str, int]:
 
 
 def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:
-    """The column, or the pair of numbers, that pages are to draw, and the table with its cells; None without any."""
+    """The column, or the pair of columns, that pages are to draw, and the table with its cells; None without any."""
     names = [column.name for column in table.used]
     if not names:
         return None
-    lines = [column.name for column in table.used if isinstance(column.on, Line)]
+    sided = [each.name for each in table.used if isinstance(each.on, Line) or 2 <= len(each.on.labels) <= MOST_SIDE]
     first, second, sides = st.columns(3)
     column = str(_one_of(first, "Column", names, key=f"{held.prefix}column"))
-    others = [name for name in lines if name != column and column in lines]
+    others = [name for name in sided if name != column and column in sided]
     with_ = str(_one_of(second, "Second column", [ALONE, *others], key=f"{held.prefix}second"))
     chosen = (column, with_) if with_ else (column,)
     try:
         if with_:
             cells = sides.slider(
                 "Cells a side", 2, MOST_SIDE, 2**SIDE_BITS, key=f"{held.prefix}sides", persist_state="session",
-                help="Of the map of both numbers. A date’s cells are its units.",
+                help="Of the map of both columns. A date’s cells are its units, a category’s its labels.",
             )  # fmt: skip
             table = _coarser(table, chosen, cells)
-        reading = table.reading(*chosen)
+        reading = table.plane(column, with_) if with_ else table.reading(column)
     except ParameterError as problem:
         st.error(str(problem))
         return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.bundled import bundled
+from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid
 from dpcore.data.generators import GENERATORS
 from dpcore.data.samples import SAMPLES, sample
@@ -23,6 +25,8 @@ OWN_FILE = "my-file"
 ROW_CHOICES = (100, 300, 1000, 3000, 10_000, 20_269, 30_000, 66_353, 100_000, 300_000, 1_000_000)
 SHAPE, ROWS, BITS = "bimodal", OPENING.source.public_rows, 10
 """What every page opens with."""
+UNITS = {"0": "A row", "1": "A person, of one row", "2": "A person, of two rows", "5": "A person, of five rows"}
+"""Who is protected in a sample where a person has several rows, by how many of them are read at most."""
 PAIR = "*"
 """Between the names of two columns in a link."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
@@ -102,7 +106,9 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
     )
     pick_size(chosen)
-    source = in_use()
+    if persons:
+        pick_unit(chosen)
+    source = in_use(persons=persons)
     chip(source)
     return source
 
@@ -120,14 +126,27 @@ def pick_size(chosen: str) -> None:
         return
     with grid:
         if in_plane:
-            help_text = "Bits of either side of the grid."
-            whole("Grid: 2ᵈ × 2ᵈ cells, d", 2, 6, SIDE_BITS, key="sides", help_text=help_text)
+            whole("Grid bits d", 2, 6, SIDE_BITS, key="sides", help_text="Either side of the grid has 2ᵈ cells.")
         else:
-            whole("Grid: 2ᵈ cells, d", 2, 14, BITS, key="bits", help_text="Bits of the grid, the paper's d.")
+            whole("Grid bits d", 2, 14, BITS, key="bits", help_text="The grid has 2ᵈ cells: the paper's d.")
 
 
-def in_use() -> Source:
+def pick_unit(chosen: str) -> None:
+    """Who is protected, where a sample says whose rows are whose."""
+    if _person_column(chosen):
+        help_text = "Further rows of a person are left out, and the guarantee is that of a row so many times over."
+        choice("Who is protected?", UNITS, key="person-rows", default="0", help_text=help_text)
+
+
+def _person_column(chosen: str) -> str:
+    """The column of a sample that says whose a row is; empty where there is none."""
+    return "" if chosen in (*GENERATORS, OWN_FILE) else sample(chosen.split(".", 1)[0]).person or ""
+
+
+def in_use(*, persons: bool = False) -> Source:
     """The data set in use: what was last chosen here, on another page or by the link, at the size chosen for it.
+
+    ``persons`` says whether the page speaks of persons with several rows.
 
     Raises:
         ParameterError: it was an uploaded file, which is gone.
@@ -138,17 +157,24 @@ def in_use() -> Source:
         if own is None:
             raise ParameterError("The uploaded file is gone; upload it again on the Data page.")
         return own
-    return public_source(chosen)
+    return public_source(chosen, persons=persons)
 
 
-def public_source(chosen: str) -> Source:
-    """What a link value names, at the size that is set: "bimodal", "adult.age", "cities.longitude*latitude"."""
+def public_source(chosen: str, *, persons: bool = False) -> Source:
+    """What a link value names, at the size that is set: "bimodal", "adult.age", "cities.longitude*latitude".
+
+    ``persons`` says whether as few rows of a person are read as was chosen.
+    """
     sides = int(_set("sides", SIDE_BITS))
     if chosen in GENERATORS:
         bits = sides if GENERATORS[chosen].in_the_plane else int(_set("bits", BITS))
         return generated_rows(chosen, n=int(_set("n", ROWS)), bits=bits)
     sample_key, columns = chosen.split(".", 1)
-    return bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
+    source = bundled(sample_key, *columns.split(PAIR), bits=sides if PAIR in columns else None)
+    rows, person = str(_set("person-rows", "0")), _person_column(chosen)
+    if persons and person and rows in UNITS and int(rows):
+        return replace(source, reading=Capped(reading=source.reading, person=person, rows=int(rows)))
+    return source
 
 
 def _set(key: str, default: str | int) -> Any:

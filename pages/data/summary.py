@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import Grid, Line
+from dpcore.data.domains import Grid, Labelled, Line
 from dpcore.data.sources import Source
 from pages.charts.component import draw, table
 from pages.charts.histogram import histogram, is_skewed
@@ -29,11 +29,13 @@ def cells_sentence(domain: Domain) -> str:
     if isinstance(domain, Grid):
         sides = " by ".join(f"{cells:,}" for cells in domain.shape)
         text = f"{sides} cells: " + "; ".join(
-            f"{side} from {_bound(line.low)} to {_bound(line.high)}{f' {line.unit}' if line.unit else ''}, "
+            f"{side} {line.ordered} labels"
+            if isinstance(line, Labelled)
+            else f"{side} from {_bound(line.low)} to {_bound(line.high)}{f' {line.unit}' if line.unit else ''}, "
             f"{significant(line.width)} wide"
             for side, line in (("across", domain.first), ("up", domain.second))
         )
-        return f"{text}. One more cell holds rows that lack either number." if domain.missing else f"{text}."
+        return f"{text}. One more cell holds rows that lack either." if domain.missing else f"{text}."
     return (
         f"{domain.ordered:,} label{'s' * (domain.ordered > 1)}. One more cell holds every other value and missing ones."
     )

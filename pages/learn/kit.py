@@ -26,6 +26,8 @@ from pages.shell.session import in_link
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
 WIDTHS = (30, 56, 34)
 """Of the guess with its controls, the picture and the theorem."""
+BEFORE = "lesson_before"
+"""In the session: the controls that were broken last, as they stood."""
 SPARE = 26
 """Pixels that a lesson leaves to a presented chart."""
 SYSTEMS = "Systems to play with"
@@ -158,7 +160,7 @@ def _as_guessed(text: str) -> str:
     """Who left the slider where it stood has guessed nothing, and is not told so."""
     if _screen.get().guessed:
         return text
-    return text.replace("you guessed", "the slider stood at").replace("You guessed", "The slider stood at")
+    return text.replace("you guessed", "the guess stood at").replace("You guessed", "The guess stood at")
 
 
 def _reveal(lesson: str, question: str, place: DeltaGenerator, *, moved: bool) -> None:
@@ -249,7 +251,7 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
 def _as_marked(mark: Mark) -> Mark:
     """The same of the words at a line, once the reader has seen what happens."""
     if revealed() and isinstance(mark, Rule) and _left(mark):
-        return dataclasses.replace(mark, label=mark.label.replace("your guess", "the slider"))
+        return dataclasses.replace(mark, label=mark.label.replace("your guess", "the guess"))
     return mark
 
 
@@ -288,16 +290,28 @@ def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
 
 
 def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
-    """What to try next, and a button that does it.
+    """What to try next, once the reader has seen what happens: a button that does it, and one back.
 
     Args:
         text: what the reader should watch.
         label: of the button.
         settings: of controls, by their keys in the link; numbers of scales of stops as they are shown.
     """
+    if not revealed():
+        return
     with _screen.get().breaking:
         st.markdown(f"**Break it.** {text}")
-        st.button(label, on_click=lambda: use(settings))
+        with st.container(horizontal=True):
+            st.button(label, on_click=lambda: _broken(settings))
+            before: dict[str, Setting] = st.session_state.get(BEFORE, {})
+            if before.keys() <= st.session_state.keys() and before:
+                st.button("Back", on_click=lambda: use(st.session_state.pop(BEFORE)))
+
+
+def _broken(settings: Mapping[str, Setting]) -> None:
+    """Do it, and remember what was there."""
+    st.session_state[BEFORE] = {key: st.session_state[key] for key in settings if key in st.session_state}
+    use(settings)
 
 
 def use(settings: Mapping[str, Setting]) -> None:

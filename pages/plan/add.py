@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpcore.core import Neighbours
+from dpcore.core import Neighbours, Problem
 from dpcore.data.attributes import Marginals
 from dpcore.data.domains import Categories, Line
+from dpcore.experiments import advice
 from dpcore.plan.predicates import read_lines
 from dpcore.plan.questions import MOST_QUESTIONS, WHOLE, PlannedQuestion
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
@@ -31,7 +32,9 @@ def askable(declared: Declared, columns: Sequence[str]) -> dict[str, tuple[str, 
     if len(names) <= PAIRS:
         domain = declared.table.reading(*names).domain
         for kind in classes_for(domain):
-            found[kind.key] = kind.title, replace(usual, queries=kind.key)
+            problem = Problem(domain=domain, queries=kind(domain=domain), n=declared.n, neighbours=declared.neighbours)
+            key = advice.usual(problem, epsilon=EPSILON)
+            found[kind.key] = kind.title, replace(usual, queries=kind.key, entry_key=key)
         if isinstance(domain, Line):
             values = replace(usual, queries=Thresholds.key)
             found["mean"] = "Mean: numbers out of bounds count as the bounds", replace(values, entry_key="clipped_mean")

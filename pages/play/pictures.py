@@ -21,8 +21,8 @@ from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
 
-HEIGHT, LEGEND, LOWER_HEIGHT = 235, 30, 234
-"""Pixels: of the upper row, of a legend's line below it, and of the lower row. All of them are on one screen."""
+HEIGHT, LEGEND, NARROW, LOWER_HEIGHT = 235, 30, 52, 234
+"""Pixels: of the upper row, of a legend below it, of one beside two maps, and of the lower row: all on one screen."""
 TITLES = {
     "data_chart": "true and released data",
     "true_map": "true map",
@@ -69,7 +69,7 @@ def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> 
     frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
     pictures = _maps(dataset, frames, view, n=n) if isinstance(domain, Grid) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
-    height = band.height if band.y.labels else HEIGHT + LEGEND
+    height = band.height if band.y.labels else HEIGHT + LEGEND - NARROW * isinstance(domain, Grid)
     pictures["band_chart"] = dataclasses.replace(band, height=height)
     lower = lower_bound(report.problem, report.guarantee, beta=beta)
     worst = worst_error(report=report, lower=lower)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import DataRelease, Dataset, Domain, Floats, ParameterError, State
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import Grid, Line
+from dpcore.data.domains import Grid, Labelled, Line
 from dpcore.experiments.recipe import Recipe
 from dpcore.queries.ranges import Cells, Intervals, Rectangles
 from dpcore.randomness import Preview
@@ -24,6 +24,8 @@ SIDES = (("x", ("ask-from", "ask-to")), ("y", ("ask-low", "ask-high")))
 """Names in the link of both ends along either axis."""
 DATES = {"x": "ask-dates", "y": "ask-dates-up"}
 """The same of a range of dates, which is one text."""
+LABELS = {"x": "ask-label", "y": "ask-label-up"}
+"""The same of a label, which is a number: a link holds no label."""
 NO_CELL = "none"
 MOST_CELLS = 2000
 """Labels that are offered: more are asked for in the trade-off's and the other pictures' tables."""
@@ -41,7 +43,9 @@ class Query:
     def words(self) -> str:
         """The query in words; a category's name is what somebody typed."""
         told = self.queries.describe(self.index)
-        return verbatim(told) if isinstance(self.queries, Cells) else told
+        domain = self.queries.domain
+        labels = isinstance(domain, Grid) and any(isinstance(side, Labelled) for side in (domain.first, domain.second))
+        return verbatim(told) if labels or isinstance(self.queries, Cells) else told
 
 
 def ask(domain: Domain) -> Query | None:
@@ -53,7 +57,7 @@ def ask(domain: Domain) -> Query | None:
             **dict.fromkeys((*SIDES[0][1], *SIDES[1][1])),
             **dict.fromkeys(DATES.values(), ""),
         }
-        st.session_state.update(nothing | {"ask-cell": NO_CELL})
+        st.session_state.update(nothing | dict.fromkeys(("ask-cell", *LABELS.values()), NO_CELL))
     st.session_state["asked_of"] = about
     if isinstance(domain, Line):
         ends = _ends(domain, "x", name="")
@@ -72,27 +76,34 @@ def ask(domain: Domain) -> Query | None:
 
 
 def _cell(domain: Domain) -> Query | None:
-    """A label, by its number: a link holds no label."""
+    """A label, by its number."""
+    ends = _label(domain, "Ask about one", key="ask-cell")
+    return Query(queries=Cells(domain=domain), index=ends[0], cells=(ends,)) if ends else None
+
+
+def _label(domain: Domain, label: str, *, key: str) -> tuple[int, int] | None:
+    """The cell of a chosen label, as both ends of a range; None where none is chosen."""
     names = drawable(domain.describe(cell) for cell in range(min(domain.ordered, MOST_CELLS)))
     titles = {NO_CELL: "—"} | {str(cell): name for cell, name in enumerate(names)}
-    chosen = choice("Ask about one", titles, key="ask-cell", default=NO_CELL)
-    if chosen == NO_CELL:
-        return None
-    return Query(queries=Cells(domain=domain), index=int(chosen), cells=((int(chosen), int(chosen)),))
+    chosen = choice(label, titles, key=key, default=NO_CELL)
+    return None if chosen == NO_CELL else (int(chosen), int(chosen))
 
 
 def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
     """First and last cell of the range typed along a line, both included; None where an end is missing."""
     if isinstance(line, Calendar):
         return _dates(line, DATES[axis], name=name)
+    if isinstance(line, Labelled):
+        return _label(line, f"Ask: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
+    told = f"{unit_of(line, 'values')} {line.low:g} to {line.high:g}"
     typed = [
         place.number_input(
             label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=f"{end:g}",
-            help=f"Ends of the range that is asked about, {unit_of(line, 'values')} {line.low:g} to {line.high:g}.",
+            help=None if name and label != "to" else f"Ends of the range that is asked about, {told}.",
         )
         for place, label, key, end in zip(
-            st.columns(2), (f"Ask: {name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
+            st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
         )
     ]  # fmt: skip
     return cells_between(line, *typed)
@@ -142,6 +153,9 @@ def drawn_on(domain: Domain) -> Callable[[Mapping[str, Sequence[float]]], None]:
             if isinstance(line, Calendar):
                 st.session_state[DATES[axis]] = " – ".join(map(line.describe, cells)) if cells else ""
                 continue
+            if isinstance(line, Labelled):
+                st.session_state[LABELS[axis]] = str(cells[0]) if cells else NO_CELL
+                continue
             for key, end in zip(keys, edges(line, cells) if cells else (None, None), strict=True):
                 st.session_state[key] = end
 
@@ -161,7 +175,7 @@ def answer(query: Query | None, recipe: Recipe, dataset: Dataset, state: State, 
     """
     if query is None:
         st.caption(
-            "Draw on the true map, or type both ranges, to ask about a rectangle."
+            "Draw on the true map, or type both ranges, to ask."
             if isinstance(dataset.domain, Grid)
             else "Draw on the bars, or type a range, to ask about it."
             if isinstance(dataset.domain, Line)

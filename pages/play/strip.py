@@ -97,7 +97,8 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     )
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     chart = st.container()
-    every = st.toggle(
+    below = st.container(horizontal=True, vertical_alignment="center")
+    every = below.toggle(
         "All mechanisms", key=in_link("every"), bind="query-params",
         help="Else only the chosen one and those that no other beats at every ε are drawn.",
     )  # fmt: skip
@@ -128,7 +129,8 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
             download=download, on_pick=whole(choose_point), kept=drawn,
         )  # fmt: skip
-    _left_out(curve, entries, unproved)
+    with below.container():
+        _left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 
 

@@ -14,7 +14,7 @@ from dpcore.core import DataError, Dataset, Domain, Integers, ParameterError, Pr
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Predicate
 from dpcore.data.declared import Capped
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
 from dpcore.data.reading.intake import LIMITS
 from dpcore.data.reading.tables import BLANKS
 from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
@@ -88,7 +88,8 @@ def parts_of(reading: Reading) -> tuple[Encoding, ...]:
         case Columns(names=names, on=Line() | Categories() as kind):
             return (_part(names[0], kind),)
         case Columns(names=names, on=Grid(first=first, second=second)):
-            return Encoding(column=names[0], on=first), Encoding(column=names[1], on=second)
+            sides = (line.of if isinstance(line, Labelled) else line for line in (first, second))
+            return tuple(_part(name, kind) for name, kind in zip(names, sides, strict=True))
         case Columns(names=names, on=Grouped(labels=labels, line=line)):
             return Encoding(column=names[0], on=Categories(labels=labels)), Encoding(column=names[1], on=line)
         case Columns(names=names, on=Attributes(columns=kinds)):

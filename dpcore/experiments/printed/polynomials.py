@@ -114,6 +114,12 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
         title="Marginals by polynomials",
         lines=(
             PrintedLine(
+                what="ε that the literal sanitizer has",
+                printed=epsilon,
+                holds=literal_epsilon(made, attributes=d, epsilon=epsilon),
+                why="exact for Laplace noise of its scale, a row replaced",
+            ),
+            PrintedLine(
                 what="degree t, order √k·ln(1/γ) (Fact 4.2)",
                 printed=math.sqrt(width) * math.log(1 / gamma),
                 holds=degree,
@@ -138,12 +144,6 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 why="a row moves all coefficients, not one: Σ |aᵢ| C(d, i) in all",
             ),
             PrintedLine(
-                what="ε that the literal sanitizer has",
-                printed=epsilon,
-                holds=literal_epsilon(made, attributes=d, epsilon=epsilon),
-                why="exact for Laplace noise of its scale, a row replaced",
-            ),
-            PrintedLine(
                 what="rows needed for α, with that noise (Theorem 3.1, worked out here)",
                 printed=math.log10(printed_rows),
                 holds=math.log10(rows),
@@ -158,14 +158,14 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 power=True,
             ),
             PrintedLine(
-                what="time, n·C(d + t, t) against n·C(d, k) (Theorem 1.1)",
+                what="two methods, time: n·C(d + t, t), n·C(d, k) (Theorem 1.1)",
                 printed=math.log10(n * printed_monomials),
                 holds=math.log10(n) + log10_choose(d, width),
                 why="of the sanitizer, and of counting every answer",
                 power=True,
             ),
             PrintedLine(
-                what="numbers held by what lists all rows there may be, 2ᵈ (Table 1)",
+                what="two methods, numbers held: all rows there may be, 2ᵈ, or counts (Table 1)",
                 printed=d * math.log10(2),
                 holds=math.log10(released),
                 why="such methods make synthetic rows and need few of them; the polynomial holds counts of small sets",
@@ -186,7 +186,7 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 "much less than 2ᵈ for some number of attributes a question (Ullman and Vadhan 2011)",
             ),
             PrintedLine(
-                what=f"errors added up for {half} of {width} (Remark 4.7)",
+                what=f"two methods, errors added up for {half} of {width} (Remark 4.7)",
                 printed=inclusion_exclusion(width=width, least=half),
                 holds=1,
                 why="inclusion and exclusion against a polynomial of its own (Theorem 1.2)",

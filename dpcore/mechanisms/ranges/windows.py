@@ -224,14 +224,15 @@ class Measured(PureMechanism):
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """What no query's noise exceeds."""
         plan, prefixes, scale = self.plan(problem), isinstance(problem.queries, Thresholds), self._scale(problem)
-        square, _ = worst_query(plan, prefixes=prefixes, **spared(problem))
-        rows = exceeded(plan, problem, scale=scale, beta=beta)
+        worst = worst_query(plan, prefixes=prefixes, **spared(problem))
+        cells = problem.domain.ordered
+        rows = exceeded(worst, cells=cells, prefixes=prefixes, scale=scale, beta=beta) / plan.steps
         ends = 2 if problem.domain.ordered > MOST_DENSE and not prefixes else 1
         return Bound(
             value=rows / problem.n,
             kind=BoundKind.GUARANTEE,
             statement=f"The worst {problem.queries.one if ends == 1 else 'end of a range'} gathers the noise of "
-            f"{square:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer is off by more than "
+            f"{worst[0]:,.4g} cells, of scale {scale / plan.steps:,.4g} rows, and no answer is off by more than "
             f"{rows:,.0f} rows, except with chance {beta:g}.",
             formula=rf"\alpha\le\frac{{{'' if ends == 1 else '2'}c}}{{n}}"
             r"\min_{\lambda>0}\frac{(v/c^2)\ln\mathbb{E}e^{\lambda Z}+\ln\frac{2|Q|}\beta}"
@@ -302,24 +303,22 @@ def spared(problem: Problem) -> Spared:
     }
 
 
-def exceeded(plan: Strategy, problem: Problem, *, scale: float, beta: float) -> float:
-    """Rows by which some query's noise errs with chance at most beta, noise of this scale in steps on every value.
+def exceeded(worst: tuple[float, float], *, cells: int, prefixes: bool, scale: float, beta: float) -> float:
+    """Steps by which some query errs with chance at most beta; ``worst`` is worst_query's, the noise's scale in steps.
 
-    The queries are all prefixes or all ranges of as many cells as the plan measures, whatever the problem's. Chernoff's
-    bound for each query and a union bound over the class. With v the largest sum of squared shares and c the largest
-    share, log E e^(λ error) is at most (v/c^2) times log E e^(λ c Z), as the even cumulants of Z are positive and the
-    odd ones 0. On more than MOST_DENSE cells the class is that of prefixes, and a range errs by at most twice as much
-    as the worst of them.
+    Chernoff's bound for each query and a union bound over the class. With v the largest sum of squared shares and c the
+    largest share, log E e^(λ error) is at most (v/c^2) times log E e^(λ c Z), as the even cumulants of Z are positive
+    and the odd ones 0. On more than MOST_DENSE cells the class is that of prefixes, and a range errs by at most twice
+    as much as the worst of them.
     """
-    prefixes, cells = isinstance(problem.queries, Thresholds), len(plan.own)
-    square, largest = worst_query(plan, prefixes=prefixes, **spared(problem))
+    square, largest = worst
     if largest < NONE:  # a single cell whose rows are public
         return 0.0
     count = cells if prefixes or cells > MOST_DENSE else cells * (cells + 1) // 2
     ends = 2 if cells > MOST_DENSE and not prefixes else 1  # a range is the difference of two prefixes
     rates = np.logspace(-6, 0, 600, endpoint=False) / scale
     moments = square / largest**2 * laplace_log_moment(scale)(rates)
-    return ends * largest / plan.steps * float(((moments + math.log(2 * count / beta)) / rates).min())
+    return ends * largest * float(((moments + math.log(2 * count / beta)) / rates).min())
 
 
 def query_rows(problem: Problem, indices: Integers) -> Floats:

@@ -31,7 +31,7 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
         x=Axis(title="person", low=0.4, high=len(truth) + 0.6, ticks=tuple(range(1, len(truth) + 1)), form="d"),
         y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
         marks=[
-            Rule(role="quiet", y=0.5, dash="dash"),
+            Rule(role="quiet", y=0.5, dash="dash", label="above: “yes”"),
             dots(right, role="released", name="right"),
             crossed(dots(~right, role="ink", name="wrong")),
         ],
@@ -55,7 +55,7 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
         ),
         y=Axis(title="share of answers found", low=0.4, high=1.05, form=".0%", ticks=(0.5, 0.75, 1)),
         marks=[
-            wall(grid, best, end=1.05, label="impossible", corner="top left"),
+            wall(grid, best, end=1.05, label="impossible on average, fair coins", corner="top left"),
             Curve(role="theory", name="the best attacker", x=grid, y=best),
             runs("this attacker, middle 90% of runs", losses, shares),
             Rule(role="quiet", y=0.5, label="coin flips", below=True),

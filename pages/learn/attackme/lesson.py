@@ -18,6 +18,9 @@ BEFORE = (2, 3, 5, 8, 13)
 """Who says yes until the reader says otherwise; what they say stays in their session, and in no link."""
 
 
+EPSILON = "One person changes the chance of whatever is published by a factor of e^ε at most."
+NOTHING = 0.9995
+"""A bound above it is written as 100%."""
 VIEWS = ("What the attacker says of you", "How much noise stops it")
 """Its pictures."""
 
@@ -38,7 +41,9 @@ def lesson() -> None:
     )
     bits = np.isin(PEOPLE, chosen)
     place = st.container()
-    epsilon = stops("Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon")
+    epsilon = stops(
+        "Privacy loss ε of all counts together", typed_bits.LOSSES, 1.0, key="attack-me-epsilon", help_text=EPSILON
+    )
     if st.session_state.setdefault("attack-me-before", epsilon) != epsilon:  # whoever moves ε wants to see it work
         kit.use({"attack-me-before": epsilon, "attack-me-counts": "noisy"})
     with place:
@@ -80,8 +85,9 @@ def lesson() -> None:
         f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
         "Whoever knows all the others still faces odds of e^ε at most, for each answer on its own.",
         proved="Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.",
-        says=f"At ε = {exactly(epsilon)} nobody, whatever they know of the others, finds more than {percent(best)} of "
-        "the answers on average. Exact counts promise nothing.",
+        says=f"With ε one person changes no chance by a factor above e^ε. If each answer is a fair coin flip to them, "
+        f"nobody finds more than {percent(best)} of the answers on average at ε = {exactly(epsilon)}"
+        + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),
     )
     if noisy:
         kit.break_it(
@@ -91,7 +97,7 @@ def lesson() -> None:
         )
     else:
         kit.break_it(
-            "Private counts: the same attack guesses.", "Make the counts private", {"attack-me-counts": "noisy"}
+            "Private counts break the attack: it guesses.", "Make the counts private", {"attack-me-counts": "noisy"}
         )
 
 
@@ -100,7 +106,7 @@ LESSON = kit.Lesson(
     question="Attack me: do group counts hide your answers?",
     group="Attacks",
     minutes=5,
-    needs="nothing",
+    needs="nothing; what an ε means helps",
     asks=(
         "Nobody is named in a count of a random group. Why is it not anonymous?",
         "How many equations does it take to find sixteen unknowns?",

@@ -28,7 +28,7 @@ def loss(found: Audit | None, *, epsilon: float) -> Picture:
             title="runs on each data set", log=True, low=0.7 * LOOKS[0], high=2 * sum(LOOKS), form="~s",
             ticks=(1e3, 1e4, 1e5, 1e6),
         ),
-        y=Axis(title="ε, at least", low=0, high=top, form="~g"),
+        y=Axis(title="ε proved so far, at least", low=0, high=top, form="~g"),
         marks=[
             Region(role="impossible", y=(epsilon, top), label="impossible if the claim is true", corner="top right"),
             Rule(role="theory", y=epsilon, label=f"claimed: ε = {exactly(epsilon)}", below=True),

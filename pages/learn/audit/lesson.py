@@ -42,7 +42,7 @@ def lesson() -> None:
 def _line_up() -> None:
     """Catch the cheat."""
     kit.intro(
-        "Fourteen programs claim ε = 1, and most of them lie. You see what each publishes, never its code: run it on "
+        "Fourteen programs claim ε = 1, and not all keep it. You see what each publishes, never its code: run it on "
         "two data sets that differ in one person, and count."
     )
     with on_stage("slider"):
@@ -90,7 +90,7 @@ def _own(entry: Entry) -> None:
         kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{besides}")
     _pictures(found, epsilon=claim.epsilon)
     _theorem()
-    kit.break_it("Twelve programs that lie.", "Catch the cheat", {"audit-of": CHEAT})
+    kit.break_it("Fourteen programs, and not all keep their promise.", "Catch the cheat", {"audit-of": CHEAT})
 
 
 def _besides(claim: Guarantee, exact: float | None) -> str:
@@ -149,8 +149,8 @@ def _theorem() -> None:
         "event or more runs may refute it.",
         proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
         "those of Lyu, Su and Li (2017).",
-        says="An event has chance p on one data set and q on the other; exact intervals bound both, wrong "
-        "together once in a thousand.",
+        says="An event has chance p on one data set and q on the other; exact intervals bound both (the "
+        "bars), wrong together once in a thousand.",
     )
 
 
@@ -159,7 +159,7 @@ LESSON = kit.Lesson(
     question="Does it keep its promise? Catch the cheat",
     group="What is promised",
     minutes=8,
-    needs="what an ε means",
+    needs="What does an ε mean to someone who suspects you?",
     asks=(
         "Which event tells the two data sets apart best?",
         "Why must the runs that are counted not be those that picked the event?",

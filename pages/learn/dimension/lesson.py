@@ -53,6 +53,7 @@ class Asked:
     badge: str
 
 
+GIVES = "Answers within α tell which half of such points is in the data, but for 2dα of them: [why](./learn?lesson=vc)."
 VIEWS = ("The class, and what it shatters", "What it costs and buys")
 """Its pictures."""
 
@@ -98,7 +99,8 @@ def lesson() -> None:
     )
     right_guess = found.at_least <= guess <= found.at_most
     kit.told(
-        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {found.sentence()} {kit.THEORY}"
+        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {found.sentence()} "
+        f"{GIVES} {kit.THEORY}"
     )
     both = worth_by_rows(
         weights=asked.weights,

@@ -53,7 +53,7 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
             Curve(role="released", name="observed", x=seen.degrees, y=np.maximum(seen.error, floor)),
             guessed(y=guess),
         ],
-        caption=f"Orange: directions with the margin, and what is promised of them (you guessed {percent(guess)}).",
+        caption="Orange: directions with the margin, and what is promised of them.",
         sentence=f"At ε = {exactly(epsilon)} a release of {seen.counts} counts is {said}{beyond}. Promised of the "
         f"former, but for a chance of {BETA:g}: {percent(seen.bound)}. You guessed {percent(guess)}.",
     )

@@ -32,8 +32,9 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     guess = kit.guess_stop(
         "directions",
-        f"{n:,} rows in two clouds, ε = {exactly(loss)}, {measured} directions measured. A direction has a "
-        "margin if no row is nearly at a right angle to it. Where there is one, how far off is the worst answer?",
+        f"{n:,} rows {'in two clouds' if gap else 'all around'}, ε = {exactly(loss)}, {measured} directions measured. "
+        "A direction has a margin if no row is nearly at a right angle to it. Where there is one, how far off is the "
+        "worst answer?",
         label="Your guess, percent of the rows",
         options=(0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20),
         default=5,
@@ -66,7 +67,11 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         if seen.promised.any()
         else "No direction has the margin, and nothing is promised"
     )
-    beyond = f"; elsewhere up to **{percent(seen.beyond)}** off" if not math.isnan(seen.beyond) else ""
+    beyond = (
+        f"; elsewhere up to **{percent(seen.beyond)}** off, by rows between two measured directions, which no ε cures"
+        if not math.isnan(seen.beyond)
+        else ""
+    )
     kit.told(f"{promised}{beyond}; you guessed {guess:g}%. {kit.SIMULATED}")
     kit.why(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",

@@ -30,8 +30,8 @@ VIEWS = ("How much is found", "One question", "Which errors are forbidden")
 def lesson() -> None:
     """Controls, the question, one run, the share by scale, the three constants."""
     kit.intro(
-        "A question may **weigh** people instead of counting them. Suppose that for every half of them some question "
-        "weighs that half only a little more: γ above a level, not γ below it. Is an accurate answer still dangerous?"
+        "A question may **weigh** people instead of counting them. Here every half of them has a question that weighs "
+        "it γ above each person’s usual weight, and the others γ below. Is a small γ safe?"
     )
     loss = kit.epsilon("fat", default=2.0)
     scale = stops("Scale γ", SCALES, 0.1, key="fat-scale", help_text="Half the weight between in and out.")
@@ -64,7 +64,8 @@ def lesson() -> None:
     weak, strong = (percent(float(seen.shares[place].mean())) for place in (0, -1))
     kit.told(
         f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. **{weak}** is found at γ = 0.01, "
-        f"**{strong}** at γ = 0.5: the attacker knows the weights and scales them away. {kit.SIMULATED}"
+        f"**{strong}** at γ = 0.5. The noise is on the people: a weak question has as little of it, and is scaled up. "
+        f"{kit.SIMULATED}"
     )
     spread = float(np.ptp(seen.levels))
     bound = fat_shattering.error_bound(
@@ -75,13 +76,13 @@ def lesson() -> None:
         "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",
-        says="Answers within α give a half T′ that misses few of the true half T. γ: the scale; s: how far the levels "
-        "lie apart.",
+        says="Answers within α give a half T′ that misses few of the true half T, if α is far below γ. s: how far "
+        "apart people’s usual weights lie.",
     )
     kit.break_it(
-        "Give people levels of their own: that hides a little.",
-        "Levels differ by γ",
-        {"fat-uneven": 100, "fat-scale": kit.stop(0.5)},
+        "Who may err by γ on every question hides the half: a small γ forbids only small errors.",
+        "Errors forbidden at γ = 0.01",
+        {"fat-scale": kit.stop(0.01), "fat-picture": VIEWS[2]},
     )
     chosen = kit.pictures("fat", *VIEWS)
     if chosen != VIEWS[2]:

@@ -26,14 +26,16 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
     half = 1.96 * float(measured.std()) / np.sqrt(len(measured))
     known = np.concatenate([seen.nobody, seen.identity, seen.spared, seen.whole, seen.printed, seen.laplace])
     floor = min(float(known[known > 0].min()), error / guess) / 1.5
-    beside = curves(seen.epsilons, {"Laplace noise (exact)": seen.laplace, "paper, as printed": seen.printed})
+    beside = curves(
+        seen.epsilons, {"Laplace noise (exact)": seen.laplace, "paper, as printed (wrong for large ε)": seen.printed}
+    )
     full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
     marks = [
         wall(seen.epsilons, seen.nobody, end=floor, corner="bottom left"),
-        Curve(role="mechanism:identity", name="identity (exact)", x=seen.epsilons, y=seen.identity),
+        Curve(role="mechanism:identity", name="noise in every bar (exact)", x=seen.epsilons, y=seen.identity),
         Curve(
             role="mechanism:sparse_histogram",
-            name=f"random DP, {full} (exact)",
+            name=f"weaker promise, {full} (exact)",
             x=seen.epsilons,
             y=seen.spared,
             dash="dashdot",
@@ -65,7 +67,7 @@ def _dot(epsilon: float, mean: float, half: float, floor: float) -> Dots:
     """The measured error with its 95% interval."""
     return Dots(
         role="mechanism:identity",
-        name="identity, measured",
+        name="noise in every bar, measured",
         x=[epsilon],
         y=[mean],
         low=[max(mean - half, floor)],

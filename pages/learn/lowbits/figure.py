@@ -13,9 +13,9 @@ from pages.learn.pictures import guessed, lesson_picture
 
 def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -> Picture:
     """Success with exact intervals, wrong once in a million times; beyond what ε allows nothing private can be."""
-    samplers = {"naive floating point": naive, "secure sampler": secure}
+    samplers = {"textbook noise": naive, "secure sampler": secure}
     told = list(samplers.values())
-    words = ["broken" if each.broken else "within ε" for each in told]
+    words = ["broken" if each.broken else "not caught" for each in told]
     unsettled = "".join(
         f" The bar of the {name} reaches into the hatching, but below the limit too: nothing is shown against it."
         for name, each in samplers.items()
@@ -26,7 +26,7 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
         x=Axis(title="share of guesses that are right", low=min(0.4, guess), high=1, form=".0%"),
         y=Axis(labels=tuple(samplers)),
         marks=[
-            Region(role="impossible", x=(naive.allowed, 1.0), label="impossible", corner="bottom right"),
+            Region(role="impossible", x=(naive.allowed, 1.0), label="more than ε allows", corner="bottom right"),
             Dots(
                 role="released",
                 name="right guesses",
@@ -49,7 +49,7 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
                 for place, (word, each) in enumerate(zip(words, told, strict=True))
             ),
         ],
-        sentence=f"From one naive release the attacker tells the two counts apart in {percent(naive.success)} of "
+        sentence=f"From one such release the attacker tells the two counts apart in {percent(naive.success)} of "
         f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
         f"{percent(naive.allowed)}, hatched beyond. Against the secure sampler the same attack gets "
         f"{percent(secure.success)}.{unsettled}",

@@ -42,44 +42,38 @@ def lesson() -> None:
     kit.picture(
         figure.verdicts(naive=found.naive, secure=found.secure, epsilon=loss, guess=guess / 100),
         key="lowbits_verdicts",
-        badge=f"simulated: naive noise with seed {drawn}, secure sampler from the system's entropy",
+        badge=f"simulated: textbook noise with seed {drawn}, secure sampler from the system's entropy",
+    )
+    certain = (
+        f"{percent(found.naive.certain)} of the releases rule one count out **for certain**, whatever ε is. "
+        f"{kit.SIMULATED}"
     )
     if found.naive.broken:
         kit.told(
             f"**Broken**: {percent(found.naive.success)} right guesses, where {percent(allowed)} are allowed; at least "
-            f"{percent(found.naive.interval[0])} (exact interval, wrong once in a million times). {kit.SIMULATED}"
+            f"{percent(found.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:
-        kit.told(
-            "At this count and ε the few lost bits are not enough for a verdict; try smaller counts or a smaller ε."
-        )
+        kit.told(f"Not caught by this guess, and not private: {certain}")
     if kit.revealed():
         with kit.below():
             _taken_apart(found)
     kit.why(
         r"\Pr[\text{right}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         "The secure sampler draws whole-number noise exactly: every whole number can come out of every count.",
-        *(
-            [
-                f"In {percent(found.naive.certain)} of the naive releases one count is ruled out **for certain**, "
-                f"whatever ε was. {kit.SIMULATED}"
-            ]
-            if kit.revealed()
-            else []
-        ),
         proved="Mironov (2012), sections 4 and 5; the allowance e^ε/(1 + e^ε) is the best any attacker can do.",
         says="No attacker on an ε-private release tells two neighbouring tables apart more often.",
     )
     kit.break_it(
-        "Next to a large count fewer bits are lost, and the attack fades; the noise is no better.",
+        "Next to a large count fewer bits are lost, and this guess fails.",
         "Counts 1,000 and 1,001",
         {"low-bits-count": kit.stop(1000)},
     )
 
 
 def _taken_apart(found: low_bits.Attacked) -> None:
-    """Some naive releases, and which counts can have led to them."""
-    place = st.expander("Naive releases, taken apart", key="lowbits_open", on_change="rerun")
+    """Some textbook releases, and which counts can have led to them."""
+    place = st.expander("Textbook releases, taken apart", key="lowbits_open", on_change="rerun")
     if not place.open:
         return
     low, number = found.low, len(found.outputs)

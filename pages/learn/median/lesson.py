@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -26,6 +27,8 @@ WALKS = {
 
 
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
+ROOM = math.log(0.9995)
+"""Chances above it are written as 100%."""
 VIEWS = ("Who finds the median?", "The walk", "Its steps")
 """Its pictures."""
 
@@ -56,10 +59,16 @@ def lesson() -> None:
     else:
         _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
     at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
+    most, stable = (typeset(figure.log_chance(float(each[0]))) for each in (at.most, at.mechanisms["stable"]))
+    able = typeset(figure.log_chance(float(at.mechanisms["exponential"][0])))
     kit.told(
-        f"On $2^{{{bits:.0f}}}$ values, with δ = 0, nobody has a chance of being right above "
-        f"**{typeset(figure.log_chance(float(at.most[0])))}**; the stable median, with δ = {exactly(delta)}, "
-        f"**{typeset(figure.log_chance(float(at.mechanisms['stable'][0])))}**. {kit.THEORY}"
+        f"The wall is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
+        + (
+            f"values there is room: the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
+            if float(at.most[0]) > ROOM
+            else f"values, with δ = 0, nobody has a chance of being right above **{most}**; the stable median, with "
+            f"δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
+        )
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
     kit.why(
@@ -72,9 +81,7 @@ def lesson() -> None:
         "care how long the line is.",
         proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
-        says=f"For δ = 0 only. Here the wall is at {median.wall(n=n, epsilon=loss):,.1f} bits."
-        if kit.revealed()
-        else "For δ = 0 only, b bits of the grid.",
+        says="b bits of the grid, and for δ = 0 only: δ is slack in every chance.",
     )
     kit.break_it("On a short line there is room for everybody.", "Ten bits", {"median-bits": kit.stop(10)})
 

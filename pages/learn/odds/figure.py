@@ -17,8 +17,12 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
     """Largest and smallest belief after a release, against the belief before (δ = 0)."""
     grid = np.unique(np.append(np.linspace(1e-6, 1 - 1e-6, 101), prior))
     low, high = odds.posterior_range(grid, epsilon=epsilon)
-    impossible = "impossible, except with chance δ" if delta else f"impossible at ε = {exactly(epsilon)}"
-    hole = f" Except in an event of chance about {exactly(delta)}, in which anything may come out." if delta else ""
+    impossible = "impossible were δ = 0" if delta else f"impossible at ε = {exactly(epsilon)}"
+    hole = (
+        f" That is for δ = 0: with δ = {exactly(delta)} single outputs may tell more, sets of them hardly."
+        if delta
+        else ""
+    )
     return lesson_picture(
         title="Belief, before and after",
         x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=QUARTERS),

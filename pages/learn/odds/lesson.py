@@ -16,8 +16,8 @@ VIEWS = ("Belief, before and after", "Guessing right")
 def lesson() -> None:
     """Controls, the question, belief before and after, chance of guessing right."""
     kit.intro(
-        "Someone knows **everyone else** in the data, and suspects you. They look at what is released. How much surer "
-        "can they be?"
+        "Someone knows **everyone else** in the data, and suspects you of one thing, say of having answered yes. They "
+        "look at what is released. How much surer can they be?"
     )
     loss = kit.epsilon("odds", default=1.0)
     percents = whole("How sure they are before, percent", 1, 99, 10, key="odds-prior")

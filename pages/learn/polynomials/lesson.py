@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.core import exactly
+from dpcore.core import Floats, exactly
 from dpcore.experiments.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
 from pages.learn import kit
 from pages.learn.polynomials import figure
 from pages.shell.controls import stops, whole
 from pages.shell.present import backstage, on_stage
+from pages.shell.session import remembered
 
 VIEWS = ("How far from the step", "The polynomial", "Who needs how many rows")
 MOST_WIDTH = 12
@@ -43,6 +44,10 @@ def lesson() -> None:
     found = degrees(attributes=attributes, width=width)
     needed = found.needed(bias)
     counts = found.counts[needed - 1]
+    seen = remembered(
+        f"limits-polynomials|{attributes}|{width}|{loss}|{delta}",
+        lambda: predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS),
+    )
     chosen = kit.pictures("polynomials", *VIEWS)
     if chosen == VIEWS[0]:
         kit.picture(figure.biases(found=found, bias=bias, guess=guess), key="polynomials_bias", badge=BADGE)
@@ -51,13 +56,12 @@ def lesson() -> None:
             figure.step(polynomial=best_polynomial(width=width, degree=needed)), key="polynomials_step", badge=BADGE
         )
     else:
-        seen = predicted_errors(attributes=attributes, width=width, epsilon=loss, delta=delta, rows=ROWS)
         shown = figure.against_rows(found=seen, width=width, attributes=attributes)
         kit.picture(shown, key="polynomials_rows", badge=f"{BADGE}; ε = {exactly(loss)}, δ = {exactly(delta)}")
     kit.told(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
         f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
-        f"guessed {guess}. {kit.THEORY}"
+        f"guessed {guess}. With their noise {_rows(seen.polynomial, bias)}. {kit.THEORY}"
     )
     kit.why(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
@@ -68,13 +72,20 @@ def lesson() -> None:
         "many, noise in every answer is the better way.",
         proved="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a linear "
         "program's.",
-        says="This degree is enough for a p that is within γ of 0 at s = 0 and of 1 at s = 1, …, k; s is how many of "
-        "the k attributes a row has.",
+        says="Enough for a p(s) within γ of 0 at s = 0 and of 1 beyond; a row has s of the k attributes.",
     )
     kit.break_it(
-        "Ask for almost no distance: the degree grows, and what is saved is gone.",
-        "γ = 1%",
+        "A small γ needs a high degree, and little is saved.",
+        "γ = 1%, k = 6",
         {"polynomials-bias": "0.01", "polynomials-width": 6},
+    )
+
+
+def _rows(errors: Floats, allowed: float) -> str:
+    """From how many rows the worst answer is within what is allowed."""
+    enough = ROWS[errors <= allowed]
+    return (
+        f"answers are that near from about {significant(float(enough[0]))} rows on" if len(enough) else "none is near"
     )
 
 

@@ -34,8 +34,9 @@ def lesson() -> None:
     n = int(stops("Rows n of each sample", (10, 100, 1000, 10_000, 100_000), 10_000, key="population-n"))
     guess = kit.guess_number(
         "population",
-        f"ε = {exactly(loss)} hides every single row. How often are two samples of the same population told apart with "
-        f"a loss of **1 or more**{f', {significant(1 / loss)} times ε' if loss < 1 else ''}?",
+        f"ε = {exactly(loss)} hides every single row. For how many pairs of samples of one population is some "
+        "output **e times likelier** under one of them"
+        f"{f' (a loss of 1, {significant(1 / loss)} times ε)' if loss < 1 else ''}?",
         label="Your guess, percent of all pairs",
         low=0,
         high=100,
@@ -54,8 +55,9 @@ def lesson() -> None:
     else:
         _apart(apart, net, n=n, loss=loss, guess=guess)
     kit.told(
-        f"The folded count tells **{percent(apart.far)}** of all pairs apart; you guessed {guess}%. {kit.THEORY} The "
-        f"net mechanism has a loss of {significant(float(np.median(net)))} or more in half of them. {kit.SIMULATED}"
+        f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
+        f"under the other; you guessed {guess}%. {kit.THEORY} The net mechanism has a loss of "
+        f"{significant(float(np.median(net)))} or more in half of them. {kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * apart.modulus:
@@ -70,7 +72,7 @@ def lesson() -> None:
         distributional_words(apart, net, n=n),
         without_replacement(n),
         proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not the population.",
+        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not which sample was asked.",
     )
     kit.break_it("Few people, and the ruler is hardly folded.", "Ten rows", {"population-n": kit.stop(10)})
 
@@ -141,7 +143,7 @@ def _rare(n: int) -> str:
 
 LESSON = kit.Lesson(
     key="population",
-    question="Does protecting people protect the population?",
+    question="Does protecting each row hide the sample?",
     group="What is promised",
     minutes=6,
     needs="differential privacy; sampling without replacement",

@@ -29,6 +29,7 @@ VIEWS = ("The losses", "The histograms", "What it grows with", "Someone alone")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
 CONDITIONS = {"paper": "the paper's, 2k ≤ γn", "sharper": "sharper, the worst population"}
 GAMMAS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+FROM = "Empty cells may stay empty from γ = 2k/n on."
 SIMULATIONS = 100
 WIDE = (25, 6400)
 """Numbers of cells between which the growth of the projected loss is told."""
@@ -38,10 +39,11 @@ def lesson() -> None:
     """Controls, the question, and one of four pictures."""
     kit.intro(
         "Most cells of this histogram are empty, and a private release must blur them all. **Random differential "
-        "privacy** promises nothing for a share γ of the data sets that could have been drawn: what does that buy?"
+        "privacy** promises nothing for a share γ of the data sets that the population could have made: what does that "
+        "buy?"
     )
     loss = kit.epsilon("random", default=0.1)
-    gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="random-gamma")
+    gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="random-gamma", help_text=FROM)
     with kit.more():
         chosen = choice("The histogram", FIGURES, key="random-figure")
         rows = int(stops("Rows n", (500, 1000, 3000, 8000, 30_000), 500, key="random-rows"))
@@ -68,10 +70,17 @@ def lesson() -> None:
         shares = alone_chances(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
         kit.told(
             f"One pet of Seattle is alone in zip code {lone_place()}. If it is there, **{percent(float(shares[1, 0]))}"
-            f"** of the releases show it; if not, **{percent(float(shares[1, 1]))}** do. {kit.SIMULATED}"
+            f"** of the releases show it; if not, **{percent(float(shares[1, 1]))}** do"
+            f"{'' if shares[1, 1] else ': seeing it is proof'}. {kit.SIMULATED}"
         )
     else:
-        gain = f"**{significant(private / random)}** times less" if found.spared and random else "both are one"
+        # Not in proportion to the cells that get noise.
+        gain = (
+            f"**{significant(private / random)}** times less, not {significant(cells / full)}, as both are projected "
+            "to n rows"
+            if found.spared and random
+            else "both are one"
+        )
         kit.told(
             f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker "
             f"one: {gain}; you guessed {guess:g}. {kit.SIMULATED}"
@@ -169,8 +178,8 @@ def _theorem(view: str, *, cells: int, rows: int, loss: float, gamma: float, con
         open_question,
         proved="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        says="Of k cells r are full. Nothing is promised for a share γ of the data drawn from one population: those in "
-        "which someone is alone in a cell.",
+        says="Of k cells r are full. If your data are among the share γ for which nothing is promised, whoever is "
+        "alone in a cell has no protection at all.",
     )
 
 

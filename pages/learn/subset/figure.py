@@ -13,6 +13,8 @@ from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, crossed, guessed, lesson_picture, runs
 
+ASKED = (50, 100, 200, 500, 1000, 2000)
+"""Numbers of questions that are named."""
 SHOWN = 60
 """People of one attack that are drawn."""
 SHARE = Axis(title="share of bits found", low=0, high=1.05, form=".0%", ticks=(0, 0.25, 0.5, 0.75, 1))
@@ -42,6 +44,7 @@ def bits(*, truth: Booleans, estimates: Floats, words: tuple[str, str]) -> Pictu
             *(dots(truth == bool(bit), role=OTHERS[bit], name=words[bit]) for bit in (0, 1)),
             crossed(dots(~right, role="ink", name="wrong after rounding")),
         ],
+        caption=f"A bit of 1 means “{words[1]}”{part}.",
         sentence=f"One attack: {percent(float(right.mean()))} of {people} secret bits are right after rounding at one "
         f"half (× is wrong){part}.",
     )
@@ -70,8 +73,8 @@ def by_noise(*, seen: SharesFound, people: int, error: int, forced: float, blind
         marks=[
             Curve(role="theory", name="proved: at least", x=seen.levels / root, y=seen.proved),
             runs("attack, measured", x, seen.by_noise),
-            Rule(role="quiet", y=blind, label=f"blind: {percent(blind)}"),
-            Rule(role="ink", x=error / root, label=f"±{error}"),
+            Rule(role="quiet", y=blind, label=f"always the commoner bit: {percent(blind)}"),
+            Rule(role="ink", x=error / root, label=f"±{error}, {significant(error / root)} √n"),
             guessed(y=guess),
         ],
         sentence=f"With noise up to ±{error} people (√n is {significant(root)}) the attack finds {percent(found)} of "
@@ -86,13 +89,21 @@ def by_questions(*, seen: SharesFound, people: int, asked: int) -> Picture:
     grid, found = seen.questions, seen.by_questions.mean(axis=1)
     return lesson_picture(
         title="Fewer questions",
-        x=Axis(title="questions", log=True, form=",", low=min(grid[0], people) * 0.9, high=max(grid[-1], people) * 1.1),
+        x=Axis(
+            title="questions",
+            log=True,
+            form=",",
+            ticks=ASKED,
+            low=min(grid[0], people) * 0.9,
+            high=max(grid[-1], people) * 1.1,
+        ),
         y=SHARE,
         marks=[
             runs("attack, measured", grid, seen.by_questions),
             Rule(role="ink", x=asked, label=f"{asked:,} asked"),
             Rule(role="quiet", x=people, label="as many as people"),
         ],
+        caption="Worst are as many questions as people: least squares then fits the noise.",
         sentence=f"With the same noise, {grid[0]:,.0f} questions give away {percent(float(found[0]))} of the bits, "
         f"{grid[-1]:,.0f} give {percent(float(found[-1]))}: this is why a privacy budget counts questions.",
     )

@@ -79,8 +79,8 @@ def lesson() -> None:
     blind = max(float(truth.mean()), 1 - float(truth.mean()))
     kit.told(
         f"One attack finds **{percent(share)}** of the {people} secret bits ("
-        f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average, a blind guess "
-        f"{percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
+        f"{'' if method == 'squares' else 'least squares '}{percent(usual)} on average; always the "
+        f"commoner bit: {percent(blind)}); you guessed {guess}%. {kit.SIMULATED}"
     )
     bound = subset_sum.error_bound(masks, epsilon=loss, beta=0.05)
     noise = figure.by_noise(
@@ -94,6 +94,12 @@ def lesson() -> None:
         kit.picture(fewer, key="subset_questions", badge=f"{badge} · least squares")
     else:
         kit.picture(figure.bits(truth=truth, estimates=found.estimates[0], words=words), key="subset_bits", badge=badge)
+    promised = float(np.interp(error, seen.levels, seen.proved))
+    nothing = (
+        " At this noise it promises nothing, and the attack works all the same."
+        if promised <= 0 < usual - blind
+        else ""
+    )
     private = remembered(
         f"limits-curator|{key}|{loss}",
         lambda: subset_sums.private_share(masks, truth, epsilon=loss, seed=drawn + 4),
@@ -106,9 +112,13 @@ def lesson() -> None:
         "squares is at its weakest where there are as many questions as people: every error is magnified.",
         proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
         says="m answers, none off by more than E; s is the smallest singular value of the matrix of 0 and 1 that says "
-        "who is in which group.",
+        f"who is in which group.{nothing}",
     )
-    kit.break_it("Noise beyond √n hides the bits.", "±40 people", {"subset-noise": 40})
+    kit.break_it(
+        f"Noise beyond √n stops this attack with {questions:,} questions; more questions take more noise.",
+        "±40 people",
+        {"subset-noise": 40},
+    )
 
 
 def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple[str, str]]:
@@ -123,7 +133,7 @@ def secret_bits(secret: str, *, people: int, seed: int) -> tuple[Booleans, tuple
 
 LESSON = kit.Lesson(
     key="subset",
-    question="Can you read a secret out of noisy averages?",
+    question="Can you read a secret out of noisy counts?",
     group="Attacks",
     minutes=6,
     needs="least squares",

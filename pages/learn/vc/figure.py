@@ -83,7 +83,7 @@ def one_run(attack: Attack) -> Picture:
 
 def worlds(*, told: TwoWorlds, epsilon: float, claimed: bool) -> Picture:
     """How often the point is found in both worlds, exact intervals, and what ε would allow."""
-    names = ("its row is in the data", "its row was swapped out")
+    names = ("in the data", "swapped out")
     shares = np.array([told.inside, told.outside])
     low, high = np.array([told.inside_interval, told.outside_interval]).T
     beyond = [Region(role="impossible", x=(told.allowed, 1.0), y=(-0.5, 0.5))] if told.allowed < 1 else []

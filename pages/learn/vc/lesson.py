@@ -28,6 +28,8 @@ ALL_COMPARED = 256
 """Points up to which every mechanism that fits can be attacked at once."""
 
 
+USUAL = {"identity": "Noise in every count", NOISE_FREE: "No noise at all (not private)"}
+"""Names of the releases that the lesson opens with."""
 VIEWS = ("How much is found", "One attack", "How accurate it was", "Two worlds")
 """Its pictures."""
 
@@ -36,7 +38,7 @@ def lesson() -> None:
     """Controls, the question, one run, many runs, the two worlds."""
     kit.intro(
         "A secret half of d people is in a table. Counts are released that answer *every* question “how many of this "
-        "group are in it?” well. An attacker picks the half to which the release gives most rows."
+        "group are in it?” well. An attacker guesses the half of the people that has most rows in the release."
     )
     loss = kit.epsilon("vc", default=0.5)
     points = int(stops("People d, a secret half of them in the table", POINTS, 64, key="vc-points"))
@@ -49,7 +51,7 @@ def lesson() -> None:
             help_text="The paper counts a swap as one row gone and one new: e^(2ε) under “add or remove one row”.",
         )
         entries = fitting(points, neighbours)
-        titles = {key: entry.title for key, entry in entries.items()} | {NOISE_FREE: "No noise at all (not private)"}
+        titles = {key: entry.title for key, entry in entries.items()} | USUAL
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
         drawn = kit.draws_seed()
     question = (
@@ -100,10 +102,11 @@ def lesson() -> None:
         "Where releases are accurate, the attacker must mostly say yes in one world and no in the other, though only "
         f"{repeats} row{'s' if repeats > 1 else ''} changed value.",
         proved=f"{bound.reference}; Lemmas 3.12 and 3.13 for the attack.",
-        says="Answers within α of the truth give a half T′ that differs from the secret half T in at most 2dα people.",
+        says="Answers within α of the truth, a share of the rows, give a half T′ that differs (△) from the secret "
+        "half T in at most 2dα people.",
     )
     kit.break_it(
-        "A larger ε, or ten rows for each person, and a private release gives nearly all of the secret away too.",
+        "A larger ε, or ten rows of each person, for which ε counts ten times, and noise hides little.",
         "ε = 10, ten rows each",
         {"vc-epsilon": 10.0, "vc-repeats": 10, "vc-picture": VIEWS[0]},
     )

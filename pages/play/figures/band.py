@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.data.domains import Grid, Line
+from dpcore.data.domains import Grid, Labelled, Line
 from dpcore.experiments.measure import ErrorReport
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
@@ -56,10 +56,8 @@ def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
     cells = (right - left + 1) * (high - low + 1)
     order = np.argsort(cells, kind="stable")
     # As queries.describe, each edge described once.
-    across, up = (
-        [line.describe(cell).split(" to ") for cell in range(line.ordered)]
-        for line in (queries.domain.first, queries.domain.second)
-    )
+    sides = queries.domain.first, queries.domain.second
+    across, up = ([line.describe(cell).split(" to ") for cell in range(line.ordered)] for line in sides)
     described = [
         f"{across[a][0]} to {across[b][-1]} × {up[c][0]} to {up[d][-1]}"
         for a, b, c, d in zip(left[order], right[order], low[order], high[order], strict=True)
@@ -68,14 +66,15 @@ def _by_size(report: ErrorReport, queries: Rectangles) -> Picture:
     axis = Axis(title="rectangles shown (fewest cells first)", low=1, high=max(2, len(order)))
     marks = _along(np.arange(1.0, len(order) + 1), band, described, n=report.problem.n)
     also = {"rectangle": described, "cells": cells[order].tolist()}
-    return _picture(report, axis, marks, described, described, band=band, order=order, also=also)
+    which = None if any(isinstance(line, Labelled) for line in sides) else described
+    return _picture(report, axis, marks, described, which, band=band, order=order, also=also)
 
 
 def _along(at: Floats, band: Floats, described: Sequence[str], *, n: int) -> list[Mark]:
     """Both bands and the median over places (K,); quantiles (5, K)."""
     return [
-        Band(role="released", name="90 in 100 releases", x=at, low=band[0], high=band[-1]),
-        Band(role="released", name="50 in 100 releases", x=at, low=band[1], high=band[-2], opacity=0.38),
+        Band(role="released", name="90% band", x=at, low=band[0], high=band[-1]),
+        Band(role="released", name="50% band", x=at, low=band[1], high=band[-2], opacity=0.38),
         Curve(role="released", name="median", x=at, y=band[2], width=2, hover=_hover(band, described, n=n)),
     ]
 

@@ -132,6 +132,12 @@ def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_re
     settled(page)
     assert "epsilon=0.15" in page.url and page.evaluate(COVERED) == 0
     assert page.evaluate(STATE) == moving, "the exact state is the one that was there"
+    # That part of the page ran alone; the session knows all the same, and so do other pages.
+    go_to(page, "tables")
+    assert "epsilon=0.15" in page.url
+    go_to(page, "ranges-and-cells")
+    assert "epsilon=0.15" in page.url
+    expect(page.locator(".dpscope-line")).to_have_text(re.compile("^At ε = 0.15, "))
 
 
 @pytest.mark.full
@@ -330,10 +336,11 @@ ONE_SCREEN = ViewportSize(width=1280, height=900)
         pytest.param(
             "?data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30", marks=pytest.mark.full, id="long"
         ),
+        pytest.param("?data=cities.longitude*latitude&trials=100", marks=pytest.mark.full, id="maps"),
     ],
 )
 def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, link: str) -> None:
-    open_play(page, server, link)
+    visit(page, server, link, *CHARTS[1:])
     words = visible_words(page)
     assert 60 < len(words) <= 250, f"{len(words)} words: {' '.join(words)}"
     for part in ("stMain", "stSidebarContent"):

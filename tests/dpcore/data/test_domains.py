@@ -151,7 +151,7 @@ def test_a_pair_has_the_cell_of_both_its_numbers(one: Line, other: Line, pairs: 
 
 def test_midpoints_of_a_grid_find_their_cells_and_each_reads_differently() -> None:
     grid = Grid(first=Line(low=-3, high=5, bits=3), second=Line(low=0, high=1, bits=2, missing=True))
-    np.testing.assert_array_equal(grid.encode(*grid.points().T), np.arange(grid.ordered))
+    np.testing.assert_array_equal(grid.encode(*np.array(grid.points()).T), np.arange(grid.ordered))
     assert len({grid.describe(cell) for cell in range(grid.size)}) == grid.size
     assert grid.shape == (8, 4) and grid.listed
     assert repr(grid).startswith("Grid(first=Line(")

@@ -14,12 +14,16 @@ from hypothesis import strategies as st
 
 from dpcore import Grid, Line, ParameterError, Preview, Problem, Rectangles, entry
 from dpcore.core import DataRelease
+from dpcore.core.problem import cell_columns
 from dpcore.data.bundled import bundled
+from dpcore.data.domains import Categories, Labelled, Truth
 from dpcore.data.generators import GENERATORS, generate
 from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns
 from dpcore.data.samples import SAMPLES, load_sample
 from dpcore.data.sources import Source, generated_rows
 from dpcore.experiments.synthetic import synthetic_csv
+from dpcore.requests.codec import decoded, encoded
 from tests.kit import sources
 
 BUNDLED = [(one.key, *pair) for one in SAMPLES for pair in one.pairs]
@@ -37,14 +41,16 @@ def own(*, private: bool = False, table: Table | None = None, domain: Any = GRID
     return sources.own(table, "wide", "high", on=domain, private=private)
 
 
-@pytest.mark.parametrize(("key", "first", "second"), BUNDLED, ids=[each[0] for each in BUNDLED])
+@pytest.mark.parametrize(("key", "first", "second"), BUNDLED, ids=["-".join(each) for each in BUNDLED])
 def test_bundled_pairs_lie_where_their_columns_do(key: str, first: str, second: str) -> None:
     source, table = bundled(key, first, second), load_sample(key)
     dataset, domain = source.dataset(), source.on(Grid)
-    assert dataset.n == table.row_count and domain.shape == (32, 32) and domain.names == (first, second)
-    plane = dataset.histogram[: domain.ordered].reshape(32, 32)
+    labels = domain.second.of.labels if isinstance(domain.second, Labelled) else ()
+    assert dataset.n == table.row_count and domain.shape == (32, len(labels) or 32) and domain.names == (first, second)
+    plane = dataset.histogram[: domain.ordered].reshape(domain.shape)
     for axis, line, column in ((0, domain.first, first), (1, domain.second, second)):
-        alone = np.bincount(line.encode(table.numbers(column)), minlength=line.size)
+        cells = table.labels(column, labels) if isinstance(line, Labelled) else line.encode(table.numbers(column))
+        alone = np.bincount(cells, minlength=line.size)
         rest = alone[: line.ordered] - plane.sum(axis=1 - axis)
         # What is less than the column by itself has no number in the other column.
         assert (rest >= 0).all() and rest.sum() <= dataset.histogram[-1]
@@ -84,14 +90,54 @@ def test_uploaded_pairs_keep_every_row() -> None:
         bundled("cities", "name", "latitude").dataset()
 
 
+LABELS = Grid(first=GRID.first, second=Labelled(of=Categories(labels=("b to b", "=c", "a"))), names=("wide", "name"))
+
+
+def labelled(*, kind: Categories | None = None) -> Source:
+    """Widths and names, of which one label ends like a range and one begins like a formula."""
+    table = read_table(TEXT.replace(",b\n", ",b to b\n").replace(",c\n", ",=c\n").encode(), name="own.csv")
+    on = LABELS if kind is None else Grid(first=GRID.first, second=Labelled(of=kind))
+    return sources.own(table, "wide", "name", on=on, private=False)
+
+
+def test_a_category_is_a_side_of_a_map() -> None:
+    dataset, line = labelled().dataset(), LABELS.second
+    # Wide, then which of three labels; no width, one that is too wide and a label that is none go to the last cell.
+    assert dataset.records.tolist() == [2, 12, 10, 12, 12] and LABELS.shape == (4, 3) and LABELS.size == 13
+    assert line.encode(line.points()).tolist() == [0, 1, 2] and line.edges.tolist() == [0, 1, 2, 3]
+    queries = Rectangles(domain=LABELS)
+    told = [queries.describe(queries.index((0, 1), ends)) for ends in ((0, 0), (0, 2))]
+    assert told == ["0 to 2 × b – b", "0 to 2 × b – b to a"] and line.between(0, 3) == "b – b to a"
+    counted = queries.answer(dataset.histogram[None, :], np.array([queries.index((2, 3), (1, 2))]))
+    assert counted.tolist() == [[1.0]]
+    named = cell_columns(LABELS, np.array([0, 5, 12, -1]))
+    assert named["first"].tolist() == [0.5, 1.5, None, None] and named["second"].tolist() == ["b to b", "a", None, None]
+    assert decoded(encoded(labelled().reading), Columns) == labelled().reading
+    yes = labelled(kind=Truth()).dataset()
+    assert yes.histogram[-1] == yes.n, "no name is a yes or a no"
+    with pytest.raises(ParameterError, match="two labels or more"):
+        Labelled(of=Categories(labels=("alone",)))
+
+
+def test_a_synthetic_table_of_labels_has_them_and_no_formula(seed: int) -> None:
+    dataset = labelled().dataset()
+    problem = Problem(domain=LABELS, queries=Rectangles(domain=LABELS), n=dataset.n)
+    mechanism = entry("identity").make(epsilon=10.0)
+    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))
+    assert isinstance(release, DataRelease)
+    rows = [*csv.reader(io.StringIO(synthetic_csv(release, columns=("wide", "name"))))][1:]
+    assert {name for _, name in rows} <= {"b to b", "'=c", "a", ""} and len(rows) == dataset.n
+
+
 SOURCES: list[Source] = [
+    bundled("penguins", "bill_length_mm", "species"),
     generated_rows("clouds", n=300, bits=3, seed=7),
     bundled("penguins", "bill_length_mm", "flipper_length_mm", bits=4),
     own(),
 ]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=["generated", "bundled", "uploaded"])
+@pytest.mark.parametrize("source", SOURCES, ids=["labelled", "generated", "bundled", "uploaded"])
 def test_the_code_of_a_source_makes_its_rows(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.csv").write_text(TEXT)
     monkeypatch.chdir(tmp_path)

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.core import ParameterError, ProvenanceKind
-from dpcore.data.domains import Categories, Grid, Line
+from dpcore.data.domains import Categories, Grid, Labelled, Line
 from dpcore.data.generators import GENERATORS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import SAMPLES, Sample
@@ -340,6 +340,13 @@ def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() ->
 def test_a_file_with_one_column_has_no_pairs() -> None:
     app = type_in(give(opened(way=OWN), "pay\n1\n2\n"), pay=FOUR)
     assert box(app, "Second column").options == ["none"] and not app.error
+
+
+def test_a_category_is_the_second_column_of_a_map() -> None:
+    app = type_in(with_two(), wide=FOUR, high={"kind": "category", "labels": "1; 2"})
+    source = upload_of(use(app, "wide", "high"))
+    assert source is not None and isinstance(source.domain, Grid)
+    assert isinstance(source.domain.second, Labelled) and source.domain.second.of.labels == ("1", "2")
 
 
 def test_a_stand_in_is_shown_and_can_fill_in_its_domain() -> None:

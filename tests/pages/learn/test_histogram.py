@@ -38,7 +38,7 @@ def test_no_exact_risk_of_a_private_histogram_is_below_the_wall(cells: int, rows
     wall = shown.one(Wall, role="impossible")
     assert (numbers(wall.y) >= wall.end).all() and shown.y.low == wall.end  # the hatched side is the lower one
     edge = dict(zip(numbers(wall.x).tolist(), numbers(wall.y).tolist(), strict=True))
-    for name in ("identity (exact)", "Laplace noise (exact)"):
+    for name in ("noise in every bar (exact)", "Laplace noise (exact)"):
         curve = shown.one(Curve, name=name)
         for at, risk in zip(numbers(curve.x).tolist(), numbers(curve.y).tolist(), strict=True):
             assert risk >= edge.get(at, 0) * (1 - 1e-9)
@@ -57,7 +57,7 @@ def test_each_risk_is_drawn_as_what_it_is() -> None:
     spared = shown.one(Curve, role="mechanism:sparse_histogram")
     assert numbers(spared.y)[at] == pytest.approx(exact / 8) and "8 full bars" in spared.name
     assert shown.one(Curve, role="theory").name == "paper, whole rows"
-    printed = shown.one(Curve, name="paper, as printed")
+    printed = shown.one(Curve, name="paper, as printed (wrong for large ε)")
     assert numbers(printed.y)[at] == pytest.approx(minimax.printed_risk(cells=64, rows=1000, epsilon=1.0))
     assert shown.one(Rule, role="guess").y == pytest.approx(exact / 10)
     assert shown.one(Rule, role="ink").x == 1.0 and shown.one(Rule, role="quiet").y == 2.0

@@ -24,12 +24,12 @@ def test_a_broken_sampler_lies_in_what_is_impossible() -> None:
     shown = sound(figure.verdicts(naive=BROKEN, secure=SOUND, epsilon=0.5, guess=0.5))
     dots, beyond = shown.one(Dots, role="released"), shown.one(Region, role="impossible")
     assert beyond.x == (0.62, 1.0) and dots.across
-    assert shown.y.labels == ("naive floating point", "secure sampler")
+    assert shown.y.labels == ("textbook noise", "secure sampler")
     assert (numbers(dots.x).tolist(), numbers(dots.y).tolist()) == ([0.83, 0.61], [0, 1])
     assert dots.low is not None and dots.high is not None and dots.hover is not None
     assert (numbers(dots.low).tolist(), numbers(dots.high).tolist()) == ([0.82, 0.6], [0.84, 0.62])
     assert "83% of 10,000" in dots.hover[0] and "allowed 62%" in dots.hover[0] and "secure" in dots.hover[1]
-    assert [(each.text, each.x, each.y) for each in shown.find(Words)] == [("broken", 0.83, 0), ("within ε", 0.61, 1)]
+    assert [(each.text, each.x, each.y) for each in shown.find(Words)] == [("broken", 0.83, 0), ("not caught", 0.61, 1)]
     assert shown.one(Rule, role="guess").x == 0.5
     assert shown.table["success"] == [0.83, 0.61] and shown.table["from"] == [0.82, 0.6]
     assert "83% of 10,000 tries (you guessed 50%)" in shown.sentence and "nothing is shown" not in shown.sentence
@@ -38,10 +38,9 @@ def test_a_broken_sampler_lies_in_what_is_impossible() -> None:
 def test_a_bar_astride_the_limit_shows_nothing() -> None:
     astride = replace(BROKEN, success=0.64, interval=(0.61, 0.66), trials=100)
     shown = sound(figure.verdicts(naive=astride, secure=SOUND, epsilon=0.5, guess=0.5))
-    assert [each.text for each in shown.find(Words)] == ["within ε", "within ε"]
+    assert [each.text for each in shown.find(Words)] == ["not caught", "not caught"]
     assert shown.sentence.endswith(
-        "The bar of the naive floating point reaches into the hatching, but below the limit too: nothing is shown "
-        "against it."
+        "The bar of the textbook noise reaches into the hatching, but below the limit too: nothing is shown against it."
     )
 
 

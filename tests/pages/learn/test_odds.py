@@ -30,13 +30,15 @@ def test_belief_stays_between_two_walls() -> None:
     assert (numbers(least.y) < numbers(same.y)).all() and (numbers(same.y) < numbers(most.y)).all()
     assert shown.one(Rule, role="ink").x == 0.1 and shown.one(Rule, role="guess").y == 0.5
     assert "at most 23.2%" in shown.sentence and "You guessed at most 50%" in shown.sentence
-    assert "Except" not in shown.sentence and "ε = 1" in above.label
+    assert "δ" not in shown.sentence and "ε = 1" in above.label
 
 
 def test_a_slack_is_said_where_the_picture_says_impossible() -> None:
     shown = sound(figure.belief(prior=0.1, epsilon=1.0, delta=1e-6, guess=0.5))
-    assert all("except with chance δ" in wall.label for wall in shown.find(Wall))
-    assert shown.sentence.endswith("in an event of chance about 1e-6, in which anything may come out.")
+    assert all("impossible were δ = 0" in wall.label for wall in shown.find(Wall))
+    assert shown.sentence.endswith(
+        "That is for δ = 0: with δ = 1e-6 single outputs may tell more, sets of them hardly."
+    )
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])

@@ -67,7 +67,7 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     told = texts(app)
     assert "Reference:" in told
     # Who never touched the control has guessed nothing: two lessons judge the answer, not the reader.
-    assert ("”: not so." if lesson in ANSWERED else "the slider stood at") in told.lower()
+    assert ("”: not so." if lesson in ANSWERED else "the guess stood at") in told.lower()
     assert "you guessed" not in told.lower() and "your guess" not in str(after["layout"])
 
 
@@ -80,7 +80,7 @@ MOVED = {"attack-me": "3", "low-bits": "30", "polynomials": "3", "random": "3"}
 def test_who_moved_the_slider_has_guessed(lesson: str) -> None:
     app = opened(**{"lesson": lesson, f"{lesson}-shown": "true", f"{lesson}-guess": MOVED.get(lesson, "10")})
     told = texts(app).lower()
-    assert not app.warning and "you guessed" in told and "the slider stood" not in told
+    assert not app.warning and "you guessed" in told and "the guess stood" not in told
 
 
 def test_a_bad_link_gets_a_sentence() -> None:

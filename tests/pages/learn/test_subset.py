@@ -72,7 +72,7 @@ def test_shares_stand_at_their_noise_and_questions() -> None:
     np.testing.assert_allclose(numbers(proved.y), [1, 0.2, 0])
     assert shown.one(Rule, role="guess").y == 0.1 and shown.one(Rule, role="quiet").y == 0.55
     here = shown.one(Rule, role="ink")
-    assert here.x == 0.5 and here.label == "±5"
+    assert here.x == 0.5 and here.label == "±5, 0.5 √n"
     # Laid along the edge, "at least 0%" would read as more: the whole scale of shares is drawn.
     low, high = reach(shown.y, shown.marks, across=False)
     assert low <= 0 and high >= 1

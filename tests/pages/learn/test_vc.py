@@ -151,7 +151,7 @@ def test_worlds_say_what_is_impossible_and_hatch_it_in_the_first_world() -> None
     dots = caught.one(Dots, role="released")
     assert beyond.x == (0.03, 1.0) and beyond.y is not None
     inside, outside = numbers(dots.y).tolist()
-    assert caught.y.labels[int(inside)] == "its row is in the data"
+    assert caught.y.labels[int(inside)] == "in the data"
     assert beyond.y[0] < inside < beyond.y[1] and not beyond.y[0] < outside < beyond.y[1]
     assert numbers(dots.x).tolist() == [1.0, 0.0]
     assert interval(dots).T.tolist() == [[0.99, 1.0], [0.0, 0.01]]

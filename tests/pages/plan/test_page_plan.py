@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.core import ParameterError
+from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.experiments.measure import finish
@@ -21,7 +21,8 @@ from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
 from pages.plan import jobs
 from pages.plan.figure import missing, planned_errors
-from pages.plan.frontier import chosen
+from pages.plan.frontier import chosen, play_link
+from pages.plan.table import Declared
 from pages.plan.view import SNIPPET
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
@@ -178,6 +179,18 @@ def test_what_is_clicked_comes_into_the_plan_and_nothing_else_changes() -> None:
     )
     assert chosen(plan, 1, {"key": "gaussian", "epsilon": 2}).questions == (first, replace(second, epsilon=2.0))
     assert chosen(plan, 1, {"key": "identity", "epsilon": 2}).questions[1].values == {}
+
+
+def test_a_question_of_one_column_opens_in_play_with_its_mechanism_and_loss() -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="body_mass_g", on=Line(high=8192, bits=8)),))
+    told = Declared(key="penguins", title="t", table=table, n=344, neighbours=Neighbours.REPLACE_ONE, beta=0.05)
+    asked = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="windows", epsilon=0.3)
+    app = sound(opened("play/page.py", **play_link(told, asked)))
+    shown = app.session_state["shown"]
+    assert "penguins" in shown.source.key and shown.queries == "thresholds"
+    assert shown.entry_key == "windows" and dict(shown.values)["epsilon"] == 0.3
+    mean = PlannedQuestion(columns=("body_mass_g",), queries="thresholds", entry_key="clipped_mean", epsilon=0.3)
+    assert play_link(told, mean) == {} == play_link(replace(told, key="my-file"), asked), "of these there is no link"
 
 
 def test_every_bundled_table_opens_on_a_plan() -> None:

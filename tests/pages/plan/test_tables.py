@@ -8,9 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from dpcore.core import Neighbours
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Line
 from dpcore.data.samples import sample
 from dpcore.ledger.checks import check
 from dpcore.plan.questions import Plan
+from pages.plan.add import askable
+from pages.plan.table import Declared
 from pages.shell.ledger.door import VARIABLE
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
@@ -62,6 +67,15 @@ def test_values_tables_and_rows_are_added_from_the_list() -> None:
     app.multiselect(key=columns).set_value(["species"])
     sound(app.run())
     assert "Commonest label" in app.selectbox(key="plan_asked_penguins").options
+
+
+@pytest.mark.parametrize(("n", "picked"), [(5_000, "tree-windows"), (10**7, "windows")])
+def test_a_question_is_added_with_the_mechanism_that_public_numbers_pick(n: int, picked: str) -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="pay", on=Line(high=1e5)),))
+    relation = Neighbours.REPLACE_ONE
+    asked = askable(Declared(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"])
+    found = {key: asked[key][1].entry_key for key in ("thresholds", "intervals", "cells")}
+    assert found == {"thresholds": picked, "intervals": picked, "cells": "identity"}
 
 
 @pytest.mark.full

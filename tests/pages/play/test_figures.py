@@ -39,7 +39,7 @@ def test_a_threshold_is_at_the_end_of_its_cell_and_a_cell_at_its_middle(kind: ty
     assert numbers(median.x) == pytest.approx(-5 + (report.indices + offset) * 1.25)
     assert numbers(median.y).tolist() == report.band[2].tolist()
     assert (picture.x.low, picture.x.high, picture.y.rows) == (-5, 5, 4)
-    outer, inner = (picture.one(Band, name=f"{share} in 100 releases") for share in (90, 50))
+    outer, inner = (picture.one(Band, name=f"{share}% band") for share in (90, 50))
     for band, (low, high) in ((outer, (0, 4)), (inner, (1, 3))):
         assert numbers(band.low).tolist() == report.band[low].tolist()
         assert numbers(band.high).tolist() == report.band[high].tolist()

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.core import Neighbours
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
+from dpcore.data.samples import load_sample
 from dpcore.experiments.recipe import OPENING
 from pages.charts import live
 from pages.play import kept
@@ -138,6 +140,21 @@ def test_maps_follow_the_slider_unless_they_are_too_large_to_be_sent(monkeypatch
     assert asked_for_states(started(**maps | {"seed": "2"})) == {}
 
 
+def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> None:
+    app = started(data="medical.mdvis", trials="100", **{"person-rows": "2"})
+    table = load_sample("medical")
+    rows = np.bincount(table.codes("zper"))
+    dataset = next(value for key, value in app.session_state["memory"].items() if key.startswith("dataset|"))
+    assert dataset.n == np.minimum(rows, 2).sum() < table.row_count
+    assert report(app).problem.neighbours is Neighbours.ADD_REMOVE_ONE
+    assert any("one person, of whom at most 2 rows are read" in each.value for each in app.caption)
+    app.selectbox(key="person-rows").set_value("0").run()
+    assert sound(app).radio(key="neighbours") is not None
+    other = visitor("robust/page.py")
+    other.query_params.update({"data": "medical.mdvis", "person-rows": "2"})
+    assert not sound(other.run()).error, "it speaks of rows"
+
+
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:
     assert is_everybodys(OPENING)
     for private in (True, False):
@@ -198,6 +215,24 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
 def test_a_label_is_asked_by_its_number() -> None:
     app = started(data="adult.sex", **{"ask-cell": "1"})
     assert answered(app).startswith("**`Female`**" if "`Female`" in answered(app) else "**`Male`**")
+
+
+def test_a_map_of_labels_asks_for_one_of_them_and_a_link_holds_its_number() -> None:
+    link = {"ask-from": "20", "ask-to": "40", "ask-label-up": "1", "trials": "100"}
+    app = started(data="adult.age*relationship", **link)
+    table = load_sample("adult")
+    ages, wife = table.numbers("age"), table.labels("relationship", ("Wife",)) == 0
+    assert answered(app).startswith(f"**`20 to 40 × Wife`**: true {(wife & (ages >= 20) & (ages < 40)).sum():,} of")
+    shown = drawn(app)["released_map"]["layout"]["yaxis"]["ticktext"]
+    assert shown[:2] == ["Husband", "Wife"] and len(shown) == 6
+    grid = report(app).problem.domain
+    state: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamlit.session_state", state)
+        drawn_on(grid)({"x": [20, 40], "y": [2.1, 2.9]})
+        assert state == {"ask-from": 20, "ask-to": 40, "ask-label-up": "2"}
+        drawn_on(grid)({})
+        assert state == {"ask-from": None, "ask-to": None, "ask-label-up": "none"}
 
 
 def test_a_drawn_range_is_typed() -> None:

@@ -102,4 +102,4 @@ def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:
     assert "“mechanism” is not one of the choices of “" in told[1]
     # A control that the first page, which a test passes through, does not have.
     [told_of_grid] = warnings(opened("data/page.py", way="Generated", shape="clouds", sides="99"))
-    assert "“Grid: 2ᵈ × 2ᵈ cells, d” is not a number between 2 and 6" in told_of_grid
+    assert "“Grid bits d” is not a number between 2 and 6" in told_of_grid

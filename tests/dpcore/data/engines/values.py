@@ -20,7 +20,7 @@ from dpcore.core import Dataset, Provenance, ProvenanceKind
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Predicate
 from dpcore.data.dates import Calendar
-from dpcore.data.domains import Binned, Categories, Grid, Grouped, Line, Truth
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
 from dpcore.data.engines.counts import dataset_of, parts_of
 from dpcore.data.engines.tables import EngineTable
 from dpcore.data.reading.tables import Table
@@ -127,6 +127,7 @@ def readings(*, few: bool = False) -> dict[str, Reading]:
     }
     one, odd = LINES[0], Columns(names=(ODD,), on=Line(low=0, high=3, bins=3, missing=True))
     pair = Grid(first=Line(low=0, high=100, bits=3, missing=True), second=Line(low=0, high=60, bins=6))
+    labelled = Grid(first=pair.first, second=Labelled(of=Categories(labels=LABELS[:3])))
     kinds = (Binned(line=one), Categories(labels=LABELS[:3]), Truth(), Categories(labels=("no", "yes"), missing=False))
     cut = Coded(column="told", name="cut", labels=("few", "some", "many"), cuts=(1.0, 29.0))
     asked = (
@@ -135,6 +136,7 @@ def readings(*, few: bool = False) -> dict[str, Reading]:
     )  # fmt: skip
     return found | {
         "an odd name": odd,
+        "a number and labels": Columns(names=("fraction", "label"), on=labelled),
         "two numbers": Columns(names=("fraction", "told"), on=pair),
         "a group": Columns(names=("label", "exact"), on=Grouped(labels=LABELS[:5], line=one)),
         "attributes": Columns(
