@@ -18,7 +18,7 @@ from dpcore.core import (
     Provenance,
     ProvenanceKind,
     ValueRelease,
-    per_person,
+    for_persons,
     rounded_up,
 )
 from dpcore.core import Release as Drawn
@@ -249,7 +249,7 @@ def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
     sampler = Account(Secure())
     drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
     guarantee = request.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
-    promised = per_person(guarantee, dataset.person_rows)
+    promised = for_persons(guarantee, dataset.person_rows)
     # Where more than epsilon is spent, that delta is 1.
     over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
     spent = [(charge.sigma, charge.numbers, sum(s * s for s in charge.shift)) for charge in sampler.charges]

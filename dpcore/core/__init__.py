@@ -8,7 +8,17 @@ from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterE
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
 from dpcore.core.problem import Dataset, Domain, Problem, Provenance, ProvenanceKind, Queries
-from dpcore.core.promises import Assumption, Bound, BoundKind, Guarantee, Neighbours, exactly, per_person, rounded_up
+from dpcore.core.promises import (
+    Assumption,
+    Bound,
+    BoundKind,
+    Guarantee,
+    Neighbours,
+    exactly,
+    for_persons,
+    per_person,
+    rounded_up,
+)
 from dpcore.core.release import (
     NOTHING,
     DataRelease,
@@ -54,6 +64,7 @@ __all__ = [
     "delta_param",
     "epsilon_param",
     "exactly",
+    "for_persons",
     "param",
     "per_person",
     "rounded_up",

@@ -14,7 +14,7 @@ import numpy as np
 from dpcore.core.basics import DataError, ParameterError
 from dpcore.core.parameters import Parameter
 from dpcore.core.problem import Dataset, Domain, Problem, Queries
-from dpcore.core.promises import Bound, Guarantee, Neighbours, per_person
+from dpcore.core.promises import Bound, Guarantee, Neighbours, for_persons
 from dpcore.core.release import HistogramState, Release, State
 
 Let = TypeVar("Let", bound=Release)
@@ -33,6 +33,8 @@ def _on_its_problem(prepare: Callable[..., Any]) -> Callable[..., Any]:
         if problem.neighbours is Neighbours.REPLACE_ONE and dataset.n != problem.n:
             raise DataError("Where rows are replaced, n is public: the problem must name the number of rows.")
         if dataset.person_rows:
+            if problem.neighbours is not Neighbours.ADD_REMOVE_ONE:
+                raise ParameterError("Persons are protected where rows are added or removed: with a person n changes.")
             problem = dataclasses.replace(problem, person_rows=dataset.person_rows)
         return prepare(self, dataset, problem)
 
@@ -44,12 +46,9 @@ def _of_who_is_protected(guarantee: Callable[..., Guarantee]) -> Callable[..., G
 
     @functools.wraps(guarantee)
     def told(self: Mechanism, problem: Problem) -> Guarantee:
-        rows = problem.person_rows
-        return (
-            per_person(guarantee(self, dataclasses.replace(problem, person_rows=0)), rows)
-            if rows
-            else guarantee(self, problem)
-        )
+        if not problem.person_rows:
+            return guarantee(self, problem)
+        return for_persons(guarantee(self, dataclasses.replace(problem, person_rows=0)), problem.person_rows)
 
     return told
 

@@ -111,6 +111,14 @@ def per_person(guarantee: Guarantee, rows: int) -> Guarantee:
     return dataclasses.replace(guarantee, epsilon=rows * guarantee.epsilon, delta=delta, person_rows=rows)
 
 
+def for_persons(guarantee: Guarantee, rows: int) -> Guarantee:
+    """What the guarantee for rows is for persons with so many at most; where it is nothing, one that says why."""
+    try:
+        return per_person(guarantee, rows)
+    except ParameterError as problem:
+        return dataclasses.replace(guarantee, releasable=False, why_not=str(problem))
+
+
 def exactly(number: float) -> str:
     """A number with all its digits and no more: 1, 0.1, 1e-6."""
     return repr(float(number)).removesuffix(".0").replace("e-0", "e-")

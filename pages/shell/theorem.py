@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.core import Bound, BoundKind, Guarantee, ParameterError, per_person
+from dpcore.core import Bound, BoundKind, Guarantee
 from dpcore.limits.chance import binomial_interval
 from pages.charts.words import percent, rows
 from pages.shell.present import on_stage, presenting
@@ -43,14 +42,6 @@ def all_digits(guarantee: Guarantee) -> str | None:
     """The guarantee with all its digits, for whoever points at the rounded one; nothing where it is not rounded."""
     exact = guarantee.exact_sentence()
     return None if exact == guarantee.sentence() else f"Rounded up; exactly: {exact}."
-
-
-def for_persons(guarantee: Guarantee, rows: int) -> Guarantee:
-    """What the guarantee for rows is for persons with so many at most; where it is nothing, one that says why."""
-    try:
-        return per_person(guarantee, rows)
-    except ParameterError as problem:
-        return dataclasses.replace(guarantee, releasable=False, why_not=str(problem))
 
 
 def observed(broken: int, trials: int, bound: Bound, *, private: bool, on: str = "") -> str:

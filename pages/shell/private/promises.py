@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem
+from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem, for_persons
 from dpcore.data.sources import Source
 from dpcore.data.twin import MOST_ROWS
 from dpcore.experiments.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
@@ -20,7 +20,7 @@ from pages.charts.words import percent, rows
 from pages.shell.private.figure import known_before
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, use_twin
 from pages.shell.session import remembered
-from pages.shell.theorem import for_persons, theorem_card
+from pages.shell.theorem import theorem_card
 
 USUAL_TARGET = 0.01
 """The error for which rows are counted where nobody named one."""

@@ -120,7 +120,9 @@ def test_a_release_of_capped_rows_says_what_holds_for_persons(name: str, cap: in
     pushed = law(name, read(cap)[full]), law(name, read(cap)[(("ann", 1), *full)])
     assert hockey_stick(*pushed, epsilon=row.epsilon) > row.delta + ROUNDING
     with pytest.raises(ParameterError, match="with a person n changes"):
-        mechanism.run(mechanism.prepare(dataset, replace(PROBLEM, n=2, neighbours=Neighbours.REPLACE_ONE)), Preview(1))
+        mechanism.prepare(dataset, replace(PROBLEM, n=2, neighbours=Neighbours.REPLACE_ONE))
+    none = mechanism.guarantee(replace(PROBLEM, person_rows=1000))
+    assert none.releasable == (name == "pure") and ("no guarantee is left" in none.why_not) == (name != "pure")
 
 
 def test_the_rows_kept_are_the_first_of_each_person_whoever_else_is_there() -> None:
