@@ -162,6 +162,7 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
+@pytest.mark.slow
 def test_every_cache_is_named_with_its_reason() -> None:
     modules = list(sources())
     assert {f"{name}:{kept}" for name, tree in modules for kept in kept_in(tree)} == set(CACHES)
@@ -290,6 +291,7 @@ def release(entry: Entry, queries: Queries, neighbours: Neighbours) -> None:
         between(np.ones((len(plan.noise), 2, 3)), plan, queries, n=problem.n, beta=0.05)
 
 
+@pytest.mark.slow
 def test_no_cache_holds_what_a_reader_brought() -> None:
     """All mechanisms that serve them, both relations; the positive control is a cache of a domain."""
     for cache in caches():
@@ -315,6 +317,7 @@ def test_no_cache_holds_what_a_reader_brought() -> None:
     assert not guilty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [LABELS, WEIGHTS, LINE, np.array([1, PLANTED]), {"n": [PLANTED]}, MATRIX.T.copy()])
 def test_a_cache_that_holds_it_is_caught(what: Any) -> None:
     @functools.lru_cache

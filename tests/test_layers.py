@@ -137,6 +137,7 @@ def violations(root: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_imports_point_down() -> None:
     assert violations(ROOT) == []
 
@@ -244,6 +245,7 @@ def test_folders_are_small_and_names_say_something_new() -> None:
     assert misshapen(ROOT) == []
 
 
+@pytest.mark.slow
 def test_a_name_of_dpcore_is_one_class() -> None:
     assert exported_twice(ROOT) == {}
 

@@ -66,6 +66,7 @@ ASKED: dict[str, tuple[Callable[[Table], object], int]] = {
 """What is asked, and the bytes a row that it takes beyond reading one column."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ASKED)
 def test_what_is_asked_is_weighed_before_any_work(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ask, more = ASKED[what]

@@ -38,6 +38,7 @@ def told(capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str]:
 REGISTER = "ledger register data.csv --name ages --n 30 --epsilon 1 --delta 1e-6"
 
 
+@pytest.mark.slow
 def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert told(capsys, "release request.json")[1].startswith("On made-up rows")
     code, sentence = told(capsys, "release request.json data.csv")
@@ -132,6 +133,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", WRONG)
 def test_what_goes_wrong_is_one_sentence(capsys: pytest.CaptureFixture[str], command: str) -> None:
     told(capsys, REGISTER)

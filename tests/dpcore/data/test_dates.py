@@ -90,6 +90,7 @@ def test_every_spelling_is_one_unit_or_none(place: int, step: str) -> None:
     assert units([row[0] for row in SPELLED], step) == [row[place] for row in SPELLED]
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(ORDINALS, min_size=20, max_size=60))
 def test_units_are_those_of_the_calendar(ordinals: list[int]) -> None:

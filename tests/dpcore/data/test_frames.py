@@ -153,6 +153,7 @@ def test_what_is_made_of_a_frame_prints_no_record() -> None:
     assert SECRET not in repr(dataset) + repr(read_frame(frame)) + repr(dataset.provenance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "domain", "records"), CASES[:6])
 def test_a_data_set_comes_out_and_goes_back(columns: Sequence[str], domain: Domain, records: Any) -> None:
     dataset = dpcore.from_frame(pd.read_csv(io.StringIO(MESSY)), columns, domain)
@@ -238,6 +239,7 @@ def executed(source: Any) -> dict[str, Any]:
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [

@@ -11,6 +11,7 @@ from dpcore.data.samples import FOLDER, SAMPLES, Sample, load_sample, sample
 by_key = pytest.mark.parametrize("one", SAMPLES, ids=[one.key for one in SAMPLES])
 
 
+@pytest.mark.slow
 @by_key
 def test_every_suggested_column_fits(one: Sample) -> None:
     load_sample.cache_clear()
@@ -35,6 +36,7 @@ def test_every_suggested_column_fits(one: Sample) -> None:
         assert table.codes(one.person).max() < table.row_count - 1
 
 
+@pytest.mark.slow
 @by_key
 def test_every_sample_is_told_and_credited(one: Sample) -> None:
     sources = (FOLDER.parent / "SOURCES.md").read_text(encoding="utf-8")

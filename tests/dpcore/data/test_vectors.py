@@ -28,6 +28,7 @@ def run_code(source: Source) -> Dataset:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", list(VECTORS))
 def test_bundled_rows(recipe: str) -> None:
     source = vectors_of(recipe)
@@ -62,6 +63,7 @@ def test_penguins_are_centred_by_declared_ranges() -> None:
     np.testing.assert_allclose(dataset.records[~missing], wanted, atol=STEP)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.0, 0.2, 0.9])
 @pytest.mark.parametrize("dimensions", [2, 3, 40])
 def test_generated_rows_keep_their_margin(margin: float, dimensions: int) -> None:

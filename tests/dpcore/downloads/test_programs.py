@@ -198,6 +198,7 @@ def test_where_opendp_has_no_equivalent_there_is_no_program(tmp_path: Path) -> N
     assert not (unpacked(tmp_path, asked) / OPENDP).exists()
 
 
+@pytest.mark.slow
 def test_the_attack_on_low_bits_fails_on_released_files() -> None:
     asked, trials = request_of(epsilon=0.5), 400
     truth: list[tuple[float, ...]] = [(), (1.0,)]

@@ -93,6 +93,7 @@ def test_one_that_always_answers_errs_where_the_stable_one_is_silent() -> None:
     assert values.shape == (TRIALS,) and 0.02 < (values == 8).mean() < 0.5
 
 
+@pytest.mark.slow
 def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
     """A hundred labels and subsamples of 1,000 rows: many steps, in order; one may be stopped after any."""
     dataset = bundled("pets", "zip_code").dataset()

@@ -140,6 +140,7 @@ def too_small(find: Callable[[int], float | None], *, target: float, seeds: int)
     return [failure(epsilon, target=target) for epsilon in found if epsilon is not None]
 
 
+@pytest.mark.slow
 def test_a_confirmed_epsilon_fails_as_seldom_as_it_says_and_an_unconfirmed_one_does_not() -> None:
     target, seeds, loose = 0.02, 150, 0.2
 
@@ -186,6 +187,7 @@ def test_what_cannot_reach_the_target_is_given_up() -> None:
     assert finish(work) is None
 
 
+@pytest.mark.slow
 def test_all_mechanisms_are_ranked_and_the_slow_are_told() -> None:
     entries = serving(INTERVALS.queries)
     found = finish(needs(entries, DATASET, INTERVALS, target=0.1, beta=BETA, values={}, seed=1))

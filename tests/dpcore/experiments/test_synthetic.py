@@ -26,6 +26,7 @@ def released(domain: Domain, records: list[int]) -> DataRelease:
     return release
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-30, 60), min_size=1, max_size=12), st.integers(1, 80))
 def test_clean_counts_are_whole_and_non_negative_and_add_up(counts: list[int], total: int) -> None:
     cleaned = clean_counts(np.array([counts], dtype=np.float64), total=total)[0]

@@ -46,6 +46,7 @@ def test_a_copy_adds_up_and_leaves_the_key_behind(tmp_path: Path) -> None:
         backup(ledger, dataset_id, tmp_path / "copy")
 
 
+@pytest.mark.slow
 def test_rows_are_told_apart_and_their_order_is_not() -> None:
     def of(text: str, key: bytes = KEY) -> str:
         return fingerprint(read_table(text.encode(), name="rows.csv", header=True), key=key)

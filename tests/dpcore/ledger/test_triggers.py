@@ -120,6 +120,7 @@ UNSEEN = {"all that was written last, with its links"}
 """A shorter chain is a chain: only a certificate tells that it was longer."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORGERIES)
 def test_what_is_forged_without_the_triggers_is_found(held: tuple[Ledger, str], name: str) -> None:
     ledger, dataset_id = held
@@ -149,6 +150,7 @@ JOURNAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", JOURNAL)
 def test_whatever_was_written_is_kept_from_change_and_the_place_is_named(held: tuple[Ledger, str], script: str) -> None:
     ledger, dataset_id = held

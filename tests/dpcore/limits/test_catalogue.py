@@ -284,6 +284,7 @@ def surprising_risk(mechanism: Mechanism, problem: Problem, *, delta: float, eps
     return surprise(1 - float(losses.mean()), limit=1 - least, trials=RUNS)
 
 
+@pytest.mark.slow
 @ENTRIES
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_no_entry_has_a_smaller_risk_than_the_minimax(entry: Entry, epsilon: float, seed: int) -> None:

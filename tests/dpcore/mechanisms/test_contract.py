@@ -54,6 +54,7 @@ every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 
+@pytest.mark.slow
 @each(ENTRIES, slow=("intervals-printed",))
 def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
     tiny = list(problems.tiny_problems(entry, neighbours))
@@ -74,6 +75,7 @@ def test_runs_spend_within_the_guarantee_and_trials_are_an_axis(
             contract.check_trials(mechanism, problem, seed=seed)
 
 
+@pytest.mark.slow
 @each(ENTRIES)
 def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed: int) -> None:
     problem = problems.law_problem(entry, neighbours)

@@ -70,6 +70,7 @@ def small_coefficients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         cache.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_coefficients")
 @every_entry
 def test_no_rows_and_one_are_told_apart_by_no_more_than_promised(entry: Entry) -> None:

@@ -118,6 +118,7 @@ COMPARED = (
 """Mechanisms whose draws see the data directly; those that vote first or spare cells have proofs of their own."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("key", COMPARED)
 def test_every_draw_is_told_a_true_and_tight_sensitivity(key: str, neighbours: Neighbours, seed: int) -> None:

@@ -61,6 +61,7 @@ def test_a_prediction_that_depends_on_the_rows_says_so() -> None:
     assert not told.on_all_data
 
 
+@pytest.mark.slow
 def test_targets_are_kept_on_other_rows_and_less_would_not_keep_them(seed: int) -> None:
     wanted = plan(replace(AGE, target=0.02), replace(GROUP, target=0.002))
     solved = finish(for_targets(wanted))

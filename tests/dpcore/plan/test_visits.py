@@ -51,6 +51,7 @@ def table() -> pd.DataFrame:
     return visits()
 
 
+@pytest.mark.slow
 def test_the_table_is_what_its_recipe_says() -> None:
     frame = table()
     assert frame.shape == (ROWS, 20) and set(declared_visits().columns)

@@ -68,6 +68,7 @@ def test_at_the_size_of_a_survey_nothing_is_lost(neighbours: Neighbours, lean: f
     assert plan.delta <= 1e-9
 
 
+@pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize("delta", [1e-2, 1e-4, 1e-8])

@@ -38,6 +38,7 @@ def worst_divergence(table: tuple[int, ...], *, epsilon: float) -> Decimal:
         return worst
 
 
+@pytest.mark.slow
 @LOSSES
 def test_the_whole_numbers_of_the_table_keep_delta_exactly(epsilon: float, delta: float) -> None:
     table = answer_table(epsilon=epsilon, delta=delta)

@@ -55,6 +55,7 @@ def test_preview_choices(rule: str, allowed: Booleans | None, shared: bool, seed
         check(tally(chosen, low=0, high=4), law)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_secure_choices(rule: str, seed: int) -> None:
     """4,000 choices at the system's entropy; the control, previews at 1.3 times the epsilon."""
@@ -121,6 +122,7 @@ def test_preview_cuts_of_a_segment_of_its_own_for_each_trial(seed: int) -> None:
     assert_other_law(tally(cuts[50_000:], low=0, high=5), cut_law(cumulative, 0, 3, rate=0.3))
 
 
+@pytest.mark.slow
 def test_preview_cuts_of_ten_million_rows(seed: int) -> None:
     """Two lumps of 5 million rows, 60,000 empty cells between, epsilon = 10: an even choice of 60,001 cuts.
 

@@ -150,6 +150,7 @@ def worst(opens: Opens, neighbours: Neighbours, *, questions: int, answers: bool
     )
 
 
+@pytest.mark.slow
 @relations
 @pytest.mark.parametrize(("updates", "answers"), [(1, False), (2, False), (3, False), (1, True), (2, True)])
 def test_a_gate_is_private_exactly(neighbours: Neighbours, updates: int, answers: bool) -> None:
@@ -266,6 +267,7 @@ class Refreshed(EnumeratedGate):
         return positive
 
 
+@pytest.mark.slow
 @relations
 def test_fresh_noise_on_the_threshold_is_private_too_and_costs_more(neighbours: Neighbours) -> None:
     def refreshed(budget: GateBudget) -> Opens:

@@ -137,6 +137,7 @@ def test_narrow_gaussians_are_thinned_to_the_exact_law() -> None:
         np.testing.assert_allclose(kept / kept[0], masses[reach + z] / masses[reach], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.5, 3.0, 1000.0])
 def test_secure_laplace(scale: float, seed: int) -> None:
     reach, law = laplace_law(scale)

@@ -101,6 +101,7 @@ def by_person(app: AppTest, *, rows: int) -> AppTest:
     return fill(app, **{"Who is protected?": PERSON, "Rows of one person, at most": rows})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "cells"), [(1, [4, 1, 9]), (2, [4, 4, 1, 12, 9])])
 def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(rows: int, cells: list[int]) -> None:
     age = {"from": "0", "to": "120", "bins": 12, "outside": "missing"}
@@ -132,6 +133,7 @@ def test_the_number_of_private_rows_is_told_nowhere_where_persons_are_protected(
     assert "The number of rows is public" not in [each.label for each in app.checkbox]
 
 
+@pytest.mark.slow
 def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
     """Rows that are kept tell how many each person has, and n changes with a person."""
     age = {"from": "0", "to": "120"}
@@ -145,6 +147,7 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
     assert "n = 10,000, named" in words and not re.search(r"n = [57]\b", words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "key"), [("marginals/page.py", "cube"), ("learn/directions/page.py", "vectors")])
 def test_a_page_that_reads_the_file_by_itself_takes_none_of_persons(page: str, key: str) -> None:
     for persons in (False, True):

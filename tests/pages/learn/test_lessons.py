@@ -70,12 +70,14 @@ def test_the_other_lessons_open_on_their_points() -> None:
     assert set(POINTS) | {"low-bits", "dimension"} == set(LESSONS)
 
 
+@pytest.mark.slow
 def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
     words = told(lesson("median"))
     power = re.search(r"with δ = 0, nobody has a chance of being right above \*\*[\d.]+·\$10\^\{-(\d+)\}\$", words)
     assert power and int(power[1]) > 10 and "stable median, with δ = 1e-6" in words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", LESSONS)
 def test_breaking_it_changes_what_is_told(key: str) -> None:
     app = lesson(key)
@@ -91,6 +93,7 @@ def test_breaking_it_changes_what_is_told(key: str) -> None:
     assert app.latex and all("\\" in each.value for each in app.latex)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", LESSONS)
 def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
     app = lesson(key)

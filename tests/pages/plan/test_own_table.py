@@ -52,6 +52,7 @@ def planned(app: AppTest) -> AppTest:
     return sound(app.run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_person", [False, True], ids=["rows", "persons"])
 def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person: bool) -> None:
     app = planned(declared(by_person=by_person))

@@ -215,6 +215,7 @@ def test_titles_are_words_and_those_alike_stay_apart() -> None:
     assert len({mark.name for mark in picture.find(Dots)}) == 2
 
 
+@pytest.mark.slow
 def test_a_true_sweep_is_drawn_whole() -> None:
     dataset, report = reported(*SETTINGS[0])
     entries = serving(report.problem.queries)

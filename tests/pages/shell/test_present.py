@@ -16,6 +16,7 @@ PAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "chart"), PAGES.items())
 def test_a_page_has_one_chart_and_its_theorem_on_the_stage(page: str, chart: str) -> None:
     app = sound(opened(page, present="1"))
@@ -29,6 +30,7 @@ def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
     assert set(drawn(app)) == {"robust_mean_chart"} and app.latex
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
     app = sound(opened("learn/page.py", present="1", lesson=lesson))

@@ -49,12 +49,14 @@ def table(folder: Path) -> EngineTable:
     return open_table(Embedded(path=folder), name="folder")
 
 
+@pytest.mark.slow
 def test_a_folder_and_a_file_of_the_same_rows_give_the_same_counts(table: EngineTable, file: Table) -> None:
     assert table.columns == file.columns
     assert table.row_count == file.row_count
     assert differences(table, file) == {}
 
 
+@pytest.mark.slow
 def test_a_database_file_is_read_and_never_written(tmp_path: Path, file: Table, folder: Path) -> None:
     path = tmp_path / "house.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -68,12 +68,14 @@ def test_there_are_a_hundred_different_files() -> None:
     assert sum(SECRET.encode() in contents for _, contents, _ in files) >= 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", of("refused"))
 def test_refused_with_one_sentence(what: str, folder: Path) -> None:
     outcome = met(what, folder, header=None)
     assert isinstance(outcome, DataError) and not isinstance(outcome, FirstRowUnclear)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", of("read"))
 def test_odd_but_readable(what: str, folder: Path) -> None:
     table = met(what, folder, header=None)
@@ -81,6 +83,7 @@ def test_odd_but_readable(what: str, folder: Path) -> None:
     answers(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", of("asked"))
 def test_a_first_row_that_could_be_data_is_asked_about(what: str, folder: Path) -> None:
     assert isinstance(met(what, folder, header=None), FirstRowUnclear)

@@ -70,6 +70,7 @@ def assert_safe(error: BaseException | None) -> None:
         error = error.__cause__ or error.__context__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "sentence"),
     [
@@ -161,6 +162,7 @@ def test_parquet_types_and_text_of_whole_fractions() -> None:
     assert [table.looks_numeric(column) for column in ("whole", "yes", "empty", "text")] == [True, False, False, True]
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.binary(max_size=300),
@@ -222,6 +224,7 @@ def read_or_refuse(contents: bytes, name: str, header: bool | None = None) -> No
     assert time.process_time() - start < SECONDS
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         text | st.sampled_from(["__proto__", "a", " a", "a (2)", "<b>", "[x](y)", "\u202ea"]), min_size=1, max_size=30
@@ -287,6 +290,7 @@ def test_an_alarm_that_came_too_early_comes_again() -> None:
     assert not alarm.is_alive()
 
 
+@pytest.mark.slow
 def test_a_dictionary_bomb_is_weighed_before_it_is_unpacked() -> None:
     contents = parquet("SELECT repeat('x', 100000) AS name FROM range(20000)")
     assert len(contents) < 1_000_000

@@ -39,6 +39,7 @@ def audited(tried: Setting, *, seed: int, looks: tuple[int, ...] = (1_000, 3_000
     return finish(audit(tried.draw, epsilon=told.epsilon, delta=told.delta, seed=seed, looks=looks))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("each", "neighbours"), settings())
 def test_a_mechanism_of_the_catalogue_is_not_refuted(each: Entry, neighbours: Neighbours, seed: int) -> None:
     tried = setting(each, each.make(**each.tiny), neighbours)

@@ -38,6 +38,7 @@ def test_twelve_are_broken_and_two_are_right() -> None:
     assert all(suspect.runs for suspect in BROKEN) and not any(suspect.runs for suspect in RIGHT)
 
 
+@pytest.mark.slow
 @named(BROKEN)
 def test_a_cheat_is_caught_within_its_runs_whatever_the_seed(suspect: Suspect) -> None:
     verdict(suspect.draw, seed=0, looks=(50,))  # loads what is loaded once
@@ -120,6 +121,7 @@ def test_nothing_broken_is_a_mechanism_or_in_the_catalogue() -> None:
     assert not any(suspect.key in {entry.key for entry in dpcore.catalogue()} for suspect in SUSPECTS)
 
 
+@pytest.mark.slow
 def test_only_the_audit_imports_what_is_broken() -> None:
     importers = set()
     for path in [

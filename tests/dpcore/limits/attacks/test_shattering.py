@@ -123,6 +123,7 @@ def test_fat_shattering_by_brute_force(rows: list[list[int]], twentieths: int) -
     check_witness(matrix, found, scale=scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.25, 0.5])
 def test_every_class_of_weights_0_half_and_1_on_two_points(scale: float) -> None:
     weights = [(a / 2, b / 2) for a in range(3) for b in range(3)]

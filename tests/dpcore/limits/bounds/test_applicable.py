@@ -66,6 +66,7 @@ def best_failure(*, cells: int, n: int, within: int, epsilon: float, delta: floa
     return float(solved.fun)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.2])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 @pytest.mark.parametrize(("bits", "n"), [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1)])

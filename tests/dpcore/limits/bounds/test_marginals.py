@@ -64,6 +64,7 @@ def test_no_promise_on_queries_is_below(chosen: Entry, neighbours: Neighbours, n
     assert compared > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", OF_TABLES, ids=lambda each: each.key)
 @pytest.mark.parametrize("neighbours", list(Neighbours), ids=str)
 @pytest.mark.parametrize("n", [3, 1_000_000])

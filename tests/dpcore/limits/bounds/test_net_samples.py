@@ -59,6 +59,7 @@ def test_the_closed_form_is_the_most_over_all_candidates(points: int, seed: int)
         assert most_apart(near, far, points=points) == (away - beside).max()
 
 
+@pytest.mark.slow
 def test_the_net_mechanism_has_no_distributional_privacy_at_its_epsilon() -> None:
     # Definition 7.2: 512 of 1,024 distinct people, no replacement; ε = 0.1. Half of all pairs lose about 0.9.
     rows, points, epsilon, pairs = 512, 8, 0.1, 8

@@ -82,6 +82,7 @@ def best(right: Integers, steps: Integers, *, epsilon: float, delta: float, amon
     return float(-found.fun)
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize(("epsilon", "delta"), LOSSES)
 @pytest.mark.parametrize(("cells", "n"), [(2, 3), (2, 4), (2, 7), (4, 3)])

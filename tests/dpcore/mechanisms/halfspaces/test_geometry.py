@@ -17,6 +17,7 @@ NETS = [(1, 1), (2, 1), (2, 2), (2, 5), (2, 64)]
 NETS += [(t, k) for t, sizes in SIZES.items() for k in sizes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimensions", "pairs"), NETS)
 def test_a_net_reaches_every_direction(dimensions: int, pairs: int, seed: int) -> None:
     net = directions(dimensions=dimensions, most=pairs)

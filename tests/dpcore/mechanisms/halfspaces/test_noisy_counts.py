@@ -257,6 +257,7 @@ def test_a_tie_counts_one_half_in_the_mean_over_all_matrices() -> None:
             assert answers.mean() == pytest.approx(side)
 
 
+@pytest.mark.slow
 def test_noise_has_the_deviation_told_and_opposites_halve_it(seed: int) -> None:
     trials, problem = 40_000, problem_of(3, 200)
     assert isinstance(problem.domain, Sphere)

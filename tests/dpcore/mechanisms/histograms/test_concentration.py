@@ -45,6 +45,7 @@ def exceeds(tail: Floats, rows: float) -> float:
     return float(tail[first]) if first < len(tail) else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", CLASSES, ids=lambda q: q.key)
 @pytest.mark.parametrize("scale", [0.3, 1.0])
 def test_laplace_noise(queries: Queries, scale: float) -> None:
@@ -56,6 +57,7 @@ def test_laplace_noise(queries: Queries, scale: float) -> None:
         assert exceeds(tail, rows / 4 - 1) > beta, "the control: a promise four times as good would be broken"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", CLASSES, ids=lambda q: q.key)
 @pytest.mark.parametrize("sigma", [0.5, 2.0])
 def test_gaussian_noise(queries: Queries, sigma: float) -> None:

@@ -97,6 +97,7 @@ def test_recursive_promise_holds_for_any_cuts_it_allows_for(
     assert worst_errors(mechanism, dataset, problem, sampler, 4).max() <= sides * promise + 1e-12
 
 
+@pytest.mark.slow
 @given(
     per_cell=st.integers(1, 5),
     support=st.integers(300, 512),
@@ -268,6 +269,7 @@ def promised_cases() -> list[Any]:
     return [pytest.param(mechanism, Line(bits=bits), id=name) for name, mechanism, bits in made]
 
 
+@pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize(("mechanism", "domain"), promised_cases())
 def test_promised_failure_rate(mechanism: Mechanism, domain: Line, neighbours: Neighbours, seed: int) -> None:

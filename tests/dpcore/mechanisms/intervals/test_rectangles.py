@@ -46,6 +46,7 @@ def hostile(n: int, seed: int) -> dict[str, Integers]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [1, 2, 3, 4])
 @pytest.mark.parametrize("kind", ["one cell", "one column", "one row", "missing", "spread", "diagonal", "corner"])
 def test_the_promise_holds_on_hostile_data(kind: str, levels: int, seed: int) -> None:

@@ -66,6 +66,7 @@ def test_every_pair_of_neighbours_is_within_epsilon(mechanism: Mechanism, domain
     assert exact_delta(mechanism, problem_on(domain, n=rows, neighbours=neighbours)).delta <= 1e-12
 
 
+@pytest.mark.slow
 @every_relation
 def test_more_coins_than_bits_are_private(neighbours: Neighbours) -> None:
     mechanism = PrintedIntervals(alpha=1.0, tie_bits=2, epsilon=3.0)

@@ -21,6 +21,7 @@ from tests.dpcore.mechanisms.marginals.test_release import problem_of, released,
 from tests.kit.statistics import assert_chance_at_most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", BASES)
 @pytest.mark.parametrize(
     ("width", "least", "degree"), [(3, 1, 2), (4, 1, 2), (5, 1, 3), (4, 2, 2), (5, 5, 3), (3, 2, 1)]

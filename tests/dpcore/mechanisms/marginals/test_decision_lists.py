@@ -71,6 +71,7 @@ def test_the_worst_list_of_four_rules_at_degree_two() -> None:
         assert bias(coefficients[number] / list_polynomials.SCALE, outputs, degree=2) <= worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [1, 2, 3, 5])
 def test_biases_fall_with_the_degree_and_vanish_at_its_end(rules: int) -> None:
     worst = [whole_coefficients(rules, degree=degree)[1] for degree in range(1, rules + 1)]
@@ -108,6 +109,7 @@ def contributions(problem: Problem, mechanism: DecisionListMarginals, rows: Inte
     return levels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("noise_aware", [False, True])
 @pytest.mark.parametrize(("variables", "rules", "degree"), [(2, 1, 1), (3, 2, 1), (3, 2, 2), (4, 2, 2)])
@@ -133,6 +135,7 @@ def test_the_privacy_loss_of_every_pair_of_lists(
             assert reached == noise.moved, "some pair reaches what is told"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_exact_privacy_by_enumeration(neighbours: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
     """One rule on one variable, coefficients 1 and -1: every pair of lists, both directions."""
@@ -195,6 +198,7 @@ def test_answers_are_within_bias_and_noise(degree: int, seed: int) -> None:
         assert release.plan.gamma == 0
 
 
+@pytest.mark.slow
 def test_the_promise_is_kept_and_noise_is_weighed(seed: int) -> None:
     domain = college_domain(3)
     rows = college_students(n=20_000, rules=3, seed=seed)

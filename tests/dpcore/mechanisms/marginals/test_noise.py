@@ -112,6 +112,7 @@ def summed(sigma: float, terms: int) -> tuple[Integers, Floats]:
     return np.arange(-kept * terms, kept * terms + 1), law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-2), (2.0, 1e-6), (4.0, 1e-5), (12.0, 1e-9)])
 def test_the_exact_delta_of_two_levels_is_within_the_promise(epsilon: float, delta: float) -> None:
     """d = 8: 8 and 28 counts moved. The loss is the sum over levels of (S_i + m_i/2)/sigma_i^2, S_i a sum of noise."""

@@ -129,6 +129,7 @@ def corners(width: int, least: int, basis: str, costs: Floats, *, power: float) 
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", BASES)
 @pytest.mark.parametrize("power", [1.0, 2 / 3], ids=["gaussian", "laplace"])
 @pytest.mark.parametrize(("width", "least"), [(2, 1), (3, 1), (3, 2), (4, 1), (4, 4)])

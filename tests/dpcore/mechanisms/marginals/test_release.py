@@ -69,6 +69,7 @@ TINY: list[tuple[int, int, int, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize(("attributes", "n", "margin", "asked", "values"), TINY)
 def test_exact_privacy_with_laplace_noise(

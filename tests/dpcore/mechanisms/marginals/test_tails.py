@@ -79,6 +79,7 @@ def exact_draws(plan: MarginalsPlan, weights: Floats) -> list[tuple[float, int, 
     return [(abs(float(weight)), part, noise.scale) for weight, part, noise in told if weight]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.2, 1e-6])
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_the_worst_answer_strays_no_further_than_told(noise: str, beta: float) -> None:
@@ -92,6 +93,7 @@ def test_the_worst_answer_strays_no_further_than_told(noise: str, beta: float) -
     assert closer > beta, "the control: less room than told"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.1, 1e-6])
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_all_combinations_share_what_is_allowed(noise: str, beta: float) -> None:

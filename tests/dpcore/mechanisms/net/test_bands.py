@@ -113,6 +113,7 @@ def test_the_highest_cell_without_a_point_counts_though_others_are_higher() -> N
     assert kernel.extent(np.array([[0, 1]])).tolist() == [[20]]
 
 
+@pytest.mark.slow
 @every_kind
 def test_doubles_count_like_whole_numbers_where_there_are_very_many(kind: type[Kernel], seed: int) -> None:
     """100 points on 300 cells: 10^97 databases, within limits from a hundredth of the widest on."""

@@ -188,6 +188,7 @@ def test_flips_take_the_longest_list_that_can_be_made() -> None:
             sampler.draw(DatabaseChoice(state.net, epsilon=1.0, sensitivity=20, rule="permute_and_flip"), 1)
 
 
+@pytest.mark.slow
 @every_class
 @pytest.mark.parametrize(("n", "epsilon"), [(500, 1.0), (10_000, 0.1), (10_000, 5.0)])
 def test_promises_hold_where_nothing_could_be_listed(kind: type[Queries], n: int, epsilon: float, seed: int) -> None:

@@ -215,6 +215,7 @@ def test_scores_stand_beside_the_public_n(kind: type[Queries]) -> None:
     np.testing.assert_array_equal(-listed.scores, queries.max_error(2 * np.array([2, 1, 1]) - 3 * copies))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [1.0, 1.7, 10.0])
 @pytest.mark.parametrize("ends", [(-1, 0, 0), (-1, 3, 9), (2, 4, 9), (2, 10, 5), (4, 5, 5)], ids=str)
 def test_a_layer_has_the_cut_geometric_law(

@@ -30,6 +30,7 @@ def problem_of(queries: Queries, *, n: int) -> Problem:
     return Problem(domain=queries.domain, queries=queries, n=n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @every_class
 def test_a_walk_is_never_released(queries: Queries, neighbours: Neighbours) -> None:

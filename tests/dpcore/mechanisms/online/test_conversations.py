@@ -67,6 +67,7 @@ def test_whole_conversations_are_private_exactly(entry: Entry, neighbours: Neigh
         contract.check_privacy(tiny_mechanism(entry), problem)
 
 
+@pytest.mark.slow
 @every_entry
 @every_relation
 @pytest.mark.parametrize("told", [{"analyst": "sweeping"}, {"updates": 2, "questions": 2}, {"alpha": 1.0}], ids=str)
@@ -89,6 +90,7 @@ def test_spending_is_within_the_guarantee(entry: Entry, neighbours: Neighbours, 
         contract.check_spending(entry.make(questions=20), problem, seed=seed)
 
 
+@pytest.mark.slow
 @every_entry
 @every_relation
 def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed: int) -> None:
@@ -228,6 +230,7 @@ def test_errors_stay_within_the_promise(kind: type[Interactive], seed: int) -> N
             assert (worst > bare).mean() > 0.2
 
 
+@pytest.mark.slow
 @both
 def test_with_enough_updates_nothing_is_refused(kind: type[Interactive], seed: int) -> None:
     problem, beta = on_a_line(n=400_000), 0.1
@@ -392,6 +395,7 @@ def test_after_a_refusal_nothing_depends_on_the_data(entry: Entry, seed: int) ->
     assert said[0].declined.any()
 
 
+@pytest.mark.slow
 def test_classes_and_domains(seed: int) -> None:
     labels = Categories(labels=("a", "b", "c"))
     line = Line(bits=4, missing=True)

@@ -85,6 +85,7 @@ def test_the_estimate_is_least_squares(prefixes: bool, known: bool) -> None:
     assert found == pytest.approx(exact.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prefixes", "most"), [(True, 1.02), (False, 1.01)])
 def test_on_1024_cells_the_error_is_near_a_bound_that_no_strategy_is_below(prefixes: bool, most: float) -> None:
     """Mean over the queries where a row comes or goes; the bound is Li and Miklau's (2013), by singular values."""

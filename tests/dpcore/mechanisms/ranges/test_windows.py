@@ -74,6 +74,7 @@ SHAPES: Integers = np.array([[1, 1], [1, 0]])
 """Windows on two cells; steps are 3."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_exact_law_keeps_the_guarantee_where_there_are_windows(neighbours: Neighbours, missing: bool) -> None:
@@ -122,6 +123,7 @@ def test_variance_and_gradient_are_those_of_dense_algebra(prefixes: bool, known:
         assert gradient[place] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.slow
 @BOTH
 @KNOWN
 @pytest.mark.parametrize("cells", [1, 2, 3, 16, 64, 256])
@@ -154,6 +156,7 @@ def test_the_estimate_is_least_squares(prefixes: bool, known: bool) -> None:
     assert (square, largest) == pytest.approx((exact.max(), np.abs(shares).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prefixes", "known", "least", "most"),
     [(True, False, 9.5, 9.7), (False, False, 11.0, 11.15), (True, True, 15.9, 16.2), (False, True, 20.4, 20.8)],
@@ -179,6 +182,7 @@ def deviation(cells: int, *, prefixes: bool, known: bool) -> float:
     return math.sqrt(2 * mean) * (2 if known else 1)
 
 
+@pytest.mark.slow
 @BOTH
 @KNOWN
 def test_the_sparse_search_and_promise_are_those_of_dense_algebra(prefixes: bool, known: bool) -> None:
@@ -251,6 +255,7 @@ def test_it_errs_less_than_the_identity_on_long_ranges() -> None:
     assert own < other / 2
 
 
+@pytest.mark.slow
 def test_on_the_most_cells_there_are_the_estimate_of_exact_values_is_the_data() -> None:
     """A factor with other pivots was off by 985 rows in a million."""
     solver = Estimate(strategy(1 << 16, prefixes=True, known=True, steps=4096), spare=0, known=True)

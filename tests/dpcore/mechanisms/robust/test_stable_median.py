@@ -114,6 +114,7 @@ def test_one_change_moves_the_stability_by_at_most_one(neighbours: Neighbours) -
             assert cell == other_cell or one == other == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.1), (0.5, 1e-3), (1.0, 1e-6), (2.0, 0.05), (8.0, 1e-9)])
 @pytest.mark.parametrize("quantile", [0.5, 0.75])

@@ -38,6 +38,7 @@ def exact_far_apart(population: Floats, values: Integers, *, n: int, exceptions:
     return float(chances[np.abs(rows[:, n - 1] - rows[:, n]) > allowed].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "size", "exceptions"), [(6, 4, 0), (7, 3, 0), (9, 3, 0), (9, 3, 1), (14, 2, 1)])
 def test_the_explicit_gamma_holds_on_every_sample(n: int, size: int, exceptions: int) -> None:
     """Every ordered sample, on populations with rare and far-away values; the claim is a bound, not a loose one."""

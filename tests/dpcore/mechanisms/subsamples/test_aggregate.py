@@ -150,6 +150,7 @@ def test_one_row_against_an_answer_makes_it_less_likely() -> None:
                 assert min(vote.law(each, rows=7)[answer] for each in near) < law[answer]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "rows"), [(9, 100), (40, 30)])
 def test_law_of_an_answer_on_larger_data(answers: int, rows: int, seed: int) -> None:
     """Chi-square on 100,000 subsamples; the control, subsamples of half as many rows, must be rejected."""
@@ -238,6 +239,7 @@ def worst_slack(laws: Floats, epsilon: float) -> float:
 SHAPES = [(1, 2), (2, 2), (3, 2), (1, 3), (2, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 5, 6])
 @pytest.mark.parametrize(("rows", "answers"), SHAPES)
 def test_exact_slack_is_within_the_claim(n: int, rows: int, answers: int) -> None:
@@ -303,6 +305,7 @@ def test_our_account_is_smaller_than_the_explicit_ones() -> None:
         assert paper_plan(epsilon=epsilon, n=n, rows=rows).delta <= paper_delta(epsilon=epsilon, n=n, rows=rows)
 
 
+@pytest.mark.slow
 def test_calibrated_threshold_is_the_least_for_its_cap_and_no_cap_is_better() -> None:
     """Against every cap and threshold, on settings small enough to try them all."""
     margin = np.log(1 / (2 * 0.05))

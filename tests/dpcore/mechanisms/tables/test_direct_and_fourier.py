@@ -71,6 +71,7 @@ def tiny(neighbours: Neighbours) -> Problem:
     return problem_of((2, 2), ways=2, n=1 if neighbours is ADD_REMOVE else 2, neighbours=neighbours)
 
 
+@pytest.mark.slow
 @both
 @every_relation
 @every_noise

@@ -153,6 +153,7 @@ def test_fitted_rows_come_closer_than_those_of_a_tree(seed: int) -> None:
     assert apart(fitted_rows(alone, tables, seed=seed), records) < 0.1 * apart(alone, records)
 
 
+@pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize("epsilon", [0.03, 0.1, 0.3, 1.0])
 def test_never_worse_than_single_columns(neighbours: Neighbours, epsilon: float, seed: int) -> None:
@@ -166,6 +167,7 @@ def test_never_worse_than_single_columns(neighbours: Neighbours, epsilon: float,
     assert found[0] <= 1.05 * found[1]
 
 
+@pytest.mark.slow
 @every_relation
 def test_the_rows_errors_stay_within_what_the_release_says(neighbours: Neighbours, seed: int) -> None:
     """120 releases: no cell of any pair is off by more, but for chance beta; a sixth of it is often exceeded."""
@@ -222,6 +224,7 @@ def mixed(n: int, *, seed: int) -> pd.DataFrame:
     return frame.mask(random.random(frame.shape) < 0.1)
 
 
+@pytest.mark.slow
 @every_relation
 def test_a_mixed_table_comes_back_with_its_names_kinds_and_labels(neighbours: Neighbours, seed: int) -> None:
     frame = mixed(3_000, seed=seed)

@@ -56,6 +56,7 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_distortions_stand_below_the_promise_and_the_promise_to_the_right_of_the_rows_dimensions() -> None:
     seen = distortions(chance=0.05, seed=1)
     picture = sound(directions.moved(seen=seen))
