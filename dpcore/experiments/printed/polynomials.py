@@ -60,7 +60,7 @@ EVERY = "all"
 def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ...]:
     """Table 1, row by row. It prints orders: their constants are 1 here, and powers of logarithms are left out.
 
-    The text this was read from has no exponents: they are those of the papers named, not checked against a printed page.
+    The text this was read from has no exponents: they are those of the papers named, checked against no printed page.
     """
     bit, log = math.log10(2), math.log10(attributes)
     each, listed, spread = width * log, attributes * bit, math.log(1 / alpha)
