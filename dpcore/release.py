@@ -190,8 +190,13 @@ def release(
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
     except LedgerBusy:
         return Failed(sentence=DIED) if attempted else Busy()
-    except (LedgerError, DataError) as error:
+    except LedgerError as error:
         return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
+    except DataError as error:  # what the file is called, no registration publishes
+        if attempted:
+            return Failed(sentence=DIED)
+        sentence = str(error).removeprefix(f"{table.name}: ")
+        return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
 
 
 def _also(ledger: Ledger, table: Table) -> list[str]:

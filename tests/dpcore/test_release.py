@@ -325,3 +325,13 @@ def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> 
     assert b"ages" in public and b"ages" in kept, "the search finds what is there"
     [print_of_rows] = ledger.fingerprints(dataset_id)
     assert print_of_rows.encode() not in public
+
+
+def test_rows_that_are_gone_are_refused_free_and_not_by_their_files_name(tmp_path: Path) -> None:
+    """What a file is called stands in no registration: a refusal says what the data are called."""
+    table = read_table(b"age\n1\n2\n3\n", name="payroll.csv")
+    ledger, dataset_id = registered(tmp_path, rows=table)
+    table.forget()
+    came = release(ledger, dataset_id, request_of(), table, ANALYST)
+    assert came == Refused(sentence="ages: it was closed, and its rows are gone.")
+    assert not spent(ledger, dataset_id) and not ledger.account(dataset_id).begun
