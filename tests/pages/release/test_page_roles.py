@@ -15,6 +15,7 @@ from dpcore.data.sources import Source, Uploaded
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import LedgerError, Role
 from pages.data.upload import HeldFile
+from pages.release import guests, lent
 from pages.release.draw import ANOTHER, CLOSED
 from pages.release.guests import LOG_IN, NOTHING
 from pages.release.register import NO_LEDGER
@@ -173,6 +174,32 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(no_ledger
     assert "Spent ε 2 of 2" in said(app)
     app = press(app, "Draw another, ε 1")
     assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app) and not check(ledger, dataset_id)
+
+
+def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whichever of their tabs they do: each has a state of its own, and who is logged in is the same."""
+    rows = read_table(b"income\n1\n2\n", name="payroll.csv")
+    told = {"is_logged_in": True, "email": ADA, "email_verified": True}
+    monkeypatch.setattr(door, "has_login", lambda: True)
+    monkeypatch.setattr("streamlit.user", SimpleNamespace(to_dict=lambda: told))
+    monkeypatch.setattr("streamlit.logout", lambda: None)
+    monkeypatch.setattr("streamlit.secrets", SECRETS)
+    first, second = dict[str, Any](), dict[str, Any]()
+    monkeypatch.setattr("streamlit.session_state", first)
+    lent._lend("dataset", rows)
+    assert lent.lent_rows("dataset") is rows
+    less = SECRETS | {"roles": {"stewards": [], "analysts": [ADA]}}
+    monkeypatch.setattr("streamlit.secrets", less)
+    assert lent.lent_rows("dataset") is None, "no steward any more"
+    monkeypatch.setattr("streamlit.secrets", SECRETS)
+    assert lent.lent_rows("dataset") is rows
+    monkeypatch.setattr("streamlit.session_state", second)
+    told["email"] = EVE
+    guests._leave()
+    assert lent.lent_rows("dataset") is rows, "somebody else's log-out closes nothing"
+    told["email"] = ADA
+    guests._leave()
+    assert lent.lent_rows("dataset") is None and lent.LENT in first
 
 
 @pytest.mark.parametrize("then", [ADA, "", EVE])
