@@ -15,13 +15,18 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import LedgerError, Role
+from dpcore.ledger.records import LedgerError, Registration, Role
+from dpcore.release import most_rows
 from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor, person, role_of
 from pages.shell.session import wait_for
 
 LENT = "release_lent"
 """In the steward's session, which alone keeps them alive: what it lent, by data set."""
+TOO_MANY = (
+    "With this public n, files of at most {most:,} rows are opened to analysts: of more, what fits the memory would "
+    "tell them how many there are."
+)
 SEEN_BY_NOBODY = "They see none of them. It lasts as long as this session, and its file, is open."
 
 
@@ -44,8 +49,12 @@ def lent_rows(dataset_id: str) -> Table | None:
     return found.table if found is not None and still else None
 
 
-def opening(dataset_id: str, table: Table) -> None:
+def opening(registration: Registration, table: Table) -> None:
     """The steward's button: open these rows to analysts, or no longer."""
+    dataset_id, most = registration.dataset_id, most_rows(registration)
+    if table.row_count > most and not table.kept_as:
+        st.caption(TOO_MANY.format(most=most))
+        return
     if lent_rows(dataset_id) is table:
         st.button("Close these rows to analysts", key="release_unlend", on_click=withdraw, type="tertiary")
         return

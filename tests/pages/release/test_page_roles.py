@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpcore.release as releases
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import LedgerError, Role
+from dpcore.release import TOO_WIDE
 from pages.data.upload import HeldFile
 from pages.release import guests, lent
 from pages.release.draw import ANOTHER, CLOSED
@@ -150,16 +152,27 @@ def in_as(app: AppTest, who: str) -> AppTest:
     return app
 
 
-def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(no_ledger: Path) -> None:
+def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
+    no_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
     ledger, dataset_id = the(no_ledger)
     # A file is never compared for an analyst: whether it is the registered one is not told.
     app = came(GRACE, file=uploaded(private=True))
     assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
     assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
-    steward = press(steward, "Let analysts release from these rows")
+    with monkeypatch.context() as patch:
+        patch.setattr(lent, "most_rows", lambda _: 1)
+        steward = sound(steward.run())
+        assert "Let analysts release from these rows" not in labels(steward)
+        assert "files of at most 1 rows" in said(steward)
+    steward = press(sound(steward.run()), "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Rehearse, free")
-    assert "Charge ε 1 and draw once." in said(app)
+    assert "Charge ε 1 and draw once." in said(app) and "incomes.csv" not in said(app)
+    with monkeypatch.context() as patch:
+        patch.setattr(releases, "BYTES_TO_READ", 2 << 30)
+        assert TOO_WIDE in said(sound(app.run()))
+    app = sound(app.run())
     app = press(app, "Charge ε")
     assert "Entry 1, charged ε 1. Not published." in said(app) and NOT_YET in said(app)
     assert not app.get("download_button") and not drawn(app) and not app.dataframe and str(no_ledger) not in said(app)
