@@ -24,7 +24,9 @@ from dpcore.core import (
 from dpcore.core import Release as Drawn
 from dpcore.data.declared import Capped
 from dpcore.data.engines.tables import CountedTable, Snapshot
+from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
+from dpcore.data.readings import Reading
 from dpcore.data.twin import twin
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
@@ -42,6 +44,7 @@ from dpcore.ledger.records import (
     LedgerError,
     Refused,
     Registration,
+    Role,
     Spent,
     Stored,
 )
@@ -56,6 +59,9 @@ from dpcore.requests.single import Request
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
 MOST_MADE_UP = 1_000_000
+FEW = 100_000
+"""Rows that a file opened to analysts may have, however few are registered."""
+TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
 STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
 
 
@@ -145,6 +151,8 @@ def release(
             return known
         if sentence := missing_column(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
+        if by.role is not Role.STEWARD and (sentence := too_wide(ledger.registration(dataset_id), request, table)):
+            return Refused(sentence=sentence)
         if sentence := _other_cells(ledger.registration(dataset_id), request, table):
             return Refused(sentence=sentence)
         version = ledger.version(dataset_id, table)
@@ -190,8 +198,13 @@ def release(
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
     except LedgerBusy:
         return Failed(sentence=DIED) if attempted else Busy()
-    except (LedgerError, DataError) as error:
+    except LedgerError as error:
         return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
+    except DataError as error:  # what the file is called, no registration publishes
+        if attempted:
+            return Failed(sentence=DIED)
+        sentence = str(error).removeprefix(f"{table.name}: ")
+        return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
 
 
 def _also(ledger: Ledger, table: Table) -> list[str]:
@@ -206,6 +219,26 @@ def missing_column(registration: Registration, request: Asked, table: Table) -> 
     named = {*columns, *filter(None, [registration.person_column])}
     missing = sorted(named - set(table.columns))
     return f"The file has no column named “{missing[0]}”." if missing else ""
+
+
+def most_rows(registration: Registration) -> int:
+    """Rows that a data set has at most where analysts may draw from it: a public number."""
+    replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
+    return min(registration.public_n if replaced else max(2 * registration.public_n, FEW), LIMITS.rows)
+
+
+def too_wide(registration: Registration, request: Asked, table: Table) -> str:
+    """Why analysts may not ask for so much of a row at once; empty if they may. It touches no rows.
+
+    A draw that fails for want of memory tells how many rows there are: of as many as there may be, none fails.
+    """
+    try:
+        for part in () if isinstance(table, CountedTable) else request.parts:
+            each = BYTES_TO_READ + _reading(part, registration).room
+            LIMITS.afford(rows=most_rows(registration), each=each)
+    except TooLarge:
+        return TOO_WIDE
+    return ""
 
 
 def _other_cells(registration: Registration, request: Asked, table: Table) -> str:
@@ -238,10 +271,15 @@ def _drawn(request: Asked, registration: Registration, table: Table) -> dict[str
 
 def _dataset(request: Request, registration: Registration, table: Table) -> Dataset:
     """The rows; of each person only so many, the first in the file."""
+    provenance = Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name)
+    return _reading(request, registration).dataset(table, provenance)
+
+
+def _reading(request: Request, registration: Registration) -> Reading:
     reading = request.reading
     if registration.person_column:
-        reading = Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
-    return reading.dataset(table, Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name))
+        return Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
+    return reading
 
 
 def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:

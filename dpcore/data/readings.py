@@ -306,6 +306,9 @@ class Vectors(Reading):
         spanned: two directions at right angles, (2, d), that span the plane of a picture; none for the first two axes.
         axes: what the first and the second direction of the plane mean, in words.
         space: what the coordinates mean, where there are three.
+
+    Raises:
+        ParameterError: a column is named twice.
     """
 
     measures: tuple[Measure, ...]
@@ -313,6 +316,10 @@ class Vectors(Reading):
     spanned: tuple[tuple[float, ...], ...] = ()
     axes: tuple[str, str] = COORDINATES[:2]
     space: tuple[str, str, str] = COORDINATES
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.measures):
+            raise ParameterError("Every column of a vector must be another.")
 
     @property
     def domain(self) -> Sphere:

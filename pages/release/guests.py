@@ -7,7 +7,7 @@ import importlib.util
 import streamlit as st
 
 from dpcore.ledger.store import Ledger
-from pages.release.lent import withdraw
+from pages.release.lent import withdraw_everywhere
 from pages.release.results import day_of, result, stored_sentence
 from pages.shell.ledger.door import person, role
 from pages.shell.ledger.held import Account, account_in, ledger
@@ -47,8 +47,8 @@ def logged_in() -> None:
 
 
 def _leave() -> None:
-    """A callback: rows that were opened to analysts are closed with the session."""
-    withdraw()
+    """A callback: rows that this person opened to analysts are closed, in other tabs too."""
+    withdraw_everywhere()
     st.logout()
 
 

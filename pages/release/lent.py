@@ -15,35 +15,46 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import LedgerError
+from dpcore.ledger.records import LedgerError, Registration, Role
+from dpcore.release import most_rows
 from pages.release.register import PROBLEM
-from pages.shell.ledger.door import actor
+from pages.shell.ledger.door import actor, person, role_of
 from pages.shell.session import wait_for
 
 LENT = "release_lent"
 """In the steward's session, which alone keeps them alive: what it lent, by data set."""
+TOO_MANY = (
+    "With this public n, files of at most {most:,} rows are opened to analysts: of more, what fits the memory would "
+    "tell them how many there are."
+)
 SEEN_BY_NOBODY = "They see none of them. It lasts as long as this session, and its file, is open."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Lent:
-    """Registered rows, and the session they are of."""
+    """Registered rows, the session they are of, and the address of who opened them."""
 
     table: Table
     session_id: str
+    by: str
 
 
 _lent: WeakValueDictionary[str, Lent] = WeakValueDictionary()
 
 
 def lent_rows(dataset_id: str) -> Table | None:
-    """The rows of a data set, where its steward has opened them and still has them."""
+    """The rows of a data set, where its steward has opened them, still has them, and is still a steward."""
     found = _lent.get(dataset_id)
-    return found.table if found is not None and not found.table.closed else None
+    still = found is not None and not found.table.closed and role_of(found.by) is Role.STEWARD
+    return found.table if found is not None and still else None
 
 
-def opening(dataset_id: str, table: Table) -> None:
+def opening(registration: Registration, table: Table) -> None:
     """The steward's button: open these rows to analysts, or no longer."""
+    dataset_id, most = registration.dataset_id, most_rows(registration)
+    if table.row_count > most and not table.kept_as:
+        st.caption(TOO_MANY.format(most=most))
+        return
     if lent_rows(dataset_id) is table:
         st.button("Close these rows to analysts", key="release_unlend", on_click=withdraw, type="tertiary")
         return
@@ -60,7 +71,7 @@ def _lend(dataset_id: str, table: Table) -> None:
         st.session_state[PROBLEM] = str(problem)
         return
     context = get_script_run_ctx()
-    made = Lent(table=table, session_id=context.session_id if context else "")
+    made = Lent(table=table, session_id=context.session_id if context else "", by=person())
     st.session_state.setdefault(LENT, {})[dataset_id] = _lent[dataset_id] = made
 
 
@@ -68,6 +79,14 @@ def withdraw() -> None:
     """A callback: whatever this session opened is closed to analysts."""
     for dataset_id, made in st.session_state.pop(LENT, {}).items():
         if _lent.get(dataset_id) is made:
+            del _lent[dataset_id]
+
+
+def withdraw_everywhere() -> None:
+    """Whatever this person opened is closed to analysts, in whichever tab it was opened."""
+    withdraw()
+    for dataset_id, made in list(_lent.items()):
+        if made.by == person():
             del _lent[dataset_id]
 
 

@@ -11,7 +11,7 @@ from dpcore.data.sources import Source, Uploaded
 from dpcore.ledger.records import Failed, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
-from dpcore.release import cost, missing_column, refusal
+from dpcore.release import cost, missing_column, refusal, too_wide
 from dpcore.requests.joint import Asked
 from pages.data.picker import pick_source
 from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
@@ -87,7 +87,7 @@ def releasing() -> None:
         tell_what_was_seen(account, source)
         _registered(found, account, source, held, page)
         if has_login() and isinstance(source.origin, Uploaded):
-            opening(account.dataset_id, source.origin.table)
+            opening(account.registration, source.origin.table)
     st.caption(f"The ledger is in `{_place()}`.")
 
 
@@ -154,6 +154,7 @@ def _choose(found: Ledger, account: Account, source: Source, first: Asked, reque
     sentence = (
         other_cap(source, account.registration)
         or missing_column(account.registration, request, table)
+        or ("" if admitted() else too_wide(account.registration, request, table))
         or refusal(request, account.registration, account.spent)
     )
     if sentence:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.reading.tables import read_table
-from dpcore.data.readings import Columns
+from dpcore.data.readings import Columns, Measure, Vectors
+from dpcore.data.sphere import Halfspaces
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
 from dpcore.ledger.records import DIED, RAISED, Actor, Busy, Failed, LedgerError, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells, Rectangles
-from dpcore.release import refusal, rehearse, release
+from dpcore.release import TOO_WIDE, refusal, rehearse, release, too_wide
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
 
@@ -325,3 +327,33 @@ def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> 
     assert b"ages" in public and b"ages" in kept, "the search finds what is there"
     [print_of_rows] = ledger.fingerprints(dataset_id)
     assert print_of_rows.encode() not in public
+
+
+def test_rows_that_are_gone_are_refused_free_and_not_by_their_files_name(tmp_path: Path) -> None:
+    """What a file is called stands in no registration: a refusal says what the data are called."""
+    table = read_table(b"age\n1\n2\n3\n", name="payroll.csv")
+    ledger, dataset_id = registered(tmp_path, rows=table)
+    table.forget()
+    came = release(ledger, dataset_id, request_of(), table, ANALYST)
+    assert came == Refused(sentence="ages: it was closed, and its rows are gone.")
+    assert not spent(ledger, dataset_id) and not ledger.account(dataset_id).begun
+
+
+def test_what_an_analyst_may_ask_hangs_on_public_numbers_and_not_on_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draw that fails for want of memory would tell about how many rows there are."""
+    ledger, dataset_id = registered(tmp_path)
+    fixed = ledger.registration(dataset_id)
+    measures = tuple(Measure(column=f"c{place}", high=20.0) for place in range(168))
+    for many, n, sentence in ((167, NOMINAL, ""), (168, NOMINAL, TOO_WIDE), (16, 500_812, ""), (16, 500_813, TOO_WIDE)):
+        reading = Vectors(measures=measures[:many])
+        queries = Halfspaces(domain=reading.domain)
+        asked = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
+        assert too_wide(replace(fixed, public_n=n), asked, few_rows()) == sentence
+    with pytest.raises(ParameterError, match="another"):
+        Vectors(measures=measures[:1] * 2)
+    monkeypatch.setattr(releases, "BYTES_TO_READ", 20_000)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Refused(sentence=TOO_WIDE)
+    assert not spent(ledger, dataset_id) and not ledger.account(dataset_id).begun
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), STEWARD), Stored)

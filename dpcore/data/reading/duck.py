@@ -54,6 +54,15 @@ def connect(
     return connection
 
 
+def cursor_of(connection: Connection) -> Connection:
+    """A connection of its own to the same records; raises DataError where they are gone."""
+    try:
+        return connection.cursor()
+    except duckdb.Error:
+        pass
+    raise DataError("it was closed, and its rows are gone.")
+
+
 class _Alarm(threading.Timer):
     """Calls again and again until it is cancelled: an interruption that comes before the query has begun is lost."""
 

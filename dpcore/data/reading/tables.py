@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Booleans, DataError, Dataset, Floats, Integers, ParameterError, Provenance
-from dpcore.data.reading.duck import Connection, connect, quoted, run
+from dpcore.data.reading.duck import Connection, connect, cursor_of, quoted, run
 from dpcore.data.reading.first_row import is_value
 from dpcore.data.reading.intake import (
     BYTES_TO_READ,
@@ -262,12 +262,11 @@ class Table:
         return self._texts[self._position(column)]
 
     def _ask(self, query: str, parameters: dict[str, Any] | None = None) -> dict[str, Any]:
-        # A cursor is a connection of its own to the same records, so threads do not meet.
-        with self._connection.cursor() as cursor:
-            try:
+        try:
+            with cursor_of(self._connection) as cursor:  # so threads do not meet
                 return run(cursor, query, parameters, limits=self._limits)
-            except DataError as error:
-                raise DataError(f"{self.name}: {error}") from None
+        except DataError as error:
+            raise DataError(f"{self.name}: {error}") from None
 
 
 def packed_row(texts: Sequence[str]) -> bytes:

@@ -107,7 +107,7 @@ class TablesRelease(Release):
         """
         import pandas as pd
 
-        names = [f"column {name}" if name in TAKEN else name for name in self.domain.names]
+        names = _untaken(self.domain.names)
         parts = []
         for chosen in asked(self.problem).sets():
             rows = self.unbiased(chosen)
@@ -210,6 +210,15 @@ class DirectRelease(TablesRelease):
         else:
             total = max(float(np.mean([table.sum() for table in found.values()])), 1.0)
         return {chosen: on_simplex(table[None], total=total)[0] for chosen, table in found.items()}
+
+
+def _untaken(names: tuple[str, ...]) -> list[str]:
+    """The attributes' names, each still another's than all others and than the columns of numbers."""
+    told = list(names)
+    for place, name in enumerate(names):
+        while told[place] in TAKEN or (told[place] != name and told[place] in names):
+            told[place] = f"column {told[place]}"
+    return told
 
 
 def _check(fit: str) -> None:

@@ -78,7 +78,12 @@ def role() -> Role | None:
     """What this session may do; None where it may only see what is published, or nothing."""
     if not has_login():
         return Role.STEWARD if st.session_state.get(ADMITTED) else None
-    named, who = st.secrets.get("roles", {}), person()
+    return role_of(person())
+
+
+def role_of(who: str) -> Role | None:
+    """What the secrets let an address do now, where persons log in."""
+    named = st.secrets.get("roles", {})
     for name, found in ROLES.items():
         if who and who in {str(each).casefold() for each in named.get(name, [])}:
             return found

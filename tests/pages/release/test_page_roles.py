@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpcore.release as releases
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded
 from dpcore.ledger.checks import check
 from dpcore.ledger.records import LedgerError, Role
+from dpcore.release import TOO_WIDE
 from pages.data.upload import HeldFile
+from pages.release import guests, lent
 from pages.release.draw import ANOTHER, CLOSED
 from pages.release.guests import LOG_IN, NOTHING
 from pages.release.register import NO_LEDGER
@@ -149,16 +152,27 @@ def in_as(app: AppTest, who: str) -> AppTest:
     return app
 
 
-def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(no_ledger: Path) -> None:
+def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
+    no_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steward = press(press(came(ADA, file=uploaded(private=True)), "Start a ledger"), "Register")
     ledger, dataset_id = the(no_ledger)
     # A file is never compared for an analyst: whether it is the registered one is not told.
     app = came(GRACE, file=uploaded(private=True))
     assert NONE_OPEN in said(app) and "Rehearse, free" not in labels(app) and "Register" not in labels(app)
     assert NONE_OPEN in said(came(GRACE, file=uploaded(private=False))), "nor where it is called public"
-    steward = press(steward, "Let analysts release from these rows")
+    with monkeypatch.context() as patch:
+        patch.setattr(lent, "most_rows", lambda _: 1)
+        steward = sound(steward.run())
+        assert "Let analysts release from these rows" not in labels(steward)
+        assert "files of at most 1 rows" in said(steward)
+    steward = press(sound(steward.run()), "Let analysts release from these rows")
     app = press(came(GRACE, file=made_up()), "Rehearse, free")
-    assert "Charge ε 1 and draw once." in said(app)
+    assert "Charge ε 1 and draw once." in said(app) and "incomes.csv" not in said(app)
+    with monkeypatch.context() as patch:
+        patch.setattr(releases, "BYTES_TO_READ", 2 << 30)
+        assert TOO_WIDE in said(sound(app.run()))
+    app = sound(app.run())
     app = press(app, "Charge ε")
     assert "Entry 1, charged ε 1. Not published." in said(app) and NOT_YET in said(app)
     assert not app.get("download_button") and not drawn(app) and not app.dataframe and str(no_ledger) not in said(app)
@@ -173,6 +187,32 @@ def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(no_ledger
     assert "Spent ε 2 of 2" in said(app)
     app = press(app, "Draw another, ε 1")
     assert "Needs ε 1; ε 0 is left. Nothing was drawn." in said(app) and not check(ledger, dataset_id)
+
+
+def test_rows_are_closed_when_who_opened_them_logs_out_or_is_no_steward(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whichever of their tabs they do: each has a state of its own, and who is logged in is the same."""
+    rows = read_table(b"income\n1\n2\n", name="payroll.csv")
+    told = {"is_logged_in": True, "email": ADA, "email_verified": True}
+    monkeypatch.setattr(door, "has_login", lambda: True)
+    monkeypatch.setattr("streamlit.user", SimpleNamespace(to_dict=lambda: told))
+    monkeypatch.setattr("streamlit.logout", lambda: None)
+    monkeypatch.setattr("streamlit.secrets", SECRETS)
+    first, second = dict[str, Any](), dict[str, Any]()
+    monkeypatch.setattr("streamlit.session_state", first)
+    lent._lend("dataset", rows)
+    assert lent.lent_rows("dataset") is rows
+    less = SECRETS | {"roles": {"stewards": [], "analysts": [ADA]}}
+    monkeypatch.setattr("streamlit.secrets", less)
+    assert lent.lent_rows("dataset") is None, "no steward any more"
+    monkeypatch.setattr("streamlit.secrets", SECRETS)
+    assert lent.lent_rows("dataset") is rows
+    monkeypatch.setattr("streamlit.session_state", second)
+    told["email"] = EVE
+    guests._leave()
+    assert lent.lent_rows("dataset") is rows, "somebody else's log-out closes nothing"
+    told["email"] = ADA
+    guests._leave()
+    assert lent.lent_rows("dataset") is None and lent.LENT in first
 
 
 @pytest.mark.parametrize("then", [ADA, "", EVE])

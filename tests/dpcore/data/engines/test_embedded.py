@@ -96,7 +96,7 @@ def test_a_question_that_takes_too_long_is_interrupted(folder: Path) -> None:
 def test_what_needs_rows_says_so(table: EngineTable) -> None:
     provenance = Provenance(kind=ProvenanceKind.PRIVATE, title="t")
     person = Capped(reading=WHOLE, person="label", rows=2)
-    vectors = Vectors(measures=(Measure(column="whole"),) * 2)
+    vectors = Vectors(measures=(Measure(column="whole"), Measure(column="label")))
     for reading, sentence in ((vectors, "gives counts"), (person, "in an order")):
         with pytest.raises(DataError, match=sentence):
             table.dataset(reading, provenance)

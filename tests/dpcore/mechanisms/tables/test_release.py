@@ -12,12 +12,13 @@ import pytest
 
 from dpcore import Neighbours, ParameterError, Preview
 from dpcore.core import Floats, Integers
+from dpcore.data.attributes import Attributes, Marginals
 from dpcore.mechanisms.tables import agreeing, counting, fitting
 from dpcore.mechanisms.tables.contrasts import contrasts
 from dpcore.mechanisms.tables.counting import count_contrasts, count_tables, finished, smaller_tables
 from dpcore.mechanisms.tables.fitting import on_simplex
 from dpcore.mechanisms.tables.kinds import Kinds
-from dpcore.mechanisms.tables.release import ContrastsRelease, Tables
+from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, asked
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from dpcore.mechanisms.tables.shelves import shelves_of, total_variation
 from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_tree
@@ -241,3 +242,17 @@ def test_what_is_said_where_rows_do_not_have_all_tables() -> None:
     singles: dict[Any, Floats] = {(0,): np.ones(2), (1,): np.ones(2)}
     with pytest.raises(ParameterError, match="answers only"):
         widest_tree(singles, attributes=2, ways=1)
+
+
+def test_attributes_named_as_columns_of_numbers_keep_columns_of_their_own() -> None:
+    names = ("rows", "column rows", "trial", "age")
+    usual = problem_of((2, 2, 2, 2), ways=1, n=8, neighbours=Neighbours.ADD_REMOVE_ONE)
+    domain = Attributes(names=names, columns=asked(usual).domain.columns)
+    problem = dataclasses.replace(usual, domain=domain, queries=Marginals(domain=domain, ways=1))
+    mechanism = ResidualPlanner(epsilon=1.0, delta=1e-6)
+    rows = dataset_on(problem, np.zeros((8, 4), dtype=np.int64))
+    release = mechanism.run(mechanism.prepare(rows, problem), Preview(0))
+    assert isinstance(release, ContrastsRelease)
+    told = ["trial", "refused", "column column rows", "column rows", "column trial", "age", "rows"]
+    frame = release.frame()
+    assert list(frame) == told and (frame[told[2:6]] != "").sum().tolist() == [2, 2, 2, 2]
