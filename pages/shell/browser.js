@@ -1,6 +1,7 @@
 // What Streamlit leaves to the browser: history entries that Back can use, a link to copy, a file that a reload lost.
 
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
+const AT_ONCE = 2000; // milliseconds: a busy browser takes its time to go where it was told to
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
 const TOKEN = "token", KEPT = "dpscope-token"; // in the address that run.py prints; and here, so that a reload keeps it
 let reloaded = true, brought = ""; // and the token of the address, until the server says whether it is right
@@ -61,12 +62,13 @@ async function copy(text) {
 }
 
 // Streamlit adds an entry for every step of a control that Python moves, and one with no controls when a page is left.
+// What Python asks of the next page may come before its path does, and would stay with the page that is left.
 // With one entry a page, Back returns to the page as it was.
 function keepHistory() {
   if (window.dpscopeHistory) return;
   window.dpscopeHistory = true;
   const push = history.pushState.bind(history);
-  let before = "", emptied = -SOON;
+  let before = "", emptied = -SOON, bare = "", filled = -AT_ONCE;
   const replace = history.replaceState.bind(history);
   history.replaceState = (state, title, url) => replace(state, title, url && withoutToken(url));
   history.pushState = (state, title, given) => {
@@ -81,11 +83,16 @@ function keepHistory() {
     }
     if (next.pathname === location.pathname) {
       if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
+      if (!location.search && next.search) { bare = location.href; filled = performance.now(); }
       history.replaceState(state, title, url);
       return;
     }
     if (performance.now() - emptied < SOON) history.replaceState(history.state, "", before);
+    else if (next.search === location.search && performance.now() - filled < AT_ONCE) {
+      history.replaceState(history.state, "", bare);
+    }
     emptied = -SOON;
+    filled = -AT_ONCE;
     push(state, title, url);
   };
 }

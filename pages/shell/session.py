@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit import runtime
@@ -91,9 +92,26 @@ def carry_link(page: str) -> None:
     if st.session_state.get("page") != page:
         _drop_received()
         st.session_state["page"] = page
+        _hear_link()
         for key, value in carried().items():
             if key not in st.query_params:
                 st.session_state[key] = value
+
+
+def _hear_link() -> None:
+    """After Back or Forward, take what the address asks of controls that the page just left had too.
+
+    Streamlit strikes such names out, as remnants of that page; here they are what was asked when this one was left.
+    """
+    context = get_script_run_ctx()
+    if context is None or not context.is_history_navigation:
+        return
+    asked = parse_qs(context.query_string, keep_blank_values=True)
+    struck = {key: asked[key] for key in linked() & set(asked) if key not in st.query_params}
+    if struck:
+        st.query_params.update(struck)
+        with context.session_state.query_params() as heard:
+            heard.set_initial_query_params_from_current()  # what controls are made from
 
 
 def _drop_received() -> None:

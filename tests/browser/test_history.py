@@ -5,9 +5,22 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.kit.browser import OWN_FILE, Server, bring, csv_file, go_to, settled, visit, watched_page
+from tests.kit.browser import (
+    OWN_FILE,
+    PAGES,
+    Server,
+    bring,
+    csv_file,
+    go_to,
+    press,
+    sentences,
+    settled,
+    visit,
+    watched_page,
+)
 
 PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
+SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
 LOST = "The page was loaded anew: please choose your file again."
 
 
@@ -49,6 +62,51 @@ def test_back_returns_to_the_page_as_it_was_and_its_link_is_copied(browser: Brow
         page.get_by_role("button", name="Copy link").click()
         expect(page.get_by_text("Copied.")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == link != f"{server.url}/random-privacy-workbench"
+
+
+@pytest.mark.full
+def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, server: Server) -> None:
+    visit(page, server, SMALL)
+    press(page, "Privacy loss ε", "ArrowLeft")
+    moved = page.url
+    assert "epsilon=0.25" in moved
+    other = go_to(page, "tables").url
+    press(page, "Privacy loss ε", "ArrowRight")
+    there, chosen = page.url, epsilon(page)
+    assert there != other and chosen != "0.25"
+    page.go_back()
+    settled(page)
+    assert page.url == moved and epsilon(page) == "0.25"
+    page.go_forward()
+    settled(page)
+    assert page.url == there and epsilon(page) == chosen
+
+
+def told(page: Page) -> tuple[str, list[str], str]:
+    """Where a page is, what it calls itself, and what its pictures say."""
+    settled(page)
+    return page.url, page.get_by_role("heading").all_inner_texts(), sentences(page)
+
+
+@pytest.mark.full
+def test_back_forward_f5_and_a_second_tab_show_what_was_there_on_every_page(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        visit(page, server, SMALL)
+        seen = [told(page)]
+        for name in [name for name in PAGES if PAGES[name]]:
+            seen.append(told(go_to(page, name)))
+        for where in reversed(seen[:-1]):
+            page.go_back()
+            assert told(page) == where
+        for where in seen[1:]:
+            page.go_forward()
+            assert told(page) == where
+        page.reload()
+        assert told(page) == seen[-1]
+    with watched_page(browser) as other:
+        for where in seen:
+            other.goto(where[0])
+            assert told(other) == where, "another visitor sees what the link was copied from"
 
 
 @pytest.mark.full
