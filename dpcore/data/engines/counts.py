@@ -88,10 +88,9 @@ def parts_of(reading: Reading) -> tuple[Encoding, ...]:
         case Columns(names=names, on=Line() | Categories() as kind):
             return (_part(names[0], kind),)
         case Columns(names=names, on=Grid(first=first, second=second)):
-            sides = (line.of if isinstance(line, Labelled) else line for line in (first, second))
-            return tuple(_part(name, kind) for name, kind in zip(names, sides, strict=True))
+            return tuple(_part(name, kind) for name, kind in zip(names, (first, second), strict=True))
         case Columns(names=names, on=Grouped(labels=labels, line=line)):
-            return Encoding(column=names[0], on=Categories(labels=labels)), Encoding(column=names[1], on=line)
+            return Encoding(column=names[0], on=Categories(labels=labels)), _part(names[1], line)
         case Columns(names=names, on=Attributes(columns=kinds)):
             return tuple(map(_part, names, kinds))
         case YesNo(predicates=asked) | Several(attributes=asked):
@@ -100,6 +99,8 @@ def parts_of(reading: Reading) -> tuple[Encoding, ...]:
 
 
 def _part(column: str, kind: Line | Categories) -> Encoding:
+    if isinstance(kind, Labelled):
+        kind = kind.of
     if isinstance(kind, Binned) and kind.cuts:
         raise DataError(NO_RANGES)
     return Encoding(column=column, on=kind.line if isinstance(kind, Binned) else kind)

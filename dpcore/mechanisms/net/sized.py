@@ -9,8 +9,8 @@ and cost more rows, as there are more databases to choose from.
 Why it is private: the net mechanism is, at any number of points; and that depends on the class, the size of the domain
 and α alone. Points beyond what is drawn in a few seconds are left out: those that are left resolve α as well.
 
-Accuracy: that of the net mechanism with so many points. Where the paper's size or the dimension's is taken, its
-resolution is still that of the line, finer than α.
+Accuracy: that of the net mechanism with so many points. There are never fewer than the line's order takes, so that
+whatever size is chosen resolves α.
 
 Notation (paper): alpha = α, the net's resolution; points = m; queries = |C|; VC dimension = v; epsilon = ε.
 
@@ -84,7 +84,7 @@ class NetOfResolution(NetMechanism):
         """Points of a database, m: those of the chosen size, as far as they are drawn in a few seconds."""
         cells = problem.domain.size
         quick = math.isqrt(MOST_SQUARES // cells) if isinstance(problem.queries, Cells) else MOST_STEPS // cells
-        return min(self.asked(problem), max(quick, by_structure(problem.queries, self.alpha)))
+        return max(by_structure(problem.queries, self.alpha), min(self.asked(problem), quick))
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """The net mechanism's, with what either size costs."""

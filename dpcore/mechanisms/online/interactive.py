@@ -111,7 +111,7 @@ class Interactive(PureMechanism):
             reference=self.reference(),
             beta=beta,
             assumptions=problem.unchecked_n,
-            rows_needed=math.ceil(max(slack / (1 - AIM), noise) / self.alpha),
+            rows_needed=math.ceil(max((slack + half) / (1 - AIM), noise) / self.alpha),
             note=f"{refusals} A refusal is not counted as an error.",
         )
 

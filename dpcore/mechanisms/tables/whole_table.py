@@ -75,19 +75,20 @@ class RowsRelease(ContrastsRelease):
     def off_by(self, table: Set, rows: Integers, *, beta: float) -> Floats:
         """By how many rows no cell of one table of the rows of each release is off, (T,), except with chance beta.
 
-        The bound is for all tables of k columns at once, and follows from what was released: how far the rows are from
-        the unbiased table, and how far that may be from the true one, by noise. Infinity for a table that was not
-        measured.
+        The bound is for all tables of k columns at once, k being that of the measured tables, and follows from what was
+        released: how far the rows are from the unbiased table, and how far that may be from the true one, by noise. A
+        table of fewer columns is not in that union. Infinity for a table that was not measured.
 
         Args:
-            table: k columns.
+            table: at most k columns.
             rows: of each release, (T, n, d).
             beta: failure chance.
         """
         if len(table) > self.plan.kinds.ways:
             return np.full(self.trials, math.inf)
         measured, shape = self.unbiased(table), tuple(self.domain.sizes[a] for a in table)
-        noise = self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * asked(self.problem).count / beta))
+        cells = Marginals(domain=self.domain, ways=self.plan.kinds.ways).count
+        noise = self.plan.cell_sigma(table) * math.sqrt(2 * math.log(2 * cells / beta))
         codes = (np.ravel_multi_index(tuple(each[:, a] for a in table), shape) for each in rows)
         counts = np.array([np.bincount(each, minlength=math.prod(shape)) for each in codes])
         apart: Floats = np.abs(counts - measured.reshape(counts.shape)).max(axis=1)

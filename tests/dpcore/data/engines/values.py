@@ -137,6 +137,8 @@ def readings(*, few: bool = False) -> dict[str, Reading]:
     return found | {
         "an odd name": odd,
         "a number and labels": Columns(names=("fraction", "label"), on=labelled),
+        "labels along a line": Columns(names=("label",), on=labelled.second),
+        "labels in a group": Columns(names=("answer", "label"), on=Grouped(labels=("yes", "no"), line=labelled.second)),
         "two numbers": Columns(names=("fraction", "told"), on=pair),
         "a group": Columns(names=("label", "exact"), on=Grouped(labels=LABELS[:5], line=one)),
         "attributes": Columns(

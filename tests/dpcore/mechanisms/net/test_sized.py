@@ -54,11 +54,12 @@ def test_sizes_follow_the_choice_as_far_as_they_are_quick() -> None:
 
 @pytest.mark.parametrize("kind", [Thresholds, Intervals, Cells])
 @pytest.mark.parametrize("sizing", ["structure", "queries", "dimension"])
+@pytest.mark.parametrize("alpha", [0.5, 0.9])
 def test_it_is_the_net_mechanism_with_so_many_points(
-    kind: type[Thresholds | Intervals | Cells], sizing: str, seed: int
+    kind: type[Thresholds | Intervals | Cells], sizing: str, alpha: float, seed: int
 ) -> None:
     problem = problem_of(kind, bits=4, n=3_000)
-    mechanism = NetOfResolution(alpha=0.5, sizing=sizing)
+    mechanism = NetOfResolution(alpha=alpha, sizing=sizing)
     same = NetMechanism(points=mechanism.size(problem))
     data = dataset_of(problem, generate("bimodal", n=3_000, size=16, seed=seed))
     drawn = [each.run(each.prepare(data, problem), Preview(seed), 50).outcomes() for each in (mechanism, same)]
@@ -66,7 +67,7 @@ def test_it_is_the_net_mechanism_with_so_many_points(
     bound = mechanism.accuracy(problem, 0.1)
     assert dataclasses.replace(bound, note="") == dataclasses.replace(same.accuracy(problem, 0.1), note="")
     resolution = bound.value - 2 / 3_000 * math.log(candidates(size=16, points=same.points) / 0.1)
-    assert resolution <= 0.5 + 1e-9, "it is a net of that resolution"
+    assert resolution <= alpha + 1e-9, "it is a net of that resolution"
 
 
 def test_the_note_has_both_sizes_and_their_costs() -> None:

@@ -21,7 +21,7 @@ from dpcore.mechanisms.online.conversation import Conversation, Transcript
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.median_mechanism import MedianMechanism
 from dpcore.mechanisms.online.multiplicative_weights import MultiplicativeWeights
-from dpcore.queries.linear import LinearQueries
+from dpcore.queries.linear import LinearQueries, generated
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from tests.kit import contract, problems
@@ -270,6 +270,17 @@ def test_updates_promised_are_those_of_the_papers(
     )
     slack = (rows * alpha) / 4
     assert 0 < mechanism.paid_most(problem, wrong=mechanism.threshold(problem) - slack - 0.5, noise=int(slack)) <= most
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
+@pytest.mark.parametrize("epsilon", [0.5, 20.0])
+def test_weighted_sums_keep_their_promise_at_the_rows_they_need(alpha: float, epsilon: float) -> None:
+    domain = Line(bits=4)
+    queries = generated("waves", queries=5, domain=domain, seed=1)
+    mechanism = MultiplicativeWeights(epsilon=epsilon, alpha=alpha)
+    problem = Problem(domain=domain, queries=queries, n=1_000)
+    needed = mechanism.accuracy(problem, 0.2).rows_needed
+    assert needed is not None and mechanism.accuracy(dataclasses.replace(problem, n=needed), 0.2).value <= alpha
 
 
 def test_paid_answers_promised_by_hand() -> None:

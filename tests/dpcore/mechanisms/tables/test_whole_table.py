@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from itertools import combinations
 from typing import Any
 
@@ -189,6 +190,20 @@ def test_the_rows_errors_stay_within_what_the_release_says(neighbours: Neighbour
         mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), 1
     )
     assert np.isinf(single.off_by((0, 1), rows[:1], beta=beta)).all()
+
+
+def test_what_the_rows_errors_stay_within_is_for_all_tables_that_were_measured(seed: int) -> None:
+    """Tables of three columns of two labels were asked, 8 cells; pairs were measured, 12 cells."""
+    beta, problem = 0.1, problem_of((2, 2, 2), ways=3, n=200, neighbours=Neighbours.ADD_REMOVE_ONE)
+    mechanism = WholeTable(epsilon=1.0, delta=1e-6)
+    data = dataset_on(problem, correlated((2, 2, 2), n=200, seed=seed))
+    release = mechanism.run(mechanism.prepare(data, problem), Preview(seed), 1)
+    rows = release.rows()
+    assert release.plan.kinds.ways == 2
+    counts = np.bincount(2 * rows[:, 0] + rows[:, 1], minlength=4)
+    apart = np.abs(counts - release.unbiased((0, 1)).reshape(-1)).max()
+    noise = release.plan.cell_sigma((0, 1)) * math.sqrt(2 * math.log(2 * 12 / beta))
+    np.testing.assert_allclose(release.off_by((0, 1), rows[None], beta=beta), apart + noise)
 
 
 # A table of every kind of column.
