@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64decode
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -18,6 +20,12 @@ def component(app: AppTest, key: str) -> dict[str, Any]:
     """What was sent to another of our components, by its key."""
     (found,) = (each for each in app.get("bidi_component") if each.key == key)
     return dict(json.loads(found.proto.json))
+
+
+def sent_states(app: AppTest) -> Any:
+    """What the pictures look like at each stop, as the browser reads it; empty where nothing is sent."""
+    deflated = component(app, "live_states").get("deflated")
+    return json.loads(zlib.decompress(b64decode(deflated))) if deflated else {}
 
 
 def helped(app: AppTest) -> list[str]:

@@ -29,10 +29,10 @@ def lesson() -> None:
     """Sixteen answers, the question, what the attacker finds, and how much noise would stop it."""
     kit.intro(
         f"Sixteen people answer a question. Published are only **counts**: of {typed_bits.GROUPS} random groups, how "
-        "many say yes; no name, no single answer. Is that anonymous?"
+        "many say yes; no names. Is that anonymous?"
     )
     chosen = st.pills(
-        "Who says yes? Change it: these are your secrets.",
+        "Who says yes? These are your secrets.",
         PEOPLE,
         selection_mode="multi",
         default=BEFORE,

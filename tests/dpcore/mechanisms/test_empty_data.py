@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
 from dpcore.core import Dataset, Entry
+from dpcore.data.attributes import Attributes
 from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
@@ -19,6 +21,7 @@ from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.mechanisms.marginals.decision_lists import Inputs
 from dpcore.mechanisms.tables.counting import finished
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
 from tests.dpcore.mechanisms.marginals import (
     test_decision_lists as test_marginals_decision_lists,
@@ -47,6 +50,9 @@ def unlisted(entry: Entry, neighbours: Neighbours, *, n: int = 1) -> tuple[Probl
             return halfspaces.problem_of(2, n, neighbours), halfspaces.PLANE, (-3, 4)
         case "Attributes":
             problem = attribute_tables.problem_of((2, 2), ways=2, n=n, neighbours=neighbours)
+            if RangeBoxes in entry.queries:
+                assert isinstance(problem.domain, Attributes)
+                problem = replace(problem, queries=RangeBoxes(domain=problem.domain))
             return problem, attribute_tables.every_record((2, 2)), (-7, 9)
         case "Cube":
             problem = test_marginals_release.problem_of(2, n=n, neighbours=neighbours)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +24,7 @@ from pages.play.query import cells_between, drawn_on, edges
 from pages.shell.controls import log_stops, read_target
 from tests import ROOT
 from tests.kit.sources import own
-from tests.pages.drawn import component, drawn, headline
+from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import visitor
 from tests.pages.play.test_page import uploaded
 
@@ -84,12 +81,6 @@ def test_the_headline_is_the_median_worst_error_of_the_releases_and_the_trade_of
 def test_a_link_out_of_range_gets_its_sentence() -> None:
     app = started(epsilon="1000")
     assert len(app.warning) == 1 and headline(app).startswith("At ε = 1,")
-
-
-def sent_states(app: AppTest) -> Any:
-    """What the pictures look like at each stop, as the browser reads it; empty where nothing is sent."""
-    deflated = component(app, "live_states").get("deflated")
-    return json.loads(zlib.decompress(base64.b64decode(deflated))) if deflated else {}
 
 
 def asked_for_states(app: AppTest) -> Any:

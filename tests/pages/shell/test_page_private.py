@@ -19,7 +19,7 @@ from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
-from tests.pages.drawn import component, drawn, headline
+from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
 
 ROWS, SECRET = 613, 71.375
@@ -152,7 +152,7 @@ def test_the_slider_moves_the_promise() -> None:
     first = headline(app), app.metric[0].value
     sound(app.number_input(key="epsilon").set_value(0.1).run())
     assert headline(app) != first[0] and app.metric[0].value != first[1] and "At ε = 0.1," in headline(app)
-    states = component(app, "live_states")
+    states = sent_states(app)
     stops = component(app, "epsilon_slider")["stops"]
     assert len(states["texts"]["headline"]) == len(states["charts"]["promises_chart"]) == len(stops)
     assert states["texts"]["headline"][stops.index(0.1)] == headline(app)
