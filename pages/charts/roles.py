@@ -27,7 +27,16 @@ DASHES = ("solid", "longdash", "dot", "dashdot", "dash", "longdashdot")
 SHAPES = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "star"),
     *("hexagon", "x", "pentagon", "bowtie", "hourglass", "star-diamond", "hexagram"),
-    *("triangle-left", "octagon", "diamond-wide", "star-square", "triangle-ne", "triangle-right", "diamond-tall"),
+    *(
+        "triangle-left",
+        "octagon",
+        "diamond-wide",
+        "star-square",
+        "triangle-ne",
+        "triangle-se",
+        "triangle-right",
+        "diamond-tall",
+    ),
 )
 MECHANISM, OTHER = "mechanism:", "other-"
 SET_ASIDE = 2
