@@ -188,6 +188,7 @@ def drags(browser: Browser, address: str) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"{address}/?mechanism={mechanism.key}")
         page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        page.locator(".dpscope-slide input").hover()  # whoever comes near may slide: the stops are made ready
         page.wait_for_timeout(5000)
         if page.evaluate(SENT):
             steps, scripts = page.evaluate(DRAG)

@@ -5,7 +5,7 @@ import { cover, drawn, idle, mounted } from "./chart.js";
 
 const REST = 200; // milliseconds
 const parts = new Map(); // by what Python mounted: a slider, a line of text, or the states of the stops
-let states, wanted, drawing;
+let states, rehearsed, wanted, drawing;
 
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -42,6 +42,8 @@ export function slider(component) {
     clearTimeout(part.timer);
     part.timer = setTimeout(rest, REST);
   };
+  // Whoever comes near may slide; a page that is only looked at draws nothing in advance.
+  input.onpointerenter = input.onfocus = () => !still() && rehearse();
   // Who lets go has arrived; keys, several of which are one move, leave no such sign.
   input.onpointerup = () => setTimeout(() => part.moving && rest());
   parentElement.dataset.ready = "";
@@ -63,7 +65,6 @@ export async function hold({ parentElement, data, setTriggerValue }) {
   if (part.sent !== data.deflated) return; // a later run was faster
   states = found;
   parentElement.dataset.stops = states.texts ? Object.values(states.texts)[0].length : 0;
-  if (states.charts && !still()) rehearse(states);
 }
 
 async function inflated(text) {
@@ -133,7 +134,9 @@ async function film(chart, place) {
 }
 
 // All stops, the nearest first, while nothing else is to be done.
-async function rehearse(mine) {
+async function rehearse() {
+  if (!states?.charts || rehearsed === states) return;
+  const mine = rehearsed = states;
   const at = () => Number(document.querySelector(".dpscope-slide input")?.value ?? 0);
   const places = [...Object.values(mine.charts)[0].keys()].sort((a, b) => Math.abs(a - at()) - Math.abs(b - at()));
   for (const place of places) {

@@ -47,13 +47,13 @@ def test_the_wall_is_between_two_lessons(page: Page, server: Server) -> None:
     assert "thinks it 20% likely" in sentences(page)
     page.get_by_role("link", name="All lessons").click()
     settled(page)
-    page.get_by_role("link", name="Does protecting people protect the population?").click()
+    page.get_by_role("link", name="Does protecting each row hide the sample?").click()
     settled(page)
     assert "lesson=population" in page.url
-    expect(page.get_by_role("heading", name="Does protecting people protect the population?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Does protecting each row hide the sample?")).to_be_visible()
     page.go_back()
     settled(page)
-    expect(page.get_by_role("link", name="Does protecting people protect the population?")).to_be_visible()
+    expect(page.get_by_role("link", name="Does protecting each row hide the sample?")).to_be_visible()
     assert "lesson" not in page.url
 
 
