@@ -61,11 +61,11 @@ def test_a_date_is_declared_in_its_unit_and_drawn_with_its_names() -> None:
     assert source.dataset().histogram.tolist() == [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 3]
     assert "12 months from 2024-01 to 2024-12." in everything(app)
     axis = drawn(app)["file-summary_chart"]["layout"]["xaxis"]
-    assert axis["ticktext"] == ["2024-01", "2024-04", "2024-07", "2024-10", "missing"]
+    assert axis["ticktext"] == ["01<br>2024", "04<br>2024", "07<br>2024", "10<br>2024", "missing"]
     assert axis["tickvals"][:4] == [648, 651, 654, 657]
     sound(app.switch_page("play/page.py").run())
     app.session_state["data"] = "my-file"
-    assert drawn(sound(app.run()))["data_chart"]["layout"]["xaxis"]["ticktext"][0] == "2024-01"
+    assert drawn(sound(app.run()))["data_chart"]["layout"]["xaxis"]["ticktext"][0] == "01<br>2024"
 
 
 def test_an_answer_needs_no_labels() -> None:
