@@ -23,20 +23,20 @@ MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the dec
 def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset, problem: Problem) -> None:
     """Explicit and asymptotic side by side, never mixed; then how far previews are off."""
     n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
-    st.warning("For previews only: its promise is partly asymptotic.")
+    st.warning("For previews only.")
     left, right = st.columns(2)
     with left.container(border=True):
         st.header("Proved, with a number")
         st.markdown(
-            f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, two "
-            "people differ by no more than the noise allows for "
-            f"({exceptions:,} of {n // 2:,} pairs may be further apart). :orange-badge[theory]"
+            f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, all "
+            f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
+            ":orange-badge[theory]"
         )
     with right.container(border=True):
         st.header("Only asymptotic")
         st.markdown(
-            "That the width of the noise is nearly the same for neighbours (**γ₁**), and what its change gives away "
-            "(**η**): no finite number is known. :gray-badge[not protected]"
+            "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no number "
+            "is known. :gray-badge[not protected]"
         )
     domain = problem.domain
     assert isinstance(domain, Line)

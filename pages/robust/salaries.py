@@ -25,7 +25,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
     """Error and refusal of three mechanisms over epsilon; computed once for each number of rows."""
     st.header("Real salaries, three ways")
     lead(
-        "What do full-time workers earn an hour? :blue-badge[simulated]",
+        "What is an hour paid? :blue-badge[simulated]",
         "The **stable median** is exact or silent. The **exponential median** always answers, near the median. The "
         "**clipped mean** cuts salaries off at 0 and 100 USD and adds noise for all of that range; it answers another "
         "question, so its error is from the mean.",
@@ -63,7 +63,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
     off = ranks_over_epsilon(found=found, sides=missed, promised=promised, impossible=impossible, epsilon=epsilon)
     show(off, name="rank", title="rows off over ε")
     st.caption(
-        f"{TRIALS} runs at each ε on {found.n:,} salaries.",
+        f"{TRIALS} runs at each ε.",
         help=f"{found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, in "
         f"{SALARIES.domain.ordered:,} cells; δ = {exactly(DELTA)} for the stable median, 0 for the others. Source: "
         f"{SALARIES.provenance.source}.",
