@@ -35,8 +35,8 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
     with right.container(border=True):
         st.header("Only asymptotic")
         st.markdown(
-            "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no number "
-            "is known. :gray-badge[not protected]"
+            "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no finite "
+            "number is known. :gray-badge[not protected]"
         )
     domain = problem.domain
     assert isinstance(domain, Line)

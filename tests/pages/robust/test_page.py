@@ -185,7 +185,7 @@ def test_salaries_are_compared() -> None:
     assert "61,395 salaries: median 16.26" in texts(app)
     assert "δ = 1e-6 for the stable median" in texts(app)
     sound(app.select_slider(key="salaries").set_value("300").run())
-    assert "on 300 salaries" in texts(app)
+    assert "300 salaries: median " in texts(app)
     sound(app.number_input(key="epsilon").set_value(0.02).run())
     assert "Near ε = 0.02, 95 in 100 exponential medians" in texts(app)
     assert "can promise less than 50% for all data" in texts(app)
