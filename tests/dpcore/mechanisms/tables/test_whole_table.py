@@ -13,7 +13,7 @@ import pytest
 
 from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, Secure, entry
 from dpcore.core import BoundKind, Floats, Integers, Problem
-from dpcore.data.attributes import Marginals
+from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line, Truth
@@ -179,7 +179,8 @@ def test_the_rows_errors_stay_within_what_the_release_says(neighbours: Neighbour
     release = mechanism.run(mechanism.prepare(dataset_on(problem, records), problem), Preview(seed), trials)
     rows = np.array([release.rows(trial=trial) for trial in range(trials)])
     share = np.zeros(trials)
-    for pair in problem.queries.sets():  # type: ignore[attr-defined]  # of Marginals
+    assert isinstance(problem.queries, Marginals)
+    for pair in problem.queries.sets():
         sizes = tuple((2, 3, 4)[a] for a in pair)
         counts = np.array([table_of(each[:, list(pair)], sizes, tuple(range(2))) for each in rows])
         off = np.abs(counts - table_of(records[:, list(pair)], sizes, tuple(range(2)))).reshape(trials, -1).max(axis=1)
@@ -245,7 +246,8 @@ def test_a_mixed_table_comes_back_with_its_names_kinds_and_labels(neighbours: Ne
     frame = mixed(3_000, seed=seed)
     reading = MIXED.whole()
     dataset = reading.from_frame(frame)
-    queries = Marginals(domain=reading.domain, ways=2)  # type: ignore[arg-type]  # whole() reads attributes
+    assert isinstance(reading.domain, Attributes)
+    queries = Marginals(domain=reading.domain, ways=2)
     problem = Problem(domain=reading.domain, queries=queries, n=3_000, neighbours=neighbours)
     mechanism = entry("whole-table").make(epsilon=1.0, delta=1e-6)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 2)
