@@ -6,6 +6,7 @@ one draw. Closing a tab changes nothing.
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from threading import Lock
@@ -17,6 +18,9 @@ from dpcore.release import release
 from dpcore.requests.joint import Asked
 
 Outcome = Stored | Failed | Refused | Busy
+STEP = 1e-4
+"""Seconds that a thread computes before another may, while somebody draws: a page that reads the ledger waits for its
+turn some twenty times, and at Python's usual 5 ms that is a tenth of a second."""
 _worker = ThreadPoolExecutor(1, thread_name_prefix="release")
 _under_way: dict[tuple[str, str], Future[Outcome]] = {}
 _lock = Lock()
@@ -52,7 +56,11 @@ def _done(key: tuple[str, str], over: Future[Outcome]) -> None:
 
 
 def _drawn(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor) -> Outcome:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(STEP)
     try:
         return release(ledger, dataset_id, request, table, by)
     except BaseException:  # its words may quote a row, and what it left is in the ledger
         return Failed(sentence=DIED)
+    finally:
+        sys.setswitchinterval(usual)
