@@ -1,7 +1,8 @@
 """A program that makes the same release with OpenDP alone, from the rows: the second opinion of another library.
 
 It is given for columns of numbers or labels and pairs of numbers, counted with discrete Laplace or Gaussian noise in
-every cell, and for quantiles of a number. It names no column or label: those it reads from the certificate.
+every cell or in named queries, and for quantiles and clipped means of a number. It names no column or label: those it
+reads from the certificate. Trees and windows have none: least squares with a known n is not OpenDP's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from dpcore.data.readings import Columns
 from dpcore.ledger.records import Stored
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.mechanisms.ranges.named import NamedQueries
+from dpcore.mechanisms.robust.clipped_mean import ClippedMean
 from dpcore.mechanisms.robust.exponential_median import ExponentialMedian
+from dpcore.queries.ranges import Cells
 from dpcore.randomness.secure import rounded_up
 from dpcore.requests.joint import asked_of
 from dpcore.requests.single import Request
@@ -49,6 +53,13 @@ def noise_of(request: Request) -> Noise:
             "part": share.numerator,
             "of": share.denominator,
         }
+    if isinstance(mechanism, NamedQueries):
+        k = len(mechanism.ends(request.problem))
+        totals = not isinstance(request.queries, Cells)
+        return {"law": "named", "scale": rounded_up(k / mechanism.epsilon), "moved": k, "totals": int(totals)}
+    if isinstance(mechanism, ClippedMean):
+        furthest = reading.on.ordered - 1
+        return {"law": "mean", "scale": rounded_up(furthest / mechanism.epsilon), "moved": furthest, "n": request.n}
     return {}
 
 
@@ -162,6 +173,30 @@ def quantile(cells, size, *, scale, moved, part, of, rows):
     return race(scores), race.map(moved * rows)
 
 
+def noisy(values, *, scale, moved):
+    """Whole numbers with noise, and what this costs whoever moves all of them together by so much."""
+    laplace = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
+    return laplace(values), laplace.map(moved)
+
+
+def named(cells, size, *, scale, moved, totals, rows):
+    """Rows of every cell from as many groups of cells: their counts with noise, or running totals at their ends."""
+    counts = Counter(cells)
+    starts = [place * size // moved for place in range(moved + 1)]
+    values = [sum(counts[cell] for cell in range(0 if totals else a, b)) for a, b in zip(starts, starts[1:])]
+    values, cost = noisy(values, scale=scale, moved=moved * rows)
+    if totals:
+        values = [value - before for before, value in zip([0, *values], values)]
+    widths = [b - a for a, b in zip(starts, starts[1:])]
+    return [value / width for value, width in zip(values, widths) for _ in range(width)], cost
+
+
+def mean(cells, size, *, scale, moved, n, rows):
+    """The cell of the mean: the sum of the cells' numbers with noise, over n, rounded."""
+    (total,), cost = noisy([sum(cell for cell in cells if cell < size)], scale=scale, moved=moved * rows)
+    return min(max((2 * total + n) // (2 * n), 0), size - 1), cost
+
+
 def main(path):
     certificate = json.loads((HERE / "certificate.json").read_text(encoding="utf-8"))
     data = certificate["data"]
@@ -174,17 +209,21 @@ def main(path):
         reading = requests[int(place) - 1]["data"]["reading"]
         on = reading["on"]
         ordered, missing, cell, points = KINDS.get(on["type"], categories)(on)
-        cells, law = [cell(*(row[name] for name in reading["names"])) for row in rows], noise["law"]
-        if law == "quantile":
-            chosen, cost = quantile(cells, ordered, rows=most, **{k: v for k, v in noise.items() if k != "law"})
+        cells, law = [cell(*(row[name] for name in reading["names"])) for row in rows], noise.pop("law")
+        if law in ("quantile", "mean"):
+            chosen, cost = {"quantile": quantile, "mean": mean}[law](cells, ordered, rows=most, **noise)
             told = [(chosen, points[chosen])]
         else:
-            counts, cost = counted(cells, ordered + missing, law=law, scale=noise["scale"], rows=moved)
+            if law == "named":
+                counts, cost = named(cells, ordered, rows=most, **noise)
+                counts += [0] * missing
+            else:
+                counts, cost = counted(cells, ordered + missing, law=law, scale=noise["scale"], rows=moved)
             told = list(zip(range(len(counts)), [*points, ""], counts))
         name = f"with-opendp-{place}.csv"
         with open(HERE / name, "w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("cell", "value", "rows")[: len(told[0])], *told])
-        measure = "epsilon" if law == "laplace" else "rho (zero-concentrated)"
+        measure = "epsilon" if law in ("laplace", "named", "mean") else "rho (zero-concentrated)"
         print(f"{name}: {measure} = {cost:.6g} by OpenDP's own account")
 
 

@@ -13,7 +13,7 @@ from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor
-from pages.shell.ledger.held import PATIENT, account_in, rows_of
+from pages.shell.ledger.held import PATIENT, account_in, rows_of, watched_rows
 from pages.shell.ledger.looks import tell_of_unheard
 from pages.shell.ledger.odometer import spent_words
 from pages.shell.private.chip import escaped
@@ -80,13 +80,13 @@ def register(ledger: Ledger, source: Source) -> None:
             tell_of_unheard(source)
             if same:
                 with ledger.turn(same, patience=PATIENT):  # whoever draws has it, and may for long
-                    ledger.add_version(same, rows_of(source), actor())
+                    ledger.add_version(same, watched_rows(source), actor())
             elif n is not None:
                 ledger.register(
                     Registration(
                         name=name, neighbours=neighbours, public_n=n, person_column=person, rows_a_person=cap
                     ),
-                    rows_of(source),
+                    watched_rows(source),
                     Price.allowed(epsilon=epsilon, delta=delta),
                     actor(),
                 )  # fmt: skip

@@ -34,8 +34,9 @@ from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
 from pages.shell.ledger.door import admitted, has_login, role, why_closed
-from pages.shell.ledger.held import Account, account_in, account_of, ledger, rows_of
+from pages.shell.ledger.held import Account, account_in, account_of, go_on, halted, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
+from pages.shell.ledger.watched import STOPPED
 from pages.shell.private.chip import chip, escaped
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage
@@ -81,7 +82,10 @@ def releasing() -> None:
         _analysts(found, source, held, page)
         return
     account = account_of(source)
-    if account is None:
+    if halted(source):
+        st.info(STOPPED)
+        st.button("Go on", key="ledger_go_on", on_click=go_on)
+    elif account is None:
         register(found, source)
     else:
         tell_what_was_seen(account, source)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -18,13 +20,15 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.fingerprint import fingerprint, key_of
 from dpcore.ledger.records import LedgerError, Registration, Spent
 from dpcore.ledger.store import Ledger
+from pages.shell.ledger.watched import Watched
 from pages.shell.session import remembered
 
 Data = Source | Uploaded | Bundled
 """Rows: a table's, or those of a source."""
 PATIENT = 1.0
 """Seconds that a page waits for whoever draws; a draw may take far longer."""
-PRINTS, LOOKED = "ledger_prints", "ledger_looked"
+PRINTS, LOOKED, HALTED = "ledger_prints", "ledger_looked", "ledger_halted"
+"""In the session: digests of rows, the account they led to, and the rows that somebody stopped comparing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +77,8 @@ def account_of(data: Data, *, look: bool = True) -> Account | None:
 
     Args:
         data: in use.
-        look: whether rows that were not looked at yet are; that takes as long as reading all of them.
+        look: whether rows that were not looked at yet are, unless somebody stopped it; that takes as long as reading
+            all of them.
 
     Raises:
         LedgerError: the ledger cannot be read.
@@ -83,23 +88,48 @@ def account_of(data: Data, *, look: bool = True) -> Account | None:
         return None
     key = key_of(found.folder)
     name = _print_name(data, key)
-    if not (look or name in st.session_state.get(PRINTS, {})):
+    if name not in st.session_state.get(PRINTS, {}) and (not look or st.session_state.get(HALTED) == name):
         return None
     stamp = (name, str(found.folder), _changed(found.folder))
     looked: tuple[object, Account | None] | None = st.session_state.get(LOOKED)
     if looked is None or looked[0] != stamp:
-        looked = (stamp, _account(found, print_of(data, key)))
+        looked = (stamp, _account(found, print_of(data, key, stop=partial(_halt, name))))
         st.session_state[LOOKED] = looked
     return looked[1]
 
 
-def print_of(data: Data, key: bytes) -> str:
-    """The keyed digest of the rows, worked out once a session."""
+def print_of(data: Data, key: bytes, *, stop: Callable[[], None] | None = None) -> str:
+    """The keyed digest of the rows, worked out once a session; ``stop`` is what a button for that does."""
     prints: dict[tuple[str, str], str] = st.session_state.setdefault(PRINTS, {})
     name = _print_name(data, key)
     if name not in prints:
-        prints[name] = fingerprint(rows_of(data), key=key)
+        rows = watched_rows(data, stop=stop)
+        prints[name] = fingerprint(rows, key=key)
+        if stop and rows.shown:
+            st.rerun()  # for the line on top, which did not wait for it
     return prints[name]
+
+
+def watched_rows(data: Data, *, stop: Callable[[], None] | None = None) -> Watched:
+    """The rows as a ledger reads them, with progress where that takes long."""
+    rows = rows_of(data)
+    return Watched(rows=rows, count=rows.row_count, stop=stop)
+
+
+def halted(data: Data) -> bool:
+    """Whether somebody stopped comparing these rows with the ledger."""
+    found = ledger()
+    held: tuple[str, str] | None = st.session_state.get(HALTED)
+    return held is not None and found is not None and held == _print_name(data, key_of(found.folder))
+
+
+def _halt(name: tuple[str, str]) -> None:
+    st.session_state[HALTED] = name
+
+
+def go_on() -> None:
+    """A callback: rows are compared after all."""
+    st.session_state.pop(HALTED, None)
 
 
 def mark_of(key: bytes) -> str:

@@ -14,7 +14,7 @@ from dpcore.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor, admitted, role
-from pages.shell.ledger.held import Account, Data, account_of, ledger
+from pages.shell.ledger.held import Account, Data, account_of, halted, ledger
 from pages.shell.session import carried, saw_true_values, upload
 
 TABLES, FIRST = {"plan": "table", "tables": "cube"}, {"plan": "adult"}
@@ -37,9 +37,9 @@ def odometer(page: str) -> str:
     try:
         kept = isinstance(origin, Bundled) or (isinstance(origin, Uploaded) and origin.private)
         quick = kept and origin is not None and origin.rows <= QUICK_ROWS
-        found = account_of(data, look=quick or page == "release")
+        found = account_of(data, look=quick)
         if found is None:
-            return ""
+            return UNKNOWN if halted(data) else ""
         if found.wrong:
             return UNKNOWN
         tell_what_was_seen(found, data)

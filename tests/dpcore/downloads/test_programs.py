@@ -180,6 +180,40 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     assert (counts - [61, 0, 40, 0]).abs().max() <= 8
 
 
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize(
+    ("key", "kind"), [("named-queries", Intervals), ("named-queries", Cells), ("clipped_mean", Thresholds)]
+)
+def test_opendp_alone_answers_named_queries_and_means_of_persons(
+    tmp_path: Path, key: str, kind: Any, neighbours: Neighbours
+) -> None:
+    domain = Line(low=1.0, high=19.0, bins=5, missing=True, clamp=False)
+    persons = 2 if neighbours is Neighbours.ADD_REMOVE_ONE else 1
+    data = "person,age\n" + "".join(f'{place // persons},"{age}"\n' for place, age in enumerate(AGES))
+    rows = read_table(data.encode(), name="x.csv", header=True)
+    values = {"epsilon": QUIET} | ({"named": 2} if key == "named-queries" else {})
+    reading = Columns(names=("age",), on=domain)
+    part = request_of(
+        key=key, values=values, reading=reading, queries=kind(domain=domain), n=len(AGES), neighbours=neighbours
+    )
+    person: dict[str, Any] = {"person": "person", "rows_a_person": 2} if persons == 2 else {}
+    registered_as = {"person_column": "person", "rows_a_person": 2} if persons == 2 else {}
+    folder = unpacked(
+        tmp_path,
+        JointRequest(parts=(part,), **person),
+        rows=rows,
+        neighbours=neighbours,
+        public_n=len(AGES),
+        **registered_as,
+    )
+    assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in opendp_ran(folder, data)
+    [ours] = [pd.read_csv(path) for path in folder.glob("*01-*.csv")]
+    theirs = pd.read_csv(folder / "with-opendp-1.csv")
+    assert ours["cell"].tolist() == theirs["cell"].tolist(), "the sum is far from where its mean is rounded up"
+    if key == "named-queries":
+        assert theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()), "noise has chance 0.0004"
+
+
 def test_opendp_alone_counts_pairs_the_same(tmp_path: Path) -> None:
     domain = Grid(first=Line(high=20.0, bits=2), second=Line(high=20.0, bits=1, missing=True, clamp=False))
     data = "age,pay\n" + "".join(f'"{age}","{pay}"\n' for age, pay in zip(AGES, reversed(AGES), strict=True))

@@ -1,0 +1,67 @@
+"""Rows that are read in full, with progress: a long reading says how far it is, and moving any control ends it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.ledger.fingerprint import Rows
+
+READING = "Comparing all rows with the ledger."
+STOPPED = "Comparing the rows with the ledger was stopped: whether it holds them is not known."
+MOVE = "Move any control to stop it."
+SOON, LOOK_EVERY, BLOCK = 0.5, 0.25, 4096
+"""Seconds of a reading that nobody need see, and between two signs of it; rows between two looks at the clock."""
+
+
+@dataclass(kw_only=True)
+class Watched:
+    """A table's rows, each once.
+
+    Attributes:
+        rows: themselves.
+        count: how many there are.
+        stop: what the button that ends it does; None for no button.
+        shown: whether it took so long that something was shown.
+    """
+
+    rows: Rows
+    count: int
+    stop: Callable[[], None] | None = None
+    shown: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """See Rows."""
+        return self.rows.columns
+
+    @property
+    def kept_as(self) -> str:
+        """See Rows."""
+        return self.rows.kept_as
+
+    def packed(self, columns: Sequence[str]) -> Iterator[bytes]:
+        """See Rows. Streamlit ends a run where it shows something, if a control was moved since."""
+        next_look, whole, bar = time.monotonic() + SOON, None, None
+        for place, row in enumerate(self.rows.packed(columns)):
+            if place % BLOCK == 0 and time.monotonic() >= next_look:
+                if whole is None or bar is None:
+                    whole, self.shown = st.empty(), True
+                    bar = self._bar(whole)
+                # In hundredths: a finer share would tell how many rows there are.
+                bar.progress(min(round(place / self.count, 2), 1.0), text=READING if self.stop else f"{READING} {MOVE}")
+                next_look = time.monotonic() + LOOK_EVERY
+            yield row
+        if whole is not None:
+            whole.empty()
+
+    def _bar(self, whole: DeltaGenerator) -> DeltaGenerator:
+        with whole.container():
+            bar = st.empty()
+            if self.stop:  # Streamlit has a button “Stop” of its own, which leaves half a page
+                st.button("Stop comparing", key="ledger_stop", on_click=self.stop)
+        return bar

@@ -1,0 +1,99 @@
+"""A long look at all rows says how far it is, and ends when somebody wants it to, with nothing registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.testing.v1 import AppTest
+
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.ledger.fingerprint import KEY_BYTES, fingerprint
+from dpcore.ledger.store import Ledger
+from pages.shell.ledger import watched
+from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
+from pages.shell.ledger.odometer import UNKNOWN
+from pages.shell.ledger.watched import READING, STOPPED, Watched
+from tests.pages.opening import sound
+from tests.pages.release.test_page_states import came, press, registered, said, token
+
+__all__ = ["token"]
+ROWS = 3 * watched.BLOCK
+KEY = bytes(KEY_BYTES)
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
+    """What bars of progress were told, of readings that are long from the first row on."""
+    told: list[tuple[float, str]] = []
+    monkeypatch.setattr(watched, "SOON", 0.0)
+    monkeypatch.setattr(watched, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share, text: told.append((share, text)))
+    return told
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    text = "age\n" + "".join(f"{place % 97}\n" for place in range(ROWS))
+    return read_table(text.encode(), name="people.csv", header=True)
+
+
+def test_rows_that_are_watched_are_the_same_rows(table: Table, bars: list[tuple[float, str]]) -> None:
+    assert fingerprint(Watched(rows=table, count=ROWS), key=KEY) == fingerprint(table, key=KEY)
+    assert [share for share, _ in bars] == [0.0, 0.33, 0.67], "in hundredths: a finer share tells the number of rows"
+    assert all(READING in text and "Move any control" in text for _, text in bars)
+
+
+def test_rows_that_are_read_quickly_show_nothing(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(watched, "SOON", 60.0)
+    monkeypatch.setattr("streamlit.empty", shown)
+    assert len(list(Watched(rows=table, count=ROWS).packed(("age",)))) == ROWS
+
+
+def ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody moves a control while rows are read."""
+
+    def packed(*_: Any) -> Iterator[bytes]:
+        yield b""
+        st.stop()
+
+    monkeypatch.setattr(Watched, "packed", packed)
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next(each for each in app.button if each.label == label)
+
+
+def test_a_look_that_was_stopped_stays_so_until_somebody_goes_on(no_ledger: Path) -> None:
+    app = registered()
+    [name] = app.session_state[PRINTS]
+    app.session_state[PRINTS], app.session_state[LOOKED] = {}, None
+    app.session_state[HALTED] = name
+    app = sound(app.run())
+    assert STOPPED in said(app) and UNKNOWN.strip() in said(app) and app.session_state[PRINTS] == {}
+    assert not any(each.label in ("Register", "Rehearse, free") for each in app.button), (
+        "nobody knows which state it is"
+    )
+    app = press(app, "Go on")
+    assert STOPPED not in said(app) and button(app, "Rehearse, free")
+    assert list(app.session_state[PRINTS]) == [name]
+
+
+def test_a_registration_that_was_ended_while_rows_were_read_leaves_nothing(
+    no_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = press(came(), "Start a ledger")
+    with monkeypatch.context() as patch:
+        ends_at_once(patch)
+        button(app, "Register").click()
+        app.run()
+    assert Ledger(no_ledger).dataset_ids() == []
+    press(app, "Register")
+    assert len(Ledger(no_ledger).dataset_ids()) == 1
