@@ -158,6 +158,7 @@ LESSON = kit.Lesson(
     key="audit",
     question="Does it keep its promise? Catch the cheat",
     group="What is promised",
+    place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",
     asks=(
@@ -165,5 +166,6 @@ LESSON = kit.Lesson(
         "Why must the runs that are counted not be those that picked the event?",
         "It was not refuted in a million runs. What do you know now?",
     ),
+    point=((2, 3), (1, 1), (99.9, 99.9)),
     show=lesson,
 )
