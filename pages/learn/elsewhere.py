@@ -9,6 +9,7 @@ ELSEWHERE = (
         key="printed",
         question="What do the papers print, and what holds?",
         group=SYSTEMS,
+        place=430,
         minutes=5,
         needs="any of the systems",
         asks=(
@@ -21,7 +22,8 @@ ELSEWHERE = (
     Lesson(
         key="sparse-data",
         question="Who pays when the promise fails?",
-        group="What is promised",
+        group="Limits",
+        place=350,
         minutes=3,
         needs="What if a promise may fail for few data sets?",
         asks=(

@@ -20,7 +20,7 @@ from pages.charts.component import draw, draw_with_table
 from pages.charts.picture import Mark, Picture, Rule
 from pages.learn.pictures import veiled
 from pages.shell.controls import check_choice, check_link, choice, number, seed, stops
-from pages.shell.present import on_stage, presenting, spare
+from pages.shell.present import may_be_shown, on_stage, presenting, spare
 from pages.shell.session import in_link
 
 SIMULATED, THEORY = ":blue-badge[simulated]", ":orange-badge[theory]"
@@ -42,10 +42,12 @@ class Lesson:
     Attributes:
         key: in links, and of its drawing on the wall.
         question: its title, and the words of its card.
-        group: where it hangs on the wall.
+        group: the part of the wall where it hangs; the parts stand in the order of their first lessons.
+        place: a lesson with a smaller one hangs before it.
         minutes: it takes in a lecture.
         needs: what to have seen or heard before, in words.
         asks: three questions for a class, which the lesson answers.
+        point: least and most of each number that it tells in bold as it opens, in order; what it is there to show.
         show: draws it; None: it is a page of its own.
         page: its file, below pages.
         link: what its address says.
@@ -55,9 +57,11 @@ class Lesson:
     key: str
     question: str
     group: str
+    place: int
     minutes: int
     needs: str
     asks: tuple[str, str, str]
+    point: tuple[tuple[float, float], ...] = ()
     show: Callable[[], None] | None = None
     page: str = "learn/page.py"
     link: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -239,6 +243,7 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
         caption=_as_guessed(shown.caption),
         marks=[_as_marked(mark) for mark in shown.marks if not (presenting() and _left(mark))],
     )
+    may_be_shown(f"{key}_chart")
     with _screen.get().picture:
         if not _screen.get().titled:
             st.markdown(f"**{shown.title}**")

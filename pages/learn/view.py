@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import streamlit as st
 
-from pages.learn.attackme import lesson as attackme
-from pages.learn.audit import lesson as audit
-from pages.learn.dimension import lesson as dimension
-from pages.learn.directions import lesson as directions
 from pages.learn.elsewhere import ELSEWHERE
-from pages.learn.fat import lesson as fat
-from pages.learn.histogram import lesson as histogram
 from pages.learn.kit import Lesson, screen
-from pages.learn.lowbits import lesson as lowbits
-from pages.learn.median import lesson as median
-from pages.learn.odds import lesson as odds
-from pages.learn.polynomials import lesson as polynomials
-from pages.learn.population import lesson as population
-from pages.learn.printed import printed
-from pages.learn.sparse import lesson as sparse
-from pages.learn.subset import lesson as subset
-from pages.learn.vc import lesson as vc
-from pages.learn.wall import STYLE, grouped, teachers, wall
+from pages.learn.printed.tables import printed
+from pages.learn.wall import STYLE, in_order, teachers, wall
 from pages.shell.controls import complain
 from pages.shell.present import headline
 
 TEACHERS, PRINTED = "teachers", "printed"
 """In the place of a lesson in the link."""
-LESSONS: dict[str, Lesson] = {
-    each.LESSON.key: each.LESSON
-    for each in (
-        *(attackme, subset, vc, fat, lowbits, audit, median, histogram, dimension, odds, sparse, population),
-        *(directions, polynomials),
-    )
-}
+FOUND: tuple[Lesson, ...] = tuple(
+    import_module(f"pages.learn.{path.parent.name}.lesson").LESSON
+    for path in Path(__file__).resolve().parent.glob("*/lesson.py")
+)
+"""Every folder with a ``lesson.py`` is a lesson."""
+WALL = in_order((*FOUND, *ELSEWHERE))
+LESSONS = {each.key: each for each in WALL if each.show is not None}
 """Each lesson by its key in links, in the order of the wall."""
-WALL = tuple(each for group in grouped((*LESSONS.values(), *ELSEWHERE)).values() for each in group)
 
 
 def learn() -> None:

@@ -12,7 +12,8 @@ import streamlit as st
 from pages.learn.kit import Lesson
 
 HERE = Path(__file__).resolve().parent
-DRAWINGS = HERE.parents[1] / "assets" / "learn"
+DRAWINGS = {path.stem: path for path in HERE.glob("*/*.svg")}
+"""In the folders of the lessons, each named by its lesson's key."""
 STYLE = (HERE / "learn.css").read_text(encoding="utf-8")
 ACROSS = 5
 """Cards side by side where there is room."""
@@ -22,7 +23,7 @@ ADDRESSES = {"learn/page.py": "learn"}
 
 def drawing(key: str) -> str:
     """A lesson's drawing as an address of its own."""
-    contents = (DRAWINGS / f"{key}.svg").read_bytes()
+    contents = DRAWINGS[key].read_bytes()
     return f"data:image/svg+xml;base64,{base64.b64encode(contents).decode('ascii')}"
 
 
@@ -32,6 +33,12 @@ def grouped(lessons: Iterable[Lesson]) -> Mapping[str, list[Lesson]]:
     for each in lessons:
         found.setdefault(each.group, []).append(each)
     return found
+
+
+def in_order(lessons: Iterable[Lesson]) -> tuple[Lesson, ...]:
+    """Lessons by their places, those of a group together."""
+    groups = grouped(sorted(lessons, key=lambda each: each.place))
+    return tuple(each for group in groups.values() for each in group)
 
 
 def wall(lessons: Iterable[Lesson]) -> None:

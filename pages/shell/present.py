@@ -26,27 +26,20 @@ KEY, TOKEN = "present", "token"
 CHARTS = (
     "data_chart", "released_map", "marginals_errors_chart", "tables_all_chart", "robust_chance_chart",
     "robust_mean_chart",
-    "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "attackme_epsilon_chart",
-    "median_success_chart", "vc_recovered_chart", "fat_constants_chart", "dimension_worth_chart", "subset_noise_chart",
-    "histogram_risks_chart", "odds_belief_chart", "population_apart_chart", "lowbits_verdicts_chart",
-    "attackme_bits_chart", "median_climb_chart", "median_steps_chart", "median_measured_chart", "vc_run_chart",
-    "vc_accuracy_chart", "vc_worlds_chart", "fat_scale_chart", "fat_weights_chart", "dimension_matrix_chart",
-    "subset_bits_chart", "subset_questions_chart", "odds_guess_chart", "audit_loss_chart", "audit_scores_chart",
-    "population_needed_chart", "directions_errors_chart", "directions_moved_chart", "random_losses_chart",
-    "random_histograms_chart", "random_growth_chart", "random_alone_chart", "polynomials_step_chart",
-    "polynomials_bias_chart", "printed_run_chart", "polynomials_rows_chart",
+    "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "printed_run_chart",
 )  # fmt: skip
-"""What goes on the stage: the first of these charts that is drawn. A lesson draws one at a time."""
+"""What goes on the stage: the first of these charts that is drawn, or the one that asks for it."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")
 Part = Literal["title", "chart", "slider", "theorem"]
 
 
 @dataclass(kw_only=True)
 class Stage:
-    """Where each part goes, the chart that is there, and what stays behind for now, pixels to spare for the chart."""
+    """Where each part goes, the chart there, those that may be, what stays behind for now, pixels to spare for it."""
 
     parts: dict[Part, DeltaGenerator]
     chart: str = ""
+    charts: set[str] = field(default_factory=lambda: set(CHARTS))
     kept: set[Part] = field(default_factory=set)
     spare: int = 0
 
@@ -121,10 +114,17 @@ def backstage() -> Iterator[None]:
             stage.kept.discard("slider")
 
 
+def may_be_shown(chart: str) -> None:
+    """This chart goes on the stage too, if none is there yet."""
+    stage = _stage.get()
+    if stage:
+        stage.charts.add(chart)
+
+
 def place_of(chart: str) -> DeltaGenerator | None:
     """Where a chart goes while something is presented; None: it is not drawn."""
     stage = _stage.get()
-    if stage is None or chart not in CHARTS or stage.chart not in ("", chart):
+    if stage is None or chart not in stage.charts or stage.chart not in ("", chart):
         return None
     stage.chart = chart
     return stage.parts["chart"]

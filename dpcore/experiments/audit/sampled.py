@@ -153,9 +153,9 @@ def audit(
     at_least: int = 1,
     seconds: float = math.inf,
 ) -> Generator[float, None, Audit]:
-    """Try to refute a claim; yields the fraction of all runs done, often enough to be stopped in between.
+    """Try to refute a claim; yields how far it is, 0 to 1, often enough to be stopped in between.
 
-    It ends at the first look that refutes.
+    It ends at the first look that refutes. How far it is: of all runs, or of the time that is left, whichever is more.
 
     Args:
         draw: outcomes of runs on either data set.
@@ -185,7 +185,7 @@ def audit(
                 parts.append(kept(outcomes))
                 left, done = left - len(outcomes), done + len(outcomes)
                 size = max(FEWEST, BLOCK // outcomes.shape[1])
-                yield done / total
+                yield max(done / total, min(1.0, (time.monotonic() - start) / max(seconds, 1e-9)))
             sides.append(np.concatenate(parts))
         return sides
 

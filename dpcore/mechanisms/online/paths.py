@@ -35,19 +35,23 @@ class Paths(SmallDatabases):
         """Logarithm of the ways from s to s' over so many cells (T,): (T, s, s')."""
         from scipy.special import gammaln
 
+        gaps, which = np.unique(gaps, return_inverse=True)  # few: most trials are at the same places
         points = np.arange(self._points + 1)
         more = np.broadcast_to(points[None, :] - points[:, None], (len(gaps), self._points + 1, self._points + 1))
         cells = np.maximum(gaps, 1)[:, None, None].astype(np.float64)
         placed = np.maximum(more, 0)
         logs = gammaln(placed + cells) - gammaln(cells) - gammaln(placed + 1.0)
         possible = np.where((gaps == 0)[:, None, None], more == 0, more >= 0)
-        ways: Floats = np.where(possible, logs, -np.inf)
+        ways: Floats = np.where(possible, logs, -np.inf)[which]
         return ways
 
     def _count(self, trials: Integers) -> None:
-        """Both passes anew for some trials."""
-        places, points = self._places[trials], np.arange(self._points + 1)
-        outside = (points < self._low[trials][..., None]) | (points > self._high[trials][..., None])
+        """Both passes anew for some trials, once for all that have paid for the same answers."""
+        paid = np.stack([self._places[trials], self._low[trials], self._high[trials]], axis=1)
+        different, which = np.unique(paid, axis=0, return_inverse=True)
+        places, low, high = different.swapaxes(0, 1)
+        points = np.arange(self._points + 1)
+        outside = (points < low[..., None]) | (points > high[..., None])
         allowed = np.where(outside, -np.inf, 0.0)
         forward, backward = allowed.copy(), allowed.copy()
         start = int((places == 0).sum(axis=1).min()) - 1  # before it, every trial is still at 0
@@ -56,7 +60,7 @@ class Paths(SmallDatabases):
             forward[:, at + 1] += _log_sum(forward[:, at, :, None] + step, axis=1)
         for at, step in reversed(ways.items()):
             backward[:, at] += _log_sum(step + backward[:, at + 1, None, :], axis=2)
-        self._forward[trials], self._backward[trials] = forward, backward
+        self._forward[trials], self._backward[trials] = forward[which], backward[which]
 
     def _spread(self, asked: Integers) -> Floats:
         place, trials = asked + 1, np.arange(len(asked))

@@ -105,6 +105,7 @@ LESSON = kit.Lesson(
     key="attack-me",
     question="Attack me: do group counts hide your answers?",
     group="Attacks",
+    place=210,
     minutes=5,
     needs="nothing; what an ε means helps",
     asks=(
@@ -112,5 +113,6 @@ LESSON = kit.Lesson(
         "How many equations does it take to find sixteen unknowns?",
         "At which ε does the attack do no better than coin flips, and what are the counts worth then?",
     ),
+    point=((16, 16), (16, 16)),
     show=lesson,
 )

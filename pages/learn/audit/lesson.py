@@ -23,7 +23,7 @@ CHEAT = "cheat"
 """In the place of a mechanism in the link."""
 LINE_UP = tuple((5 * place + 8) % len(SUSPECTS) for place in range(len(SUSPECTS)))
 """Which program stands at each number."""
-AT_LEAST, MOST_SECONDS = 4, 20.0
+AT_LEAST, MOST_SECONDS = 4, 10.0
 """Looks at one of the programs, and how long somebody waits."""
 ANSWERS = {"right": "It keeps its promise", "broken": "It is broken"}
 
@@ -126,7 +126,7 @@ def _audited(
         lambda: audit(
             draw, epsilon=epsilon, delta=delta, seed=drawn, looks=looks, at_least=at_least, seconds=MOST_SECONDS
         ),
-        label="Running it on both data sets.",
+        label=f"Running it on both data sets, for about {MOST_SECONDS:.0f} seconds at most.",
     )
 
 
@@ -158,6 +158,7 @@ LESSON = kit.Lesson(
     key="audit",
     question="Does it keep its promise? Catch the cheat",
     group="What is promised",
+    place=120,
     minutes=8,
     needs="What does an ε mean to someone who suspects you?",
     asks=(
@@ -165,5 +166,6 @@ LESSON = kit.Lesson(
         "Why must the runs that are counted not be those that picked the event?",
         "It was not refuted in a million runs. What do you know now?",
     ),
+    point=((2, 3), (1, 1), (99.9, 99.9)),
     show=lesson,
 )

@@ -97,11 +97,7 @@ def lesson() -> None:
     found = with_progress(
         f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
     )
-    right_guess = found.at_least <= guess <= found.at_most
-    kit.told(
-        f"“{guess} point{'s' * (guess != 1)}”: {'right' if right_guess else 'not so'}. {found.sentence()} "
-        f"{GIVES} {kit.THEORY}"
-    )
+    kit.told(f"**{found.sentence()}** You guessed {guess}. {GIVES} {kit.THEORY}")
     both = worth_by_rows(
         weights=asked.weights,
         found=found,
@@ -206,6 +202,7 @@ LESSON = kit.Lesson(
     key="dimension",
     question="How much can a class of questions ask?",
     group="Limits",
+    place=330,
     minutes=6,
     needs="counting queries",
     asks=(
@@ -213,5 +210,6 @@ LESSON = kit.Lesson(
         "A class has 64 questions. How many points can it shatter at most?",
         "What does a large dimension forbid, and what does a small one allow?",
     ),
+    point=((2, 2),),
     show=lesson,
 )

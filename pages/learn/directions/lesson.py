@@ -122,6 +122,7 @@ LESSON = kit.Lesson(
     key="directions",
     question="Can one release answer every direction?",
     group=kit.SYSTEMS,
+    place=410,
     minutes=8,
     needs="counting queries; angles between vectors",
     asks=(
@@ -129,6 +130,7 @@ LESSON = kit.Lesson(
         "What does a margin buy, and what does the paper's net cost?",
         "In two dimensions, why is an interval release of angles better?",
     ),
+    point=((0, 0.2), (4, 100)),
     show=lesson,
     workbench="learn/directions/page.py",
 )

@@ -109,6 +109,7 @@ LESSON = kit.Lesson(
     key="fat",
     question="Are weak questions safe?",
     group="Attacks",
+    place=240,
     minutes=6,
     needs="What do accurate answers give away?",
     asks=(
@@ -116,5 +117,6 @@ LESSON = kit.Lesson(
         "What does a small scale γ change, if not the share found?",
         "Which factor does the paper's constant miss, and why?",
     ),
+    point=((85, 90), (85, 90)),
     show=lesson,
 )

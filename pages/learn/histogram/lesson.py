@@ -110,6 +110,7 @@ LESSON = kit.Lesson(
     key="histogram",
     question="Is noise in every bar wasteful?",
     group="Limits",
+    place=320,
     minutes=6,
     needs="the Laplace mechanism; expected error",
     asks=(
@@ -117,5 +118,6 @@ LESSON = kit.Lesson(
         "What helps when most bars are empty, and at which price?",
         "Where does the error of k/(εn) come from?",
     ),
+    point=((1.1, 10),),
     show=lesson,
 )

@@ -50,8 +50,8 @@ def lesson() -> None:
     )
     if found.naive.broken:
         kit.told(
-            f"**Broken**: {percent(found.naive.success)} right guesses, where {percent(allowed)} are allowed; at least "
-            f"{percent(found.naive.interval[0])} but for one chance in a million. {certain}"
+            f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{percent(allowed)}** are allowed; "
+            f"at least {percent(found.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:
         kit.told(f"Not caught by this guess, and not private: {certain}")
@@ -97,6 +97,7 @@ LESSON = kit.Lesson(
     key="low-bits",
     question="Do the last bits of a noisy number tell on you?",
     group="Attacks",
+    place=250,
     minutes=5,
     needs="the Laplace mechanism; how computers round",
     asks=(
@@ -104,5 +105,6 @@ LESSON = kit.Lesson(
         "Why does a release rule one count out for certain, whatever ε is?",
         "What does the secure sampler do instead?",
     ),
+    point=((75, 100), (62.2, 62.3)),
     show=lesson,
 )

@@ -148,6 +148,7 @@ LESSON = kit.Lesson(
     key="median",
     question="Can a private method find the median?",
     group="Limits",
+    place=310,
     minutes=8,
     needs="differential privacy with δ = 0; the exponential mechanism",
     asks=(
@@ -155,5 +156,6 @@ LESSON = kit.Lesson(
         "By how much may the chance of an answer change when one row changes, and after n rows?",
         "What does the stable median give up to pass the wall?",
     ),
+    point=((1, 10), (10, 10), (11, 100), (99.95, 100)),  # 10 to a power below −10, for any with δ = 0
     show=lesson,
 )

@@ -57,6 +57,7 @@ LESSON = kit.Lesson(
     key="odds",
     question="What does an ε mean to someone who suspects you?",
     group="What is promised",
+    place=110,
     minutes=4,
     needs="odds and Bayes' rule",
     asks=(
@@ -64,5 +65,6 @@ LESSON = kit.Lesson(
         "Does ε promise that nothing is learned about people like you?",
         "What do two releases at ε = 1 allow together?",
     ),
+    point=((23.15, 23.25),),
     show=lesson,
 )

@@ -93,6 +93,7 @@ LESSON = kit.Lesson(
     key="polynomials",
     question="Can few counts answer very many questions?",
     group=kit.SYSTEMS,
+    place=420,
     minutes=8,
     needs="polynomials; binomial coefficients",
     asks=(
@@ -100,6 +101,7 @@ LESSON = kit.Lesson(
         "Why does a degree of about √k suffice?",
         "When is it better to release the marginals of k attributes directly?",
     ),
+    point=((5, 5), (100_000, 1_000_000)),
     show=lesson,
     workbench="marginals/page.py",
 )

@@ -145,6 +145,7 @@ LESSON = kit.Lesson(
     key="population",
     question="Does protecting each row hide the sample?",
     group="What is promised",
+    place=130,
     minutes=6,
     needs="differential privacy; sampling without replacement",
     asks=(
@@ -152,5 +153,6 @@ LESSON = kit.Lesson(
         "Distributional privacy with β below 1/(n + 1)² implies differential privacy. Why not the reverse?",
         "Which ε would a net mechanism need for a useful promise about samples of n rows?",
     ),
+    point=((25, 50),),
     show=lesson,
 )

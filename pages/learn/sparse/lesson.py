@@ -185,7 +185,8 @@ def _theorem(view: str, *, cells: int, rows: int, loss: float, gamma: float, con
 LESSON = kit.Lesson(
     key="random",
     question="What if a promise may fail for few data sets?",
-    group="What is promised",
+    group="Limits",
+    place=340,
     minutes=6,
     needs="Is noise in every bar wasteful?",
     asks=(
@@ -193,6 +194,7 @@ LESSON = kit.Lesson(
         "For which share of the data sets may the promise fail?",
         "Whose row is revealed for certain when it does?",
     ),
+    point=((3, 12),),
     show=lesson,
     workbench="learn/sparse/page.py",
 )

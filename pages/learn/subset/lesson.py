@@ -135,6 +135,7 @@ LESSON = kit.Lesson(
     key="subset",
     question="Can you read a secret out of noisy counts?",
     group="Attacks",
+    place=220,
     minutes=6,
     needs="least squares",
     asks=(
@@ -142,5 +143,6 @@ LESSON = kit.Lesson(
         "How much noise stops the attack, compared with √n?",
         "Why does a privacy budget count questions?",
     ),
+    point=((90, 100),),
     show=lesson,
 )

@@ -138,6 +138,7 @@ LESSON = kit.Lesson(
     key="vc",
     question="What do accurate answers give away?",
     group="Attacks",
+    place=230,
     minutes=8,
     needs="counting queries; shattered sets help",
     asks=(
@@ -145,5 +146,6 @@ LESSON = kit.Lesson(
         "Exact counts give 100%. What does a private histogram at ε = 0.5 give, and a blind guess?",
         "What does the theorem say about α when there are very many people?",
     ),
+    point=((100, 100), (50, 60)),
     show=lesson,
 )

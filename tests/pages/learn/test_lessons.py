@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -12,9 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.charts.palette import DARK, LIGHT
+from pages.learn.kit import Lesson
 from pages.learn.view import LESSONS, TEACHERS, WALL
 from pages.learn.wall import ADDRESSES, DRAWINGS
-from pages.shell.present import CHARTS
 from tests import ROOT
 from tests.pages.drawn import drawn
 from tests.pages.opening import PAGE, opened, sound, texts
@@ -40,34 +40,13 @@ def told(app: AppTest) -> str:
     return found[0]
 
 
-POINTS: dict[str, Callable[[list[float]], bool]] = {
-    "attack-me": lambda found: found[0] == 16,
-    "subset": lambda found: found[0] > 90,
-    "vc": lambda found: found[0] == 100 and found[1] <= 60,
-    "fat": lambda found: min(found) > 80 and max(found) - min(found) < 5,
-    "median": lambda found: found[-1] == 100,
-    "histogram": lambda found: 1 < found[0] < 10,
-    "odds": lambda found: found[0] == 23.2,
-    "population": lambda found: found[0] > 25,
-    "random": lambda found: found[0] > 3,
-    "directions": lambda found: found[0] < 0.2 and found[1] > 4,
-    "polynomials": lambda found: found[0] == 5 and found[1] > 100_000,
-    "audit": lambda found: found[0] > 2 * found[1] and found[2] == 99.9,
-}
-"""What a lesson says as it opens, where it says it in bold numbers."""
-
-
-@pytest.mark.parametrize("key", POINTS)
+@pytest.mark.parametrize("key", LESSONS)
 def test_a_lesson_opens_where_its_point_is_obvious(key: str) -> None:
-    words = told(lesson(key))
-    assert POINTS[key](numbers_in(words)), words
-
-
-def test_the_other_lessons_open_on_their_points() -> None:
-    right, allowed = map(float, re.findall(r"([\d.]+)%", told(lesson("low-bits")))[:2])
-    assert right > allowed + 10
-    assert "The dimension is 2." in texts(lesson("dimension"))
-    assert set(POINTS) | {"low-bits", "dimension"} == set(LESSONS)
+    words, point = told(lesson(key)), LESSONS[key].point
+    found = numbers_in(words)
+    assert point and len(found) >= len(point), words
+    for (least, most), number in zip(point, found, strict=False):
+        assert math.isfinite(most - least) and least <= number <= most, f"{number}: {words}"
 
 
 @pytest.mark.slow
@@ -104,7 +83,7 @@ def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
         shown = lesson(key, **({f"{key}-picture": title} if title else {}))
         assert not shown.warning
         (chart,) = drawn(shown)
-        assert chart in CHARTS
+        assert set(drawn(lesson(key, present="1", **({f"{key}-picture": title} if title else {})))) == {chart}
         seen.add(chart)
     assert len(seen) == len(titles)
 
@@ -154,19 +133,26 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     assert all(addresses[file] == address for file, address in ADDRESSES.items())
     assert {each.page for each in WALL} == set(ADDRESSES)
     assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
+    assert set(DRAWINGS) == {each.key for each in WALL}
+
+
+def test_the_wall_starts_with_what_an_epsilon_is_and_has_every_lesson_after_what_it_needs() -> None:
+    assert WALL[0].key == "odds"
+    before: set[str] = set()
+    for each in WALL:
+        assert not [other.question for other in WALL if other.question in each.needs and other.key not in before]
+        before.add(each.key)
 
 
 @pytest.mark.parametrize("each", WALL, ids=lambda each: each.key)
-def test_a_card_has_a_small_drawing_that_both_themes_can_show(each: object) -> None:
-    path = DRAWINGS / f"{each.key}.svg"  # type: ignore[attr-defined]
-    text = path.read_text(encoding="utf-8")
+def test_a_card_has_a_small_drawing_that_both_themes_can_show(each: Lesson) -> None:
+    text = DRAWINGS[each.key].read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
     assert root.tag.endswith("svg") and len(text) < 12_000
     colours = set(re.findall(r"#[0-9a-f]{6}", text))
     assert colours
     for colour in colours:
         assert min(contrast(colour, paper) for paper in (LIGHT.paper, DARK.paper)) >= 3, colour
-    assert {path.stem for path in DRAWINGS.glob("*.svg")} >= {lesson.key for lesson in WALL}
 
 
 def contrast(one: str, other: str) -> float:

@@ -82,6 +82,8 @@ def test_it_says_how_far_it_is_and_can_be_stopped() -> None:
     work.close()
     said = list(audit(silent, epsilon=1.0, seed=1, looks=(1_000, 3_000)))
     assert said == sorted(said) and said[-1] == 1
+    # Where time ends it before the runs do, it is said of the time.
+    assert next(audit(silent, epsilon=1.0, seed=1)) < 0.01 and next(audit(silent, epsilon=1.0, seed=1, seconds=0)) == 1
 
 
 def test_looks_share_the_failures_and_a_refutation_ends_them() -> None:

@@ -9,8 +9,8 @@ from dpcore.experiments.printed import simulated as run
 from dpcore.experiments.printed.rectangles import rectangle_table
 from pages.charts.picture import Curve, Rule, numbers
 from pages.charts.words import significant
-from pages.learn import simulated
-from pages.learn.printed import SYSTEMS
+from pages.learn.printed import simulated
+from pages.learn.printed.tables import SYSTEMS
 from tests.pages.drawn import drawn
 from tests.pages.lessons import checked
 from tests.pages.opening import opened, sound

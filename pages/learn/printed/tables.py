@@ -21,8 +21,8 @@ from dpcore.experiments.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant
-from pages.learn import simulated
 from pages.learn.kit import SIMULATED, THEORY, epsilon
+from pages.learn.printed import simulated
 from pages.shell.controls import choice, stops, whole
 from pages.shell.session import remembered
 
