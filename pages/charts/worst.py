@@ -142,14 +142,15 @@ def worst_map(
         said += f"; no mechanism can promise less than {percent(wall)}"
         if answered.min() < wall:
             said += " for all data, though one data set may do better, as here"
-    # What a dot is stands below the axis: within, the words would cross the promise or the dots on some data.
-    title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}; a dot is 2 in 100 {called.run}s"
+    title = f"worst error over {called.over}, share of n{' (log)' if span.log else ''}"
     return Picture(
         title=TITLE,
         x=Axis(title=title, log=span.log, low=span.left, high=span.right, form=".3~p", rows=n),
         y=Axis(low=0, high=top, shown=False),
         marks=marks,
         sentence=_beside(said, promised, answered),
+        # Within, the words would cross the promise or the dots on some data.
+        caption=f"A dot: 2 in 100 {called.run}s.",
         table={f"{called.run}s out of 100": [100 / DOTS] * DOTS, "worst error": shortened(stacks.error)},
         height=315,
     )

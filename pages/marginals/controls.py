@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Problem
 from dpcore.data.bundled import PREDICATES, yes_no_of
@@ -76,19 +77,21 @@ class Asked:
         return f"{which} {self.width} attributes"
 
 
-def ask() -> Asked | None:
-    """Everything that is asked, from the link and the controls; None as long as an own file's attributes are open."""
-    data, question, machine = st.columns(3)
-    with data:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
+    """Everything that is asked, from the link and the controls; None as long as an own file's attributes are open.
+
+    Args:
+        beside: where the controls go.
+        bar: where ε goes.
+    """
+    with beside:
         rows = _pick()
         if rows is None:
             return None
         source = drawn(rows)
         chip(source)
-    with question:
         width, least, signed = _question(len(source.columns))
-    values: dict[str, Value] = {}
-    with machine:
+        values: dict[str, Value] = {}
         noise = choice(
             "Noise",
             {"laplace": "Laplace: ε alone", "gaussian": "Gaussian: ε and a slack δ"},
@@ -100,11 +103,11 @@ def ask() -> Asked | None:
         for name in parameters:
             if name not in ("epsilon", "basis"):
                 values[name] = control(chosen, name, parameters[name])
-        with st.popover("More settings"):
+        with st.popover("More settings", width="stretch"):
             relation, coins = neighbours(), seed()
             values["basis"] = control(chosen, "basis", chosen.controls()["basis"])
-    values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
-    st.caption("← more private · more accurate →")
+    with bar:
+        values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     return Asked(
         rows=rows,
         source=source,

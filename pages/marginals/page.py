@@ -5,25 +5,35 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from pages.marginals.view import marginals
+from pages.marginals.view import HOW_SHARES, marginals
 from pages.shell.session import in_link, require_gate
-from pages.tables.view import all_tables
+from pages.shell.status import rail
+from pages.shell.theorem import how_it_works
+from pages.tables.view import HOW_TABLES, all_tables
 
-VIEWS = {"Any, all or some of k attributes": marginals, "All tables of k attributes": all_tables}
+VIEWS = {
+    "Any, all or some of k attributes": (marginals, HOW_SHARES),
+    "All tables of k attributes": (all_tables, HOW_TABLES),
+}
 FIRST = next(iter(VIEWS))
 
 require_gate()
-st.title("Tables")
-view = st.segmented_control(
-    "What is released",
-    list(VIEWS),
-    default=FIRST,
-    required=True,
-    key=in_link("view"),
-    bind="query-params",
-    label_visibility="collapsed",
-)
+beside, head = rail(), st.container(horizontal=True, vertical_alignment="center")
+with head:
+    st.title("Tables", width="content")
+    view = st.segmented_control(
+        "What is released",
+        list(VIEWS),
+        default=FIRST,
+        required=True,
+        key=in_link("view"),
+        bind="query-params",
+        label_visibility="collapsed",
+    )
 try:
-    VIEWS.get(str(view), VIEWS[FIRST])()
+    shown, told = VIEWS.get(str(view), VIEWS[FIRST])
+    with head:
+        how_it_works(*told)
+    shown(beside)
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

@@ -48,7 +48,7 @@ class Promised:
 def beside(
     told: Promised, *, memory: str, work: Callable[[], Generator[float, None, Floats]] | None, why_not: str = ""
 ) -> Floats | None:
-    """The map on the left and the theorem on the right; gives the worst errors of the releases, (T,).
+    """The map above the theorem; gives the worst errors of the releases, (T,).
 
     Args:
         told: the promise.
@@ -57,20 +57,16 @@ def beside(
         why_not: why there can be none: a sentence.
     """
     worst = None if work is None else with_progress(f"worst|{memory}", work, label="Previewing many releases.")
-    left, right = st.columns(2)
-    with left:
-        st.header("Worst error: promised and observed")
-        if worst is None:
-            st.info(why_not)
-        else:
-            _map(told, worst)
-    with right:
-        _theorem(told, worst)
+    st.subheader("Worst error: promised and observed")
+    if worst is None:
+        st.info(why_not)
+    reading = [] if worst is None else _map(told, worst)
+    _theorem(told, worst, reading)
     return worst
 
 
-def _map(told: Promised, worst: Floats) -> None:
-    """Dots, promise and what is impossible, each with its sentence."""
+def _map(told: Promised, worst: Floats) -> list[str]:
+    """Dots, promise and what is impossible; gives how to read them, a sentence or two each."""
     lower = lower_bound(told.problem, told.guarantee, beta=told.bound.beta)
     picture = worst_map(
         worst=worst,
@@ -86,17 +82,16 @@ def _map(told: Promised, worst: Floats) -> None:
         if lower is None
         else f"Hatched: impossible to promise. {lower.statement}"
     )
-    with st.expander("How to read this"):
-        st.markdown(f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}\n\n{grey}")
     table(picture, title="worst error", key="marginals_worst_numbers")
+    return [f"{len(worst):,} releases, each with its worst error over {told.looked_at}. {told.dots}", grey]
 
 
-def _theorem(told: Promised, worst: Floats | None) -> None:
-    """Promise, conditions, and how often it was broken."""
+def _theorem(told: Promised, worst: Floats | None, reading: list[str]) -> None:
+    """Promise, conditions, how often it was broken, and how to read the map."""
     bound, seen = told.bound, []
     if worst is not None:
         on = f" on {told.looked_at}"
-        seen = [observed(bound.broken_by(worst), len(worst), bound, private=told.private, on=on)]
+        seen = [observed(bound.broken_by(worst), len(worst), bound, private=told.private, on=on), *reading]
     conditional = (
         f"If what is assumed below held: with probability at least {1 - bound.beta:g}, no query errs by more than "
         f"**{percent(bound.value)}** (≈ {rows(bound.value, told.problem.n)})."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from dpcore.core import Floats
 from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
@@ -23,11 +25,18 @@ from pages.marginals.query import one_query
 from pages.shell.code import show_code
 from pages.shell.controls import audit_this
 from pages.shell.session import OnPage, keep_on_page
-from pages.shell.status import may_show
-from pages.shell.theorem import all_digits, lead
+from pages.shell.status import may_show, views
+from pages.shell.theorem import all_digits
 
 PUBLIC = "theory: depends on public numbers only"
 MAP_WIDTHS = range(1, 13)
+VIEWS = ("Errors and promise", "Method", "Who wins where", "Ask one", "More")
+HOW_SHARES = (
+    "What share of rows has **any**, **all** or **some** of these attributes?",
+    "There are too many such questions to answer each with noise of its own. But a row's answer depends only on "
+    "*how many* of the attributes it has, and a polynomial in that number needs only marginals of few attributes "
+    "(Thaler, Ullman and Vadhan 2012).",
+)
 ANSWERS_ONLY = (
     "If one-way functions exist, no *differentially private* algorithm makes, in polynomial time, a synthetic table "
     "that is right on all two-way marginals, whatever the data (Ullman and Vadhan 2011): these are answers only. It is "
@@ -36,15 +45,11 @@ ANSWERS_ONLY = (
 )
 
 
-def marginals() -> None:
-    """Read the controls, then show what they do."""
-    lead(
-        "What share of rows has **any**, **all** or **some** of these attributes?",
-        "There are too many such questions to answer each with noise of its own. But a row's answer depends only on "
-        "*how many* of the attributes it has, and a polynomial in that number needs only marginals of few attributes "
-        "(Thaler, Ullman and Vadhan 2012).",
-    )
-    asked = ask()
+def marginals(beside: DeltaGenerator) -> None:
+    """Read the controls in their place beside, then show what they do."""
+    bar = st.container(key="epsilon_bar")
+    head = bar.container()
+    asked = ask(beside, bar)
     if asked is None:
         return
     keep_on_page(
@@ -56,7 +61,32 @@ def marginals() -> None:
         known_before(asked)
         return
     shown = computed(asked)
-    _headline(shown)
+    with head:
+        _headline(shown)
+    errors, method, winners, one, more = views(*VIEWS, key="marginals-seen")
+    with errors:
+        left, right = st.columns(2)
+    with left:
+        st.subheader("Errors over many queries")
+        _errors(shown)
+    with method:
+        _method(shown)
+    with winners:
+        _map(shown)
+    with one:
+        one_query(asked.domain.names, shown.answers, shown.packed)
+    with more:
+        _compared(shown)
+        private = asked.source.provenance.is_private
+        college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
+        audit_this(asked.entry, asked.values, asked.neighbours)
+        show_code("Code", key="marginals_code_open", write=lambda: _code(asked))
+    with right:  # last, because many releases take longer than one
+        _promise(shown)
+
+
+def _method(shown: Shown) -> None:
+    """The polynomial, and what each level of marginals costs."""
     left, right = st.columns(2)
     with left:
         st.subheader("The polynomial")
@@ -64,37 +94,31 @@ def marginals() -> None:
     with right:
         st.subheader("Privacy budget")
         _levels(shown)
-    left, right = st.columns(2)
-    with left:
-        st.subheader("Errors over many queries")
-        _errors(shown)
-    with right:
-        st.subheader("Who wins where")
-        _map(shown)
-    one_query(asked.domain.names, shown.answers, shown.packed)
-    place = st.container()
-    private = asked.source.provenance.is_private
-    college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
-    audit_this(asked.entry, asked.values, asked.neighbours)
-    show_code("Code", key="marginals_code_open", write=lambda: _code(asked))
-    with place:  # last, because many releases take longer than one
-        _promise(shown)
 
 
 def _headline(shown: Shown) -> None:
     """What the chosen method does, and what it is."""
     answers = shown.answers
-    direct = answers.plan.polynomial is None
-    other = answers.by_polynomial if direct else answers.directly
-    error, compared, between, constant = (
-        percent(float(np.quantile(np.abs(each - answers.truth), 0.95)))
-        for each in (answers.chosen, other, answers.between, np.full(len(answers.truth), 0.5))
-    )
     guarantee = answers.mechanism.guarantee(answers.problem)
-    st.header(f"95 in 100 answers are off by at most {error}")
+    st.header(f"95 in 100 answers are off by at most {_off(answers.chosen, answers.truth)}")
     st.markdown(
         f"Privacy: {guarantee.sentence()}, for all queries together. :blue-badge[simulated] :gray-badge[true]",
         help=all_digits(guarantee),
+    )
+
+
+def _off(found: Floats, truth: Floats) -> str:
+    """What 95 in 100 answers are off by at most."""
+    return percent(float(np.quantile(np.abs(found - truth), 0.95)))
+
+
+def _compared(shown: Shown) -> None:
+    """The same queries answered in other ways."""
+    answers = shown.answers
+    direct = answers.plan.polynomial is None
+    other = answers.by_polynomial if direct else answers.directly
+    compared, between, constant = (
+        _off(each, answers.truth) for each in (other, answers.between, np.full(len(answers.truth), 0.5))
     )
     with st.expander("Compared"):
         st.markdown(

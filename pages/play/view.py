@@ -14,9 +14,8 @@ from dpcore.data.domains import Grid
 from dpcore.experiments.measure import ErrorReport, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.randomness import Preview
-from pages.charts.component import draw, is_dark
+from pages.charts.component import draw
 from pages.charts.live import live_line
-from pages.charts.palette import palette
 from pages.data.summary import log_scale
 from pages.play.alone import alone, whole
 from pages.play.kept import part
@@ -33,6 +32,7 @@ from pages.shell.controls import audit_link
 from pages.shell.present import on_stage
 from pages.shell.session import in_link, keep_shown, remembered, with_progress
 from pages.shell.status import may_show
+from pages.shell.status import rail as place_of_rail
 
 MOST_SECONDS = 10.0
 """Time for the previewed releases."""
@@ -43,9 +43,9 @@ STYLE = (Path(__file__).resolve().parent / "play.css").read_text(encoding="utf-8
 
 def play() -> None:
     """Read the controls, then show what they do."""
-    st.set_page_config(initial_sidebar_state=280)
-    st.html(f"<style>:root {{ --paper: {palette(dark=is_dark()).paper}; }}\n{STYLE}</style>")
-    with st.sidebar:
+    beside = place_of_rail()
+    st.html(f"<style>{STYLE}</style>")
+    with beside:
         recipe = rail()
         more, doors = st.container(), st.container()
     if recipe is None:

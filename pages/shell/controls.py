@@ -19,6 +19,8 @@ from pages.shell.session import in_link, linked
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
 Value = float | int | str | bool
+ENTRY = 100
+"""Pixels of a box for an exact number."""
 TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
 """An error that is wanted, as people type it."""
 
@@ -232,7 +234,8 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
 
     check_link(key, parameter=parameter, default=default)
     with _place(key):
-        slider_place, entry_place = st.columns([3, 1], vertical_alignment="bottom")
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        slider_place, entry_place = row.container(width="stretch"), row.container(width=ENTRY)
     label = f"{parameter.label} {parameter.symbol}".strip()
     with entry_place:
         value = float(

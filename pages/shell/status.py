@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol
@@ -10,11 +11,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Provenance
+from pages.charts.palette import palette
 from pages.data.upload import held_file
 from pages.shell.browser import browser_tools
-from pages.shell.session import BARRED, WAITS, is_steward, upload
+from pages.shell.session import BARRED, WAITS, in_link, is_steward, upload
 
-STYLE = (Path(__file__).resolve().parent / "frame.css").read_text(encoding="utf-8")
+HERE = Path(__file__).resolve().parent
+STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))
 SPENT = "Privacy spent: **ε = 0**. "
 _spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
 _warned: ContextVar[bool] = ContextVar("whether the line says that true values are seen, of this run", default=False)
@@ -33,6 +36,19 @@ class Data(Protocol):
 def frame_style() -> None:
     """How wide and how dense every page is; a page may say otherwise after it."""
     st.html(f"<style>{STYLE}</style>")
+
+
+def rail() -> DeltaGenerator:
+    """The column at the side, for the controls of a page that has all else on one screen."""
+    st.set_page_config(initial_sidebar_state=280)
+    paper = palette(dark=st.context.theme.type == "dark").paper
+    st.html(f"<style>:root {{ --paper: {paper}; }}\n{RAIL}</style>")
+    return st.sidebar
+
+
+def views(*names: str, key: str) -> Sequence[DeltaGenerator]:
+    """Places of which one is seen at a time; the link says which."""
+    return st.tabs(list(names), key=in_link(key), bind="query-params")
 
 
 def status_line(spent: str = "", *, release: bool = False) -> None:

@@ -33,9 +33,14 @@ def lead(sentence: str, *more: str) -> None:
     """What a page or a part of it is about, in one sentence; the rest of it on demand."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(sentence, width="content")
-        with st.popover("How it works", type="tertiary"):
-            for paragraph in more:
-                st.markdown(paragraph)
+        how_it_works(*more)
+
+
+def how_it_works(*paragraphs: str) -> None:
+    """What a page is about, on demand."""
+    with st.popover("How it works", type="tertiary"):
+        for paragraph in paragraphs:
+            st.markdown(paragraph)
 
 
 def all_digits(guarantee: Guarantee) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, Neighbours, Problem
 from dpcore.data.attributes import Attributes, Marginals
@@ -16,8 +17,8 @@ from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.shell.controls import Value, check_choice, choice, control, neighbours, seed
-from pages.shell.private.chip import TWIN_SAID
-from pages.shell.private.twin import declared_rows
+from pages.shell.private.chip import TWIN_SAID, chip
+from pages.shell.private.twin import declared_rows, is_twin
 from pages.shell.session import in_link
 from pages.shell.status import badge
 
@@ -76,10 +77,14 @@ class Asked:
         return badge(self.source, seed=self.seed)
 
 
-def ask() -> Asked | None:
-    """Everything that is asked, from the link and the controls; None while too few attributes are picked."""
-    data, machine = st.columns(2)
-    with data:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
+    """Everything that is asked, from the link and the controls; None while too few attributes are picked.
+
+    Args:
+        beside: where the controls go.
+        bar: where ε goes.
+    """
+    with beside:
         held = held_file()
         own = declared_columns(held)[0] if held else None
         key = choose(
@@ -110,7 +115,6 @@ def ask() -> Asked | None:
         )
         if not mine:
             credit(every)
-    with machine:
         method = choice(
             "Method",
             {name: title for name, title in METHODS.items() if yes_no or name != "fourier-tables"},
@@ -128,22 +132,21 @@ def ask() -> Asked | None:
     chosen = entry(method)
     parameters = chosen.controls()
     values: dict[str, Value] = {}
-    with machine, st.popover("More settings"):
+    picks, machine = beside.container(), beside.container()
+    with machine, st.popover("More settings", width="stretch"):
         relation, drawn = neighbours(), seed()
         for name in parameters:
             if name not in ("epsilon", "delta"):
                 values[name] = control(chosen, name, parameters[name])
     if held and mine:  # the names of its columns stay out of the link
-        picked = st.multiselect("Attributes", names, default=names[:MOST_OWN], key=f"{held.prefix}tables-attributes")
+        picked = picks.multiselect("Attributes", names, default=names[:MOST_OWN], key=f"{held.prefix}tables-attributes")
     else:
-        picked = st.multiselect(
+        picked = picks.multiselect(
             "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
         )
-    left, right = st.columns(2)
-    with left:
+    with bar:
         values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
-        st.caption("← more private · more accurate →")
-    with right:
+    with machine:
         values["delta"] = control(chosen, "delta", parameters["delta"])
     if len(picked) <= ways:
         st.info(f"Pick at least {ways + 1} attributes: there is more than one table of {ways} then.")
@@ -153,9 +156,12 @@ def ask() -> Asked | None:
         source = Source(origin=held.origin, reading=mine.whole(*picked))
         if source.provenance.is_private:
             source = twin(source, n=declared_rows(source, relation))
-            st.caption(TWIN_SAID)
     else:
         source = survey_of(sample_key, answers=yes_no, chosen=kept)
+    if is_twin(source):
+        beside.caption(TWIN_SAID)
+    else:
+        chip(source)
     return Asked(
         source=source,
         ways=ways,

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.attributes import Attributes, Set
 from dpcore.experiments.recipe import snippet
@@ -18,44 +19,60 @@ from pages.charts.worst import Called
 from pages.marginals.promise import Promised, beside
 from pages.shell.code import show_code
 from pages.shell.controls import audit_this
-from pages.shell.theorem import all_digits, lead
+from pages.shell.status import views
+from pages.shell.theorem import all_digits
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
 from pages.tables.previews import Shown, computed
 from pages.tables.rows import called, rows_section
 
+HOW_TABLES = (
+    "Release **every table of k attributes at once**.",
+    "A statistical office does so. The classics add noise to each table, or to each Fourier coefficient; the "
+    "residual planner counts once what each set of attributes adds to smaller ones and gives every part the noise "
+    "it deserves (Xiao, He, Zhang and Kifer 2023).",
+)
+VIEWS = ("All tables and promise", "One table", "Synthetic rows", "More")
 BETA = 0.05
 """Failure chance of the promise shown."""
 
 
-def all_tables() -> None:
-    """Read the controls, then show what they do."""
-    lead(
-        "Release **every table of k attributes at once**.",
-        "A statistical office does so. The classics add noise to each table, or to each Fourier coefficient; the "
-        "residual planner counts once what each set of attributes adds to smaller ones and gives every part the noise "
-        "it deserves (Xiao, He, Zhang and Kifer 2023).",
-    )
-    asked = ask()
+def all_tables(beside: DeltaGenerator) -> None:
+    """Read the controls in their place beside, then show what they do."""
+    bar = st.container(key="epsilon_bar")
+    head = bar.container()
+    asked = ask(beside, bar)
     if asked is None:
         return
     shown = computed(asked)
-    _headline(shown)
-    st.subheader("All tables")
+    with head:
+        _headline(shown)
+    every, one, rows, more = views(*VIEWS, key="tables-seen")
+    with every:
+        left, right = st.columns(2)
+    with left:
+        st.subheader("All tables")
+        _all(shown)
+    with one:
+        _one_table(shown)
+    with rows:
+        rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
+    with more:
+        audit_this(asked.entry, asked.values, asked.neighbours)
+        show_code("Code", key="tables_code_open", write=lambda: _code(shown))
+    with right:  # last, because many releases take longer than a few
+        _promise(shown)
+
+
+def _all(shown: Shown) -> None:
+    """How far every table is off, by each method."""
     names = [called(shown.domain, table) for table in shown.truth]
     series = [
         Distances(name=shown.named(key), role=f"mechanism:{key}", of=names, far=each.distances)
         for key, each in shown.methods.items()
     ]
     picture = sorted_dots(series, noun="tables", n=shown.problem.n)
-    _draw(picture, name="all", badge=asked.badge(), title="all tables")
-    _one_table(shown)
-    rows_section(asked=asked, dataset=shown.dataset, release=shown.chosen.release, tables=shown.chosen.tables[0])
-    place = st.container()
-    audit_this(asked.entry, asked.values, asked.neighbours)
-    show_code("Code", key="tables_code_open", write=lambda: _code(shown))
-    with place:  # last, because many releases take longer than a few
-        _promise(shown)
+    _draw(picture, name="all", badge=shown.asked.badge(), title="all tables")
 
 
 def _draw(picture: Picture, *, name: str, badge: str, title: str) -> None:

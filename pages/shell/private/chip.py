@@ -16,7 +16,9 @@ TWIN_SAID = "Made-up rows with your columns; nothing of your file."
 STYLE = """<style>
 .st-key-status_bar { gap: 0 0.75rem; }
 .st-key-data_in_use { flex: none; width: auto; max-width: 100%; gap: 0 0.5rem; }
-.st-key-status_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) { flex: none; max-width: 100%; }
+.st-key-status_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-data_in_use) {
+  flex: none; width: auto; max-width: 100%;
+}
 .st-key-data_in_use a { padding-block: 0; }
 .st-key-data_in_use a p { white-space: normal; }
 .st-key-data_in_use button { min-height: 1.5rem; padding-block: 0; }
