@@ -43,6 +43,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
 COLLECT_EVERY = 5.0
 """Seconds."""
+TURN = 0.001
+"""Seconds a thread computes before another that waits has its turn. An answer waits for dozens of turns: at Python's 5 ms
+each, long work of one session would hold up every other."""
 
 
 def import_all(package_name: str) -> None:
@@ -93,11 +96,12 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """
     redact_logs()
     asyncio.get_running_loop().set_exception_handler(of_the_loop)
+    sys.setswitchinterval(TURN)
+    threading.Thread(target=CHARTS.warm_up).start()  # compressing takes no turns
     for library in LIBRARIES:
         importlib.import_module(library)
     for package_name in ("dpcore", "pages"):
         import_all(package_name)
-    CHARTS.warm_up()
     session = importlib.import_module("pages.shell.session")
     scratch = importlib.import_module("dpcore.data.reading.scratch")
     gc.collect()
