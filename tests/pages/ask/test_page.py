@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.mechanisms.online.whole import whole_conversations
 from dpcore.queries.linear import generated
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
@@ -264,8 +266,12 @@ def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_e
 ) -> None:
     monkeypatch.setattr(kept, "_kept", {})
     held: list[int] = []
-    hold = ask_map.whole_conversations
-    monkeypatch.setattr(ask_map, "whole_conversations", lambda *a, **named: held.append(1) or hold(*a, **named))
+
+    def counted(*asked: Any, **named: Any) -> Any:
+        held.append(1)
+        return whole_conversations(*asked, **named)
+
+    monkeypatch.setattr(ask_map, "whole_conversations", counted)
     for visit in (1, 2):
         app = visitor("ask/page.py")
         app.query_params["ask-questions"] = "50"
