@@ -28,7 +28,8 @@ from pages.shell import addresses
 from pages.shell.doors import Doors
 from pages.shell.headers import Headers
 from pages.shell.redaction import of_the_loop, redact_logs
-from pages.shell.upload_names import UploadNames
+from pages.shell.server.rehearsal import Heard, Hearing, rehearse
+from pages.shell.server.upload_names import UploadNames
 
 HERE = Path(__file__).resolve().parent
 
@@ -43,6 +44,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scipy.special")
 COLLECT_EVERY = 5.0
 """Seconds."""
+TURN = 0.001
+"""Seconds a thread computes before another has its turn. An answer waits for dozens of turns: at Python's 5 ms each,
+long work of one session would hold up every other."""
 
 
 def import_all(package_name: str) -> None:
@@ -93,18 +97,20 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """
     redact_logs()
     asyncio.get_running_loop().set_exception_handler(of_the_loop)
+    sys.setswitchinterval(TURN)
+    threading.Thread(target=CHARTS.warm_up).start()  # compressing takes no turns
     for library in LIBRARIES:
         importlib.import_module(library)
     for package_name in ("dpcore", "pages"):
         import_all(package_name)
-    CHARTS.warm_up()
     session = importlib.import_module("pages.shell.session")
     scratch = importlib.import_module("dpcore.data.reading.scratch")
     gc.collect()
     gc.freeze()
     scratch.sweep_leftovers()
     before_ending(scratch.remove_all)
-    chores = [asyncio.create_task(chore) for chore in (session.end_abandoned_sessions(), collect_garbage())]
+    to_do = (session.end_abandoned_sessions(), collect_garbage(), rehearse(HEARD))
+    chores = [asyncio.create_task(chore) for chore in to_do]
     try:
         yield
     finally:
@@ -115,11 +121,12 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 # Not an import statement: what this file imports above must be found before the path is set.
 CHARTS = importlib.import_module("pages.charts.script")
+HEARD = Heard()
 
 
 app = st.App(
     HERE / "pages" / "main.py",
     lifespan=lifespan,
     routes=[*addresses.routes(f"/{st.get_option('server.baseUrlPath').strip('/')}"), *CHARTS.ROUTES],
-    middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames)],
+    middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames), Middleware(Hearing, heard=HEARD)],
 )

@@ -101,8 +101,8 @@ GROWING = {
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.lent:_lent": "rows that a steward opens to analysts, weakly: their session alone keeps them",
-    "pages.play.kept:_kept": "releases of generated and bundled data, which everybody is shown",
-    "pages.play.kept:_parts": "errors, walls and pictures of generated and bundled data, which everybody is shown",
+    "pages.shell.kept:_kept": "releases of generated and bundled data, which everybody is shown",
+    "pages.shell.kept:_parts": "errors, walls and pictures of generated and bundled data, which everybody is shown",
     "pages.shell.session:_awaited": "work that a closed tab's file is kept for, while it is under way",
     "pages.shell.session:_last_seen": "when a session's file was last looked at; the file itself only weakly",
 }

@@ -47,6 +47,10 @@ class Setting:
         weights = self.queries.name if isinstance(self.queries, LinearQueries) else ""
         return f"{self.queries.key}:{weights}"
 
+    @property
+    def weights(self) -> None:
+        """Nobody's own: they are made by chance, from a seed."""
+
     def mechanism(self, entry: Entry | None = None) -> Interactive:
         """The mechanism with these values, or another one with the same."""
         made = (entry or self.entry).make(**self.values, analyst=self.analyst)

@@ -14,7 +14,7 @@ from pages.ask.controls import Setting
 from pages.ask.figures import conversation_map, refusals, told
 from pages.ask.promise import BETA
 from pages.charts.component import draw, draw_with_table, table
-from pages.shell.session import with_progress
+from pages.shell.kept import kept
 
 TRIALS = 50
 """Conversations: a dot each."""
@@ -32,7 +32,13 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
         return whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
 
     label = f"Simulating {TRIALS} whole conversations."
-    found = with_progress(f"soon|{setting}", lambda: _for_a_while(work()), label=label)
+    found = kept(
+        chosen,
+        f"soon|{setting}",
+        lambda: _for_a_while(work()),
+        label=label,
+        given_up=lambda conversations: conversations is None,
+    )
     if found is None:
         if not st.toggle(
             f"Simulate all {questions:,} questions {TRIALS} times",
@@ -41,7 +47,7 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
         ):
             st.caption(f"{TRIALS} such conversations take longer than {PATIENCE:g} seconds: they wait for your word.")
             return
-        found = with_progress(f"whole|{setting}", work, label=label)
+        found = kept(chosen, f"whole|{setting}", work, label=label)
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
     lower = lower_bound(problem, guarantee, beta=BETA, questions=questions)
     picture = conversation_map(found, n=dataset.n, guarantee=guarantee, promised=promised, lower=lower)

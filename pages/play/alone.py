@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpcore.core import DataError, ParameterError
 from dpcore.experiments.recipe import Recipe
-from pages.play.kept import is_everybodys
+from pages.shell.kept import is_everybodys
 from pages.shell.present import presenting
 from pages.shell.session import keep_link
 

@@ -16,9 +16,9 @@ from dpcore.randomness import Preview
 from pages.charts.component import is_dark
 from pages.charts.live import encoded, live_states
 from pages.play.alone import alone
-from pages.play.kept import already, is_everybodys, kept
 from pages.play.pictures import View, shown
 from pages.shell.controls import log_stops
+from pages.shell.kept import already, is_everybodys, kept
 from pages.shell.status import badge
 
 KEY, WANTED = "live_states", "live_wanted"

@@ -20,9 +20,9 @@ from pages.charts.picture import Picture
 from pages.charts.plotly import Drawn
 from pages.play.alone import whole
 from pages.play.figures.tradeoff import tradeoff
-from pages.play.kept import in_parts, kept, part
 from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
+from pages.shell.kept import in_parts, kept, part
 from pages.shell.session import in_link
 
 MOST_CELLS = 1 << 21

@@ -14,9 +14,9 @@ from pages.charts.component import draw
 from pages.charts.picture import Picture
 from pages.play.alone import whole
 from pages.play.figures.needed import needed
-from pages.play.kept import kept
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
 from pages.shell.controls import read_target
+from pages.shell.kept import kept
 from pages.shell.session import in_link
 
 

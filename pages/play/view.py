@@ -18,7 +18,6 @@ from pages.charts.component import draw
 from pages.charts.live import live_line
 from pages.data.summary import log_scale
 from pages.play.alone import alone, whole
-from pages.play.kept import part
 from pages.play.known import known_before
 from pages.play.live import Stops, send_states
 from pages.play.opened import on_demand
@@ -29,6 +28,7 @@ from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
+from pages.shell.kept import part
 from pages.shell.present import on_stage
 from pages.shell.session import in_link, keep_shown, remembered, with_progress
 from pages.shell.status import may_show

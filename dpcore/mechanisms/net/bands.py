@@ -25,6 +25,8 @@ from dpcore.core import Integers
 from dpcore.mechanisms.net.kernel import Kernel, Sums, Uniform
 
 FAR = np.iinfo(np.int64).max // 2
+FEW = 256
+"""Bands: numpy walks through fewer of them one after the other faster than we call it for each value."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -99,28 +101,34 @@ class BandSums(Sums):
         self._bands = bands
         self._low, values = bands.window(limits)
         super().__init__(bands, limits, values=values, exact=exact)
-        low, lead, over, under = self._low, bands.lead, limits[:, 0], limits[:, -1]
+        low, lead = self._low.tolist(), bands.lead.tolist()
+        over, under = limits[:, 0], -limits[:, -1]
+        rise = bands.rows * np.arange(values)[:, None]
         self._kept: list[NDArray[Any]] = []
         inside = np.ones(self._ways.shape, dtype=np.bool_)
         for cell in range(bands.cells):
             ways = self._ways
             # From the ways to reach each value to those to reach at most it: what the next cell starts from.
-            for value in range(1, values):
-                np.add(ways[value], ways[value - 1], out=ways[value])
+            if len(limits) < FEW:
+                np.add.accumulate(ways, axis=0, out=ways)
+            else:
+                for value in range(1, values):
+                    np.add(ways[value], ways[value - 1], out=ways[value])
             if self._due(cell):
                 self._scale()
-            up = min(values, int(low[cell + 1] - low[cell]))
+            up = min(values, low[cell + 1] - low[cell])
             if keep:
                 self._kept.append(ways)
             if keep or up:
                 self._ways = np.concatenate([ways[up:], np.broadcast_to(ways[-1], (up, len(limits)))])
             if up or cell == 0 or lead[cell + 1] != lead[cell]:
-                value = low[cell + 1] + np.arange(values)[:, None]
-                surplus = bands.rows * value - lead[cell + 1]  # -G
-                inside = (surplus <= over) & (-under <= surplus) & (value <= bands.points)
+                surplus = rise + (bands.rows * low[cell + 1] - lead[cell + 1])  # -G
+                inside = surplus <= over
+                inside &= under <= surplus
+                inside[max(0, bands.points + 1 - low[cell + 1]) :] = False
             self._ways *= inside
         if not bands.free_end:
-            end = bands.points - int(low[-1])
+            end = bands.points - low[-1]
             # With fewer rows than the public n, narrow limits may keep every path below m at the end: none is left.
             self._ways = self._ways[end][None] if end < values else np.zeros_like(self._ways[:1])
         self.totals = self._ways.sum(axis=0)

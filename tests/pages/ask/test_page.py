@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,12 @@ from dpcore.data.sources import Source
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.online.conversation import Transcript
 from dpcore.mechanisms.online.interactive import Interactive
+from dpcore.mechanisms.online.whole import whole_conversations
 from dpcore.queries.linear import generated
 from pages.ask import map as ask_map
 from pages.ask.controls import spread_questions
 from pages.ask.figures import said
+from pages.shell import kept
 from tests.kit.sources import own
 from tests.pages import opening
 from tests.pages.data.test_page import everything
@@ -238,10 +241,12 @@ def test_the_wall_is_told_with_who_may_pass_it() -> None:
 
 
 def test_long_conversations_wait_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_kept", {})
     monkeypatch.setattr(ask_map, "PATIENCE", -1.0)
     app = sound(opened(ask="weights"))
     assert set(drawn(app)) == {BELIEF}
     assert "they wait for your word" in texts(app)
+    assert not kept._kept, "another session may find more time"
     sound(app.toggle(key="ask_long").set_value(True).run())
     assert MAP in drawn(app)
     assert "in 100 conversations err by more than" in texts(app) or "every conversation errs by" in texts(app)
@@ -253,6 +258,29 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
     assert len(app.warning) == 1
     assert not app.exception
     assert metrics(app)[0] == "0"
+
+
+@pytest.mark.parametrize("own_rows", [False, True])
+def test_whole_conversations_are_held_once_for_everybody_and_about_own_rows_by_each_session(
+    own_rows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "_kept", {})
+    held: list[int] = []
+
+    def counted(*asked: Any, **named: Any) -> Any:
+        held.append(1)
+        return whole_conversations(*asked, **named)
+
+    monkeypatch.setattr(ask_map, "whole_conversations", counted)
+    for visit in (1, 2):
+        app = visitor("ask/page.py")
+        app.query_params["ask-questions"] = "50"
+        if own_rows:
+            app.session_state["upload"] = uploaded(private=False)
+            app.query_params["data"] = "my-file"
+        assert MAP in drawn(sound(app.run()))
+        assert len(held) == (visit if own_rows else 1)
+    assert bool(kept._kept) != own_rows
 
 
 def test_private_conversations_are_refused_whoever_asks() -> None:

@@ -14,8 +14,8 @@ from dpcore.experiments.measure import finish
 from dpcore.experiments.recipe import OPENING
 from dpcore.experiments.sweep import Sweep, side_by_side, sweep
 from dpcore.mechanisms import entry
-from pages.play import kept
 from pages.play.strip import taken
+from pages.shell import kept
 from tests.pages.play.test_page import uploaded
 
 

@@ -17,11 +17,11 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
 from dpcore.experiments.recipe import OPENING
 from pages.charts import live
-from pages.play import kept
-from pages.play.kept import is_everybodys
 from pages.play.live import WANTED
 from pages.play.query import cells_between, drawn_on, edges
+from pages.shell import kept
 from pages.shell.controls import log_stops, read_target
+from pages.shell.kept import is_everybodys
 from tests import ROOT
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline, sent_states

@@ -7,15 +7,29 @@ reader's own weights, stays in that person's session.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
-from dpcore.data.sources import Bundled, Generated
-from dpcore.experiments.recipe import Recipe
+from dpcore.data.sources import Bundled, Generated, Source
+from dpcore.queries.linear import LinearQueries
 from pages.shell.session import remembered, with_progress
 
 Result = TypeVar("Result")
+
+
+class Asked(Protocol):
+    """What is worked on: rows, and what is asked of them."""
+
+    @property
+    def source(self) -> Source:
+        """Where the rows come from."""
+
+    @property
+    def weights(self) -> LinearQueries | None:
+        """A reader's own, if any."""
+
+
 PUBLIC = (Generated, Bundled)
 MOST, MOST_PARTS = 24, 300
 
@@ -25,42 +39,50 @@ _parts: dict[str, Any] = {}
 """Small parts of such work, which other work shares: a mechanism's errors, what a stop of a slider looks like."""
 
 
-def is_everybodys(recipe: Recipe) -> bool:
-    """Whether what a recipe gives may be kept for all sessions."""
-    return isinstance(recipe.source.origin, PUBLIC) and recipe.weights is None
+def is_everybodys(asked: Asked) -> bool:
+    """Whether what it gives may be kept for all sessions."""
+    return isinstance(asked.source.origin, PUBLIC) and asked.weights is None
 
 
-def kept(recipe: Recipe, key: str, work: Callable[[], Generator[float, None, Result]], *, label: str) -> Result:
+def kept(
+    asked: Asked,
+    key: str,
+    work: Callable[[], Generator[float, None, Result]],
+    *,
+    label: str,
+    given_up: Callable[[Result], bool] = lambda _: False,
+) -> Result:
     """Work in blocks, remembered; with a progress bar, or quietly where it has no label.
 
-    Moving any control interrupts it between blocks; quiet work then goes on where it was.
+    Moving any control interrupts it between blocks; quiet work then goes on where it was. What was ``given_up`` is the
+    session's own: another may have more time.
     """
-    if not is_everybodys(recipe):
+    if not is_everybodys(asked):
         return _quietly(key, work) if not label else with_progress(key, work, label=label)
     slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
     if key not in _kept:
         with slot.container():
             found = _quietly(key, work) if not label else with_progress(key, work, label=label)
         slot.empty()
-        return _keep(_kept, MOST, key, found)
+        return found if given_up(found) else _keep(_kept, MOST, key, found)
     result: Result = _kept[key]
     return result
 
 
-def already(recipe: Recipe, key: str) -> Any:
+def already(asked: Asked, key: str) -> Any:
     """What is kept for everybody under a key, without any work; None where nothing is."""
-    return _kept.get(key) if is_everybodys(recipe) else None
+    return _kept.get(key) if is_everybodys(asked) else None
 
 
 def in_parts(
-    recipe: Recipe, parts: Mapping[str, Callable[[], Generator[float, None, Result]]]
+    asked: Asked, parts: Mapping[str, Callable[[], Generator[float, None, Result]]]
 ) -> Generator[float, None, list[Result]]:
     """Work of several parts by their keys, of which none is done that was done for other work; yields the share."""
     found: list[Result] = []
     for place, (key, work) in enumerate(parts.items()):
-        if not is_everybodys(recipe) or key not in _parts:
+        if not is_everybodys(asked) or key not in _parts:
             result = yield from _scaled(work(), place, len(parts))
-            if is_everybodys(recipe):
+            if is_everybodys(asked):
                 _keep(_parts, MOST_PARTS, key, result)
         else:
             result = _parts[key]
@@ -68,9 +90,9 @@ def in_parts(
     return found
 
 
-def part(recipe: Recipe, key: str, make: Callable[[], Result]) -> Result:
+def part(asked: Asked, key: str, make: Callable[[], Result]) -> Result:
     """Something small of public data, made once for everybody; of other data it is made anew."""
-    if not is_everybodys(recipe):
+    if not is_everybodys(asked):
         return make()
     result: Result = _parts[key] if key in _parts else _keep(_parts, MOST_PARTS, key, make())
     return result

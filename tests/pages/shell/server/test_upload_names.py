@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from pages.shell.upload_names import LONGEST_HEAD, LONGEST_NAME, UploadNames
+from pages.shell.server.upload_names import LONGEST_HEAD, LONGEST_NAME, UploadNames
 
 CONTENT = b'age,filename="x"\r\n\r\n41,"name=""y"' + bytes(range(256))
 

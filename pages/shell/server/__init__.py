@@ -1,0 +1,1 @@
+"""What happens in the server beside the runs of pages."""

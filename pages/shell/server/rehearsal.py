@@ -1,0 +1,106 @@
+"""Runs each page once while nobody uses the server, so that what is slow the first time has been done for a visitor.
+
+That is what libraries import on first use, and what all sessions share of public data (kept.py). A rehearsal is a
+session without a browser. It ends when a browser is heard, and goes on when none was for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.session_manager import SessionClient
+
+PAGES = (
+    "", "tables", "one-number", "conversation", "data", "plan", "learn", "directions-workbench",
+    "random-privacy-workbench",
+)  # fmt: skip
+"""By address. Not Release: it looks into the ledger."""
+VARIABLE = "DPSCOPE_REHEARSAL"
+"""Of the server's environment: 0 for none."""
+QUIET, LOOK_EVERY = 3.0, 0.05
+"""Seconds without a word from or to a browser after which nobody waits; and between looks."""
+
+
+class Heard:
+    """When a browser's socket last said or was told something.
+
+    Attributes:
+        at: on the clock `time.monotonic`; as good as never before the first.
+    """
+
+    def __init__(self) -> None:
+        self.at = float("-inf")
+
+    def nobody(self) -> bool:
+        """Whether nobody is being served."""
+        return time.monotonic() - self.at > QUIET
+
+
+class Hearing:
+    """The middleware that listens. Pages and scripts may be asked for: that leaves the processor time to rehearse."""
+
+    def __init__(self, app: ASGIApp, heard: Heard) -> None:
+        self.app, self.heard = app, heard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on."""
+
+        async def received() -> Message:
+            message = await receive()
+            self.heard.at = time.monotonic()
+            return message
+
+        async def sent(message: Message) -> None:
+            self.heard.at = time.monotonic()
+            await send(message)
+
+        if scope["type"] == "websocket":
+            await self.app(scope, received, sent)
+        else:
+            await self.app(scope, receive, send)
+
+
+class Nobody(SessionClient):
+    """Takes what a page would send to its browser.
+
+    Attributes:
+        finished: the page has run to its end.
+    """
+
+    def __init__(self) -> None:
+        self.finished = False
+
+    def write_forward_msg(self, msg: ForwardMsg) -> None:
+        """Let it go."""
+        self.finished |= msg.WhichOneof("type") == "script_finished"
+
+
+async def rehearse(heard: Heard) -> None:
+    """Run all pages, one after the other; what a visitor interrupts is begun again when it is quiet."""
+    if os.environ.get(VARIABLE) == "0":
+        return
+    for page in PAGES:
+        while not await _ran(page, heard):
+            pass
+
+
+async def _ran(page: str, heard: Heard) -> bool:
+    """Wait until nobody is being served, and run a page; whether it came to its end before somebody was."""
+    while not heard.nobody():
+        await asyncio.sleep(LOOK_EVERY)
+    server, client, asks = runtime.get_instance(), Nobody(), BackMsg()
+    asks.rerun_script.page_name = page
+    session = server.connect_session(client, {})
+    try:
+        server.handle_backmsg(session, asks)
+        while not client.finished and heard.nobody():
+            await asyncio.sleep(LOOK_EVERY)
+    finally:
+        server.close_session(session)
+    return client.finished

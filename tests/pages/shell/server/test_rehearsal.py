@@ -1,0 +1,93 @@
+"""Pages are rehearsed while nobody is served: all of them, one at a time, and never beside a visitor."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+from streamlit import runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from pages.shell.server import rehearsal
+from pages.shell.server.rehearsal import PAGES, Heard, Hearing, Nobody, rehearse
+from tests.pages.opening import MAIN, PAGE
+
+
+class Stage:
+    """A server whose pages run to their end at once, but for one visitor who comes during some."""
+
+    def __init__(self, heard: Heard, *, disturbed: tuple[str, ...] = ()) -> None:
+        self.heard, self.disturbed = heard, list(disturbed)
+        self.clients: dict[str, Nobody] = {}
+        self.asked: list[str] = []
+
+    def connect_session(self, client: Nobody, _: dict[str, Any]) -> str:
+        """One at a time, and only in front of nobody."""
+        assert not self.clients and self.heard.nobody()
+        self.clients["session"] = client
+        return "session"
+
+    def handle_backmsg(self, session: str, asks: BackMsg) -> None:
+        """Run the page that is asked for."""
+        page = asks.rerun_script.page_name
+        self.asked.append(page)
+        if page in self.disturbed:
+            self.disturbed.remove(page)
+            self.heard.at = time.monotonic()
+        else:
+            self.clients[session].write_forward_msg(ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY))
+
+    def close_session(self, session: str) -> None:
+        """The rehearsal is over."""
+        del self.clients[session]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "QUIET", 0.05)
+    monkeypatch.setattr(rehearsal, "LOOK_EVERY", 0.001)
+
+
+def test_each_page_runs_once_and_one_that_was_disturbed_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(heard := Heard(), disturbed=("tables",))
+    monkeypatch.setattr(runtime, "get_instance", lambda: stage)
+    asyncio.run(rehearse(heard))
+    assert stage.asked == [PAGES[0], "tables", *PAGES[1:]] and not stage.clients
+
+
+def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(rehearsal.VARIABLE, "0")
+    stage = Stage(heard := Heard())
+    monkeypatch.setattr(runtime, "get_instance", lambda: stage)
+    asyncio.run(rehearse(heard))
+    assert not stage.asked
+
+
+def test_all_pages_are_named_but_the_one_that_looks_into_the_ledger() -> None:
+    found = {"" if each["first"] else each["address"] for each in PAGE.finditer(MAIN.read_text(encoding="utf-8"))}
+    assert found - {"release"} == set(PAGES) and len(PAGES) == len(set(PAGES))
+
+
+@pytest.mark.parametrize(("kind", "counts"), [("websocket", True), ("http", False), ("lifespan", False)])
+def test_sockets_alone_are_heard_and_everything_is_passed_on(kind: str, counts: bool) -> None:
+    sent: list[Message] = []
+
+    async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+        await send(await receive())
+
+    async def receive() -> Message:
+        return {"type": "said"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    heard = Heard()
+    assert heard.nobody()
+    asyncio.run(Hearing(echo, heard)({"type": kind}, receive, send))
+    assert sent == [{"type": "said"}] and heard.nobody() != counts
+    time.sleep(0.06)
+    assert heard.nobody()
