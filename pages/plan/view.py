@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.plan.errors import Losses, Predictions, predict, predicted_so_far
-from dpcore.plan.questions import Plan
+from dpcore.plan.questions import WHOLE, Plan
 from dpcore.plan.shares import Ranked, Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.plan.add import add_question, paste_questions
@@ -28,13 +28,14 @@ from pages.shell.theorem import all_digits
 BADGE = "theory and made-up rows: nothing of your data"
 WISH = "plan_wish"
 """In the session: what a button asked for, of which plan and which total; and its place on the page."""
+FORECAST = " Of rows of nobody nothing is promised before they are made: their dot is a forecast."
 ONE_SUM = 1 - 1e-6
 """A plan that costs less than this share of what its questions cost alone is charged as one vector."""
 SNIPPET = """from pathlib import Path
 
 from dpcore.experiments.measure import finish
 from dpcore.plan.errors import predict
-from dpcore.plan.questions import Plan
+from dpcore.plan.questions import WHOLE, Plan
 from dpcore.plan.shares import for_targets, for_total
 
 plan = Plan.read(Path("plan.json").read_text())
@@ -85,7 +86,10 @@ def planning() -> None:
         st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
     since_release(declared, plan)
     if late:
-        st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
+        st.caption(
+            f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}."
+            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
+        )
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(declared, plan)
@@ -178,4 +182,6 @@ def _told(solved: Solved) -> str:
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
         text += f" No mechanism surely keeps that of question {places}: it stays as it was."
+        if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
+            text += FORECAST
     return text
