@@ -50,7 +50,7 @@ PYPROJECT = HERE / "pyproject.toml"
 CONSTRAINTS = HERE / "constraints.txt"
 LOCALHOST = "127.0.0.1"
 OLDEST_PYTHON = (3, 11)
-TYPED = ("dpcore", "app.py", "run.py", "pages", "tests")
+TYPED = ("dpcore", "app.py", "run.py", "pages", "tests", "benchmarks")
 CHROMIUM_NAMES = (
     "chromium",
     "chromium-browser",

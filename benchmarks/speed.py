@@ -40,7 +40,7 @@ from dpcore import (
     Thresholds,
     entry,
 )
-from dpcore.core import Queries
+from dpcore.core import Mechanism, Queries, State
 from dpcore.data.generators import generate
 from dpcore.experiments.sparse import grid_example, simulate
 from dpcore.limits.attacks import curator, halves, subset_sum, vc
@@ -123,6 +123,16 @@ def peers() -> dict[str, tuple[Callable[[np.ndarray, float], object], Callable[[
     return found
 
 
+def previews(mechanism: Mechanism, state: State) -> object:
+    """TRIALS releases by a new preview, which remembers nothing."""
+    return mechanism.run(state, Preview(1), trials=TRIALS)
+
+
+def again(times: int, work: Callable[..., object], *told: object) -> list[object]:
+    """What comes of the same work so many times."""
+    return [work(*told) for _ in range(times)]
+
+
 def trials() -> None:
     """Print noise, trials per second and ratios."""
     noise()
@@ -148,15 +158,13 @@ def trials() -> None:
             **({"tie_bits": depth - BITS} if "tie_bits" in found.controls() else {}),
         )
         state = mechanism.prepare(dataset, problem)
-        runs: dict[str, Callable[[], object]] = {
-            "ours": lambda m=mechanism, s=state: m.run(s, Preview(1), trials=TRIALS)
-        }
+        runs: dict[str, Callable[[], object]] = {"ours": partial(previews, mechanism, state)}
         for name, (histogram, draw) in peers().items():
             if draws is None:
                 repeats = levels if key == "intervals-recursive" else 1
-                runs[name] = lambda h=histogram, s=scale, r=repeats: [h(dataset.histogram, s) for _ in range(r)]
+                runs[name] = partial(again, repeats, histogram, dataset.histogram, scale)
             else:
-                runs[name] = lambda f=draw, k=draws, s=float(scale): [f(s) for _ in range(k)]
+                runs[name] = partial(again, draws, draw, float(scale))
         taken = interleaved(runs, repeats=3)
         print(
             f"{found.title}: {TRIALS / taken['ours'].median:,.0f} trials a second, {TRIALS:,} in {taken['ours'].text()}"

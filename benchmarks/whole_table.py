@@ -37,6 +37,7 @@ NUMBERS = {
     "hours_per_week": Line(high=128, bits=7),
 }
 LABELS = (*("workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country", "income"),)
+MOST_LABELS = 100
 EIGHT = ("workclass", "education_num", "marital_status", "occupation", "relationship", "race", "sex", "income")
 
 
@@ -45,8 +46,9 @@ def declared() -> DeclaredTable:
     frame = load_sample("adult")
     columns = [DeclaredColumn(name=name, on=line) for name, line in NUMBERS.items()]
     for name in LABELS:
-        (texts,) = zip(*((row[0] or "",) for block in [frame.texts([name])] for row in block), strict=True)
-        columns.append(DeclaredColumn(name=name, on=Categories(labels=tuple(sorted(set(texts) - {""})))))
+        columns.append(
+            DeclaredColumn(name=name, on=Categories(labels=tuple(sorted(frame.distinct(name, MOST_LABELS)))))
+        )
     return DeclaredTable(columns=tuple(columns))
 
 

@@ -261,7 +261,7 @@ def test_every_check_runs_and_any_failure_counts(
     assert run.main(["test", "quick"]) == int(bool(failing))
     assert sorted(command[0] for command in commands) == ["mypy", "pytest", "ruff", "ruff"]
     [types] = [command for command in commands if command[0] == "mypy"]
-    assert {"dpcore", "pages", "tests", "app.py", "run.py"} <= set(types)
+    assert {"dpcore", "pages", "tests", "benchmarks", "app.py", "run.py"} <= set(types)
 
 
 def test_every_test_is_in_the_readmes_command_or_in_a_long_one(

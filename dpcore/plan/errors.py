@@ -7,7 +7,7 @@ law on all data errs on it as it will on the true rows, and of any other it is a
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,18 @@ class Prediction:
     on_all_data: bool
 
 
+Predictions = MutableMapping[str, Prediction]
+"""What is known, by what it depends on."""
+Losses = MutableMapping[tuple[str, float], float]
+"""Predicted worst errors, by what is asked and the privacy loss."""
+
+
+def about(plan: Plan, question: PlannedQuestion, *, seed: int) -> str:
+    """All that a question's errors depend on; its target and what else the plan asks are not in it."""
+    asked = replace(question, target=None, pinned=False)
+    return repr((plan.table, plan.n, plan.neighbours, plan.beta, asked, seed))
+
+
 def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
     """Made-up rows as the question reads them: n of them, or fewer where rows are made of what is released.
 
@@ -68,26 +80,45 @@ def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
     return twin(reading.reading if isinstance(reading, Capped) else reading, n=n, seed=seed).dataset()
 
 
-def predict(plan: Plan, *, seed: int = 1) -> Generator[float, None, list[Prediction]]:
-    """A prediction for each question; yields the fraction done."""
-    found = []
+def predict(plan: Plan, *, seed: int = 1, known: Predictions | None = None) -> Generator[float, None, list[Prediction]]:
+    """A prediction for each question; yields the fraction done.
+
+    Args:
+        plan: the questions.
+        seed: of the twin and of the previews.
+        known: what was predicted before is taken from here, and what is found is put here.
+    """
+    known = {} if known is None else known
     for place, question in enumerate(plan.questions):
-        problem, mechanism = plan.problem(question), plan.mechanism(question)
-        errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
-        counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
-        wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
-        found.append(
-            Prediction(
-                worst=_middle(errors.worst),
-                mean_square=_root_mean_square(errors.worst),
-                typical=_middle(errors.typical),
-                promised=promised(plan, question, mechanism),
-                impossible=wall.value if wall else 0.0,
-                on_all_data=mechanism.data_independent or tables,
-            )
-        )
+        asked = about(plan, question, seed=seed)
+        if asked not in known:
+            known[asked] = _predicted(plan, question, seed=seed)
         yield (place + 1) / len(plan.questions)
-    return found
+    return predicted_so_far(plan, known=known, seed=seed)
+
+
+def predicted_so_far(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
+    """What is known of each question: NaN where it is not yet, and nothing promised."""
+    nothing = Prediction(
+        worst=math.nan, mean_square=math.nan, typical=math.nan, promised=math.nan, impossible=0.0, on_all_data=True
+    )
+    return [known.get(about(plan, question, seed=seed), nothing) for question in plan.questions]
+
+
+def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Prediction:
+    """Of one question."""
+    problem, mechanism = plan.problem(question), plan.mechanism(question)
+    errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
+    counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
+    wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
+    return Prediction(
+        worst=_middle(errors.worst),
+        mean_square=_root_mean_square(errors.worst),
+        typical=_middle(errors.typical),
+        promised=promised(plan, question, mechanism),
+        impossible=wall.value if wall else 0.0,
+        on_all_data=mechanism.data_independent or tables,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,16 +178,31 @@ def _root_mean_square(errors: Floats) -> float:
     return float(np.sqrt(np.mean(np.square(errors)))) if len(errors) else math.nan
 
 
-def curve(plan: Plan, question: PlannedQuestion, *, seed: int = 1, grid: Sequence[float] = GRID) -> Floats:
-    """The question's predicted worst error at each privacy loss of a grid, falling; NaN becomes infinity."""
+def curve(
+    plan: Plan,
+    question: PlannedQuestion,
+    *,
+    seed: int = 1,
+    grid: Sequence[float] = GRID,
+    known: Losses | None = None,
+) -> Generator[float, None, Floats]:
+    """The question's predicted worst error at each loss of a grid, falling; NaN becomes infinity.
+
+    Yields the fraction done; what is in ``known`` is not worked out again, and what is found is put there.
+    """
+    known = {} if known is None else known
+    asked = about(plan, replace(question, epsilon=1.0), seed=seed)
     whole = question.entry_key == WHOLE  # rows take a while: of fewer releases, at fewer losses
-    rows, trials, places = twin_of(plan, question, seed=seed), 1 if whole else TRIALS, list(grid)
+    rows, trials, places = None, 1 if whole else TRIALS, list(grid)
     places = sorted({*places[::COARSE], places[-1]}) if whole else places
-    found = []
-    for loss in places:
-        mechanism = question.entry.make(**question.values, epsilon=loss)
-        worst = _middle(simulated(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
-        found.append(math.inf if math.isnan(worst) else worst)
+    for done, loss in enumerate(places, 1):
+        if (asked, loss) not in known:
+            rows = rows or twin_of(plan, question, seed=seed)
+            mechanism = question.entry.make(**question.values, epsilon=loss)
+            worst = _middle(simulated(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
+            known[asked, loss] = math.inf if math.isnan(worst) else worst
+        yield done / len(places)
+    found = [known[asked, loss] for loss in places]
     if whole:
         found = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(found, LEAST)))).tolist()
     falling: Floats = np.minimum.accumulate(np.array(found))

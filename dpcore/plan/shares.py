@@ -13,8 +13,9 @@ other shares have a smaller largest factor. Pinned questions keep their loss.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, MutableMapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,9 +23,10 @@ from dpcore.core import Floats, ParameterError
 from dpcore.experiments.solve import KAPPA, Need, needs, promising
 from dpcore.mechanisms import entry as entry_of
 from dpcore.plan.answers import most_summed
-from dpcore.plan.errors import GRID, curve, twin_of
+from dpcore.plan.errors import GRID, Losses, about, curve, twin_of
 from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 
+Result = TypeVar("Result")
 HALVINGS = 60
 LEAST_SHARE = GRID[0]
 DIGITS = 4
@@ -51,6 +53,10 @@ class Solved:
     confidence: float
 
 
+Ranked = MutableMapping[str, list[Need]]
+"""What mechanisms need for a question's target, by what it depends on."""
+
+
 def sure(need: Need) -> float:
     """The loss at which a mechanism keeps the target whatever the rows are; infinity where none is known.
 
@@ -61,14 +67,18 @@ def sure(need: Need) -> float:
     return need.promised or math.inf
 
 
-def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[float, None, Solved]:
+def for_targets(
+    plan: Plan, *, seed: int = 1, pure: bool = True, known: Ranked | None = None
+) -> Generator[float, None, Solved]:
     """Choose mechanism and loss of each question with a target that is not pinned; yields the fraction done.
 
     Args:
         plan: questions without a target, and pinned ones, stay.
         seed: of the twin and of the simulated releases.
         pure: choose only among mechanisms whose guarantee is epsilon alone.
+        known: what was worked out before is taken from here, and what is found is put here.
     """
+    known = {} if known is None else known
     questions, simulated = list(plan.questions), 0
     ranked: list[tuple[Need, ...]] = []
     unmet: list[int] = []
@@ -76,15 +86,11 @@ def for_targets(plan: Plan, *, seed: int = 1, pure: bool = True) -> Generator[fl
         if question.target is None or question.pinned:
             ranked.append(())
             continue
-        work = _needs(plan, question, seed=seed + place, pure=pure)
-        while True:
-            try:
-                share = next(work)
-            except StopIteration as finished:
-                found: list[Need] = finished.value
-                break
-            yield (place + share) / len(plan.questions)
-        found.sort(key=sure)
+        asked = f"{pure}|{question.target!r}|{about(plan, replace(question, epsilon=1.0), seed=seed + place)}"
+        if asked not in known:
+            work = _needs(plan, question, seed=seed + place, pure=pure)
+            known[asked] = yield from scaled(work, place, len(plan.questions))
+        found = sorted(known[asked], key=sure)
         ranked.append(tuple(found))
         if not found or not math.isfinite(sure(found[0])):
             unmet.append(place)
@@ -121,8 +127,21 @@ def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> G
     return [Need(key=key, promised=epsilon, simulated=None, slow=True) for key, epsilon in least]
 
 
-def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, None, Plan]:
+def scaled(work: Generator[float, None, Result], done: int, parts: int) -> Generator[float, None, Result]:
+    """One part of some work: yields what is done of all of it."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as finished:
+            result: Result = finished.value
+            return result
+        yield (done + share) / parts
+
+
+def for_total(plan: Plan, total: float, *, seed: int = 1, known: Losses | None = None) -> Generator[float, None, Plan]:
     """Share a total loss among the questions that are not pinned; yields the fraction done.
+
+    What is in ``known`` is not worked out again, and what is found is put there.
 
     What all cost together (each person, where persons are protected) is at most the total, and less than it by rounding
     only. Where all noise is Gaussian that is less than the sum of the losses: those not pinned grow by a common factor.
@@ -141,8 +160,8 @@ def for_total(plan: Plan, total: float, *, seed: int = 1) -> Generator[float, No
         raise ParameterError(f"A question has at most ε = {GRID[-1]:g} of its own: take a smaller total.")
     curves: list[Floats] = []
     for done, place in enumerate(free):
-        curves.append(curve(plan, plan.questions[place], seed=seed))
-        yield (done + 1) / len(free)
+        work = curve(plan, plan.questions[place], seed=seed, known=known)
+        curves.append((yield from scaled(work, done, len(free))))
     targets = [
         plan.questions[place].target or _at(errors, left / len(free))
         for place, errors in zip(free, curves, strict=True)

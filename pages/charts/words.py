@@ -60,6 +60,11 @@ def percent(value: float) -> str:
     return f"{significant(value)} times n" if abs(value) > 1 else f"{significant(100 * value)}%"
 
 
+def suggested(title: str) -> str:
+    """The name of the mechanism that a rule of public numbers takes."""
+    return f"{title} (suggested)"
+
+
 def rows(value: float, n: int) -> str:
     """A fraction of n as a number of rows."""
     count = minus(f"{value * n:,.0f}")

@@ -106,7 +106,10 @@ def _relative(plan: Plan, place: int, told: Prediction) -> str:
 
 def _sentence(plan: Plan, predictions: Sequence[Prediction], names: Sequence[str]) -> str:
     """What is to be expected, and which targets are missed."""
-    told = "; ".join(f"{name}: {percent(each.worst)}" for name, each in zip(names, predictions, strict=True))
+    told = "; ".join(
+        f"{name}: {'not worked out yet' if math.isnan(each.promised) else percent(each.worst)}"
+        for name, each in zip(names, predictions, strict=True)
+    )
     missed = missing(plan, predictions)
     text = f"Worst errors to be expected (half of all releases err by more): {told}."
     if missed:

@@ -88,6 +88,7 @@ def _found(plan: Plan, question: PlannedQuestion, *, by_rows: bool) -> Sweep:
         lambda: compared(plan, asked, cells=cells, by_rows=by_rows, seed=SEED),
         so_far=lambda: so_far(plan, asked, cells=dict(cells), by_rows=by_rows),
         label=f"Trying every mechanism at every {'n' if by_rows else 'ε'}.",
+        place="frontier",
     )
 
 

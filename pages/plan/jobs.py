@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
 from pages.shell.session import remembered
 
 Result = TypeVar("Result")
-_pool = ThreadPoolExecutor(2, thread_name_prefix="plan")
+_pool = ThreadPoolExecutor(4, thread_name_prefix="plan")
 AT_ONCE = 0.4
 """Seconds that a page waits for work that may be quick."""
 LOOK_EVERY = 0.5
-JOB, STOPPED = "plan_job", "plan_stopped"
-"""In the session: the work under way, and the key of work that somebody stopped."""
+JOBS, STOPPED = "plan_jobs", "plan_stopped"
+"""In the session: the work under way, and the key of work that somebody stopped, both by its place on the page."""
 
 
 class Job(Generic[Result]):
@@ -58,48 +58,68 @@ def in_background(
     *,
     so_far: Callable[[], Result],
     label: str,
+    place: str,
 ) -> Result:
     """What comes of the work, remembered for the session; while it is under way, or stopped, what is known so far.
 
-    A session has one such work: another one stops it.
+    Each place of the page has one such work: another one stops it.
+
+    Raises:
+        DataError, ParameterError: as the work does.
     """
     memory = st.session_state.setdefault("memory", {})
     if key in memory:
         found: Result = memory[key]
         return remembered(key, lambda: found)
-    job: Job[Result] | None = st.session_state.get(JOB)
-    if st.session_state.get(STOPPED) == key:
-        st.button("Go on", key="plan_go_on", on_click=_go_on, help="What is done is kept.")
+    jobs = _jobs()
+    job: Job[Result] | None = jobs.get(place)
+    if _stopped().get(place) == key:
+        st.button("Go on", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help="What is done is kept.")
         return so_far()
     if job is None or job.key != key:
-        if job is not None:
-            job.stop()
-        job = st.session_state[JOB] = Job(key, work)
+        stop(place)
+        job = jobs[place] = Job(key, work)
     wait([job.future], timeout=AT_ONCE)
     if not job.future.done():
-        _under_way(job, label)
+        _under_way(job, label, place)
         return so_far()
-    st.session_state.pop(JOB, None)
+    jobs.pop(place)
     result = job.future.result()
     return so_far() if result is None else remembered(key, lambda: result)
 
 
+def stop(place: str) -> None:
+    """End what is under way at a place of the page, if anything is, and forget that it was stopped."""
+    _stopped().pop(place, None)
+    job = _jobs().pop(place, None)
+    if job is not None:
+        job.stop()
+
+
 @st.fragment(run_every=LOOK_EVERY)
-def _under_way(job: Job[Result], label: str) -> None:
+def _under_way(job: Job[Result], label: str, place: str) -> None:
     """How far it is, and the button that stops it."""
     if job.future.done():
         st.rerun()
     st.progress(min(job.share, 1.0), text=label)
-    if st.button("Stop", key="plan_stop", on_click=_stop, args=(job.key,)):
+    if st.button("Stop", key=f"plan_stop_{place}", on_click=_stop, args=(job.key, place)):
         st.rerun()
 
 
-def _stop(key: str) -> None:
-    job: Job[object] | None = st.session_state.pop(JOB, None)
-    if job is not None:
-        job.stop()
-    st.session_state[STOPPED] = key
+def _stop(key: str, place: str) -> None:
+    stop(place)
+    _stopped()[place] = key
 
 
-def _go_on() -> None:
-    st.session_state.pop(STOPPED, None)
+def _go_on(place: str) -> None:
+    _stopped().pop(place, None)
+
+
+def _jobs() -> dict[str, Job[Any]]:
+    found: dict[str, Job[Any]] = st.session_state.setdefault(JOBS, {})
+    return found
+
+
+def _stopped() -> dict[str, str]:
+    found: dict[str, str] = st.session_state.setdefault(STOPPED, {})
+    return found

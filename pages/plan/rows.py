@@ -10,9 +10,11 @@ import streamlit as st
 from dpcore.core import ParameterError
 from dpcore.data.declared import DeclaredTable
 from dpcore.data.domains import Categories, Line
+from dpcore.experiments import advice
 from dpcore.mechanisms import entry as entry_of
 from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.queries.ranges import classes_for
+from pages.charts.words import suggested
 from pages.plan.table import Declared, kept_questions, version
 from pages.shell.controls import read_target
 
@@ -103,11 +105,13 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     entries = plan.proved(question)
     about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
+    advised = advice.usual(plan.problem(question), epsilon=question.epsilon) if question.releases == "data" else ""
     chosen = st.selectbox(
         f"{place + 1}. {title(declared.table, question)}",
         keys,
         index=keys.index(question.entry_key) if question.entry_key in keys else 0,
-        format_func=lambda key: entry_of(key).title,
+        format_func=lambda key: suggested(entry_of(key).title) if key == advised else entry_of(key).title,
+        help="Suggested: what public numbers alone, n, cells and ε, would take." if advised else None,
         key=f"plan_mechanism_{about}",
         width="stretch",
     )

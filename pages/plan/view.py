@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator
+from functools import partial
 
 import streamlit as st
 
-from dpcore.plan.errors import predict
-from dpcore.plan.questions import Plan, PlannedQuestion
-from dpcore.plan.shares import Solved, for_targets, for_total
+from dpcore.core import ParameterError
+from dpcore.plan.errors import Losses, Predictions, predict, predicted_so_far
+from dpcore.plan.questions import WHOLE, Plan
+from dpcore.plan.shares import Ranked, Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.plan.add import add_question, paste_questions
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import frontier
+from pages.plan.jobs import in_background, stop
 from pages.plan.preview import preview
 from pages.plan.rows import edited, keep, questions_of, title
 from pages.plan.since import since_release
 from pages.plan.table import Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.code import show_code
-from pages.shell.session import keep_plan, with_progress
+from pages.shell.session import keep_plan, remembered
 from pages.shell.theorem import all_digits
 
 BADGE = "theory and made-up rows: nothing of your data"
+WISH = "plan_wish"
+"""In the session: what a button asked for, of which plan and which total; and its place on the page."""
+FORECAST = " Of rows of nobody nothing is promised before they are made: their dot is a forecast."
 ONE_SUM = 1 - 1e-6
 """A plan that costs less than this share of what its questions cost alone is charged as one vector."""
 SNIPPET = """from pathlib import Path
 
 from dpcore.experiments.measure import finish
 from dpcore.plan.errors import predict
-from dpcore.plan.questions import Plan
+from dpcore.plan.questions import WHOLE, Plan
 from dpcore.plan.shares import for_targets, for_total
 
 plan = Plan.read(Path("plan.json").read_text())
@@ -53,15 +59,21 @@ def planning() -> None:
         add_question(declared, questions)
         paste_questions(declared, questions)
         open_file()
-    _wished(declared, questions)
     questions = edited(declared, questions)
     plan = Plan(
         table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
     )
     keep_plan(declared.key, plan)
     _wishes(plan)
-    key = f"planned|{plan.text.decode()}"
-    predictions = with_progress(key, lambda: predict(plan), label="Predicting every question's error.")
+    _wished(declared, plan)
+    known: Predictions = remembered("predicted", dict)
+    predictions = in_background(
+        f"planned|{plan.text.decode()}",
+        lambda: predict(plan, known=known),
+        so_far=lambda: predicted_so_far(plan, known=dict(known)),
+        label="Predicting every question's error.",
+        place="predicted",
+    )
     many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
     late = missing(plan, predictions)
     with head:
@@ -74,7 +86,10 @@ def planning() -> None:
         st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
     since_release(declared, plan)
     if late:
-        st.caption(f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}.")
+        st.caption(
+            f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}."
+            + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
+        )
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
     draw_with_table(picture, key="plan", badge=BADGE, title="errors of the plan", download=True)
     frontier(declared, plan)
@@ -116,31 +131,48 @@ def _wishes(plan: Plan) -> None:
 
 
 def _wish(what: str) -> None:
-    st.session_state["plan_wish"] = what
+    st.session_state[WISH] = what, "", 0.0
 
 
-def _wished(declared: Declared, questions: Sequence[PlannedQuestion]) -> None:
-    """Do what a button asked for; a control that is moved meanwhile takes it back."""
+def _wished(declared: Declared, plan: Plan) -> None:
+    """Do what a button asked for, without holding up the page; a plan that is changed meanwhile takes it back."""
     told = st.session_state.pop("plan_told", "")
     if told:
         st.info(told)
-    wish = st.session_state.pop("plan_wish", None)
-    if wish is None:
+    what, about, total = st.session_state.get(WISH, ("", "", 0.0))
+    text = plan.text.decode()
+    if what and not about:  # pressed just now
+        about, total = text, float(st.session_state.get("plan_total", plan.cost.epsilon))
+        st.session_state[WISH] = what, about, total
+        stop(WISH)
+    if about != text:
+        st.session_state.pop(WISH, None)
+        stop(WISH)
         return
-    plan = Plan(
-        table=declared.table, n=declared.n, questions=tuple(questions), neighbours=declared.neighbours,
-        beta=declared.beta,
-    )  # fmt: skip
-    about, text = f"{wish}|{plan.text.decode()}", "Working it out."
-    if wish == "targets":
-        solved: Solved = with_progress(f"targets|{about}", lambda: for_targets(plan), label=text)
-        plan = solved.plan
-        st.session_state["plan_told"] = _told(solved)
+    try:
+        found = _worked_out(plan, what, total)
+    except ParameterError as problem:
+        st.session_state.pop(WISH)
+        st.error(str(problem))
+        return
+    if found is not None:
+        st.session_state.pop(WISH)
+        if isinstance(found, Solved):
+            st.session_state["plan_told"] = _told(found)
+        keep(declared, (found.plan if isinstance(found, Solved) else found).questions, anew=True)
+        st.rerun()
+
+
+def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
+    """What comes of a wish; None while it is under way. What is worked out is kept for the next wish."""
+    text, label = plan.text.decode(), "Working it out."
+    if what == "targets":
+        ranked: Ranked = remembered("ranked", dict)
+        solving: Callable[[], Generator[float, None, Solved | Plan | None]] = partial(for_targets, plan, known=ranked)
     else:
-        total = float(st.session_state.get("plan_total", plan.cost.epsilon))
-        plan = with_progress(f"total|{about}|{total!r}", lambda: for_total(plan, total), label=text)
-    keep(declared, plan.questions, anew=True)
-    st.rerun()
+        losses: Losses = remembered("losses", dict)
+        solving = partial(for_total, plan, total, known=losses)
+    return in_background(f"{what}|{total!r}|{text}", solving, so_far=lambda: None, label=label, place=WISH)
 
 
 def _told(solved: Solved) -> str:
@@ -150,4 +182,6 @@ def _told(solved: Solved) -> str:
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
         text += f" No mechanism surely keeps that of question {places}: it stays as it was."
+        if any(solved.plan.questions[place].entry_key == WHOLE for place in solved.unmet):
+            text += FORECAST
     return text

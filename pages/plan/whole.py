@@ -19,10 +19,10 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows, shortened
 from pages.plan.add import PAIRS, added
+from pages.plan.jobs import in_background
 from pages.plan.table import Declared, to_release
 from pages.shell.code import show_code
 from pages.shell.controls import stops
-from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits
 
 SEED = 1
@@ -57,14 +57,16 @@ def whole_table(declared: Declared, questions: Sequence[PlannedQuestion]) -> Non
         mechanism = entry(KEY).make(epsilon=epsilon, delta=delta)
         assert isinstance(mechanism, WholeTable)
         told = (declared.table, tuple(picked), declared.n, declared.neighbours, declared.beta, mechanism)
-        found = with_progress(
+        found = in_background(
             f"whole|{told!r}",
             lambda: rehearsed_table(
                 declared.table, picked, mechanism=mechanism, n=declared.n, neighbours=declared.neighbours,
                 beta=declared.beta, seed=SEED,
             ),
-            label="Making rows of nobody.",
+            so_far=lambda: None, label="Making rows of nobody.", place="whole",
         )  # fmt: skip
+        if found is None:
+            return
         st.markdown(
             f"**{found.n:,} rows of {len(picked)} columns cost {found.guarantee.sentence()}.** {_measured(found)}",
             help=all_digits(found.guarantee),

@@ -8,10 +8,12 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Dataset, Entry, Problem, exactly
+from dpcore.experiments import advice
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.solve import impossible_below, made, needs
 from pages.charts.component import draw
 from pages.charts.picture import Picture
+from pages.charts.words import suggested
 from pages.play.alone import whole
 from pages.play.figures.needed import needed
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
@@ -64,10 +66,13 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     )
     cancel.empty()
     delta = weakest_delta(entries, problem, values)
+    advised = advice.for_target(problem, found, epsilon=float(dict(recipe.values).get("epsilon", 1.0)))
     picture = needed(
         found,
         titles={
-            entry.key: f"{entry.title} ({weaker})"
+            entry.key: suggested(entry.title)
+            if entry.key == advised
+            else f"{entry.title} ({weaker})"
             if (weaker := besides_epsilon(entry, problem, {**values[entry.key], "epsilon": 1.0}))
             else entry.title
             for entry in entries
@@ -78,7 +83,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         aims={entry.key for entry in entries if "alpha" in entry.controls()},
     )
     best = found[0] if found else None
-    caption = "Click a dot to go to its mechanism and ε."
+    caption = "Click a dot to go to its mechanism and ε. Suggested: by public numbers alone."
     if best is not None and best.least < float("inf"):
         caption = f"Least: ε = {exactly(best.least)}, rounded up. {caption}"
     draw(

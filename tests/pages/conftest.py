@@ -8,6 +8,8 @@ from functools import cache
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from pages.plan import jobs
+
 
 @pytest.fixture(scope="session", autouse=True)
 def components_are_looked_for_once() -> Iterator[None]:
@@ -16,3 +18,9 @@ def components_are_looked_for_once() -> Iterator[None]:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
         yield
+
+
+@pytest.fixture(autouse=True)
+def long_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of a test shows what came of its work; test_jobs.py looks at it while it is under way."""
+    monkeypatch.setattr(jobs, "AT_ONCE", 120.0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpcore import Cells, Intervals, Line, Neighbours, Preview, Problem, Thresholds, entry
 from dpcore.core import DataRelease, Queries
-from dpcore.experiments.advice import usual
+from dpcore.experiments.advice import for_target, usual
+from dpcore.experiments.solve import Confirmed, Need
 from dpcore.queries.ranges import classes_for
 from tests.kit.problems import dataset_of, tiny_domains
 
@@ -51,6 +54,21 @@ def test_what_it_picks_errs_less_than_the_others(
     assert usual(problem, epsilon=epsilon) == best
     errors = {key: error(key) for key in ("tree-windows", "windows", "hierarchy")}
     assert min(errors, key=errors.__getitem__) == best, errors
+
+
+def test_for_a_target_it_is_asked_at_the_loss_that_one_of_its_choices_needs() -> None:
+    """Of a tree, whose error depends on the rows, and of a slack nothing is taken."""
+    domain = Line(bits=8)
+    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=20_000)
+    found = [
+        Need(key="root", promised=0.01, simulated=None),
+        Need(key="tree-windows", promised=0.02, simulated=None),
+        Need(key="windows", promised=9.0, simulated=Confirmed(epsilon=1.1, failures=0, releases=1)),
+        Need(key="identity", promised=12.0, simulated=None),
+    ]
+    assert for_target(problem, found, epsilon=0.1) == "windows" == usual(problem, epsilon=1.1)
+    assert for_target(problem, [*found[:2], replace(found[2], simulated=None)], epsilon=0.1) == "hierarchy"
+    assert for_target(problem, found[:2], epsilon=0.1) == "tree-windows" == usual(problem, epsilon=0.1)
 
 
 def test_counts_of_cells_are_the_identitys() -> None:

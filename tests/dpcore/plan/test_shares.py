@@ -15,8 +15,11 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line
 from dpcore.experiments import solve
 from dpcore.experiments.measure import finish, measure
+from dpcore.experiments.solve import Need
 from dpcore.mechanisms import entry
-from dpcore.plan.errors import predict, twin_of
+from dpcore.plan import errors, shares
+from dpcore.plan.answers import Errors
+from dpcore.plan.errors import GRID, predict, simulated, twin_of
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.plan.shares import for_targets, for_total
 from dpcore.randomness import Preview
@@ -125,6 +128,46 @@ def test_a_total_is_shared_so_that_all_targets_are_exceeded_alike() -> None:
     first, second = excess(shared)
     assert first == pytest.approx(second, rel=0.1)
     assert max(first, second) < max(excess(wanted)), "equal shares are worse for one of them"
+
+
+def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of predictions, of errors at the losses of the grid, and of what mechanisms need."""
+    asked = plan(replace(AGE, target=0.05), replace(GROUP, target=0.05))
+    drawn: list[str] = []
+
+    def counted(*told: Any, **named: Any) -> Errors:
+        drawn.append(told[1].queries)
+        return simulated(*told, **named)
+
+    monkeypatch.setattr(errors, "simulated", counted)
+    predicted: dict[str, errors.Prediction] = {}
+    assert next(errors.predict(asked, known=predicted)) == 0.5 and drawn == [AGE.queries]
+    assert [math.isnan(each.worst) for each in errors.predicted_so_far(asked, known=predicted)] == [False, True]
+    whole = finish(errors.predict(asked, known=predicted))
+    assert drawn == [AGE.queries, GROUP.queries] and whole == finish(errors.predict(asked))
+    assert finish(errors.predict(replace(asked, n=asked.n + 1), known=predicted)) != whole
+
+    drawn.clear()
+    losses: dict[tuple[str, float], float] = {}
+    work = for_total(asked, 1.0, known=losses)
+    for _ in range(len(GRID) + 3):
+        next(work)
+    work.close()
+    assert drawn == [AGE.queries] * len(GRID) + [GROUP.queries] * 3 and len(losses) == len(drawn)
+    drawn.clear()
+    shared = finish(for_total(asked, 1.0, known=losses))
+    assert drawn == [GROUP.queries] * (len(GRID) - 3) and shared == finish(for_total(asked, 1.0))
+    drawn.clear()
+    assert finish(for_total(asked, 2.0, known=losses)) == finish(for_total(asked, 2.0, known=losses)) and not drawn
+
+    ranked: dict[str, list[Need]] = {}
+    solved = finish(for_targets(asked, known=ranked))
+    assert len(ranked) == 2
+    monkeypatch.setattr(shares, "needs", None)
+    again = replace(asked, questions=tuple(replace(each, epsilon=3.0) for each in asked.questions))
+    assert finish(for_targets(again, known=ranked)).plan == solved.plan
+    with pytest.raises(TypeError):  # another target is another question
+        finish(for_targets(plan(replace(AGE, target=0.06)), known=ranked))
 
 
 def test_a_larger_total_makes_every_error_smaller() -> None:

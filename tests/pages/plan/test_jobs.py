@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import wait
 from threading import Event
 from typing import Any
@@ -11,11 +11,12 @@ import pytest
 
 from dpcore.experiments.sweep import Sweep
 from dpcore.plan.compare import compared
-from pages.plan import frontier
-from pages.plan.jobs import JOB
+from dpcore.plan.errors import predict
+from pages.plan import frontier, jobs, view
+from pages.plan.jobs import JOBS
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
-from tests.pages.plan.test_page_plan import PAGE, press
+from tests.pages.plan.test_page_plan import PAGE, press, questions
 
 CHART = "plan_frontier_chart"
 FEW = 5
@@ -26,6 +27,89 @@ def done(app: Any) -> int:
     return sum(
         len(trace["x"]) for trace in drawn(app)[CHART]["data"] if trace.get("mode") == "markers" and trace.get("name")
     )
+
+
+def under_way(app: Any, place: str) -> Any:
+    """The job at a place of the page, if one is."""
+    return app.session_state[JOBS].get(place)
+
+
+@pytest.fixture(autouse=True)
+def pages_do_not_wait_long(long_work_is_waited_for: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.4)
+
+
+class Held:
+    """Work that waits before each block from the second on until it is let go."""
+
+    def __init__(self, work: Callable[..., Generator[float, None, Any]]) -> None:
+        self.work, self.reached, self.free = work, Event(), Event()
+
+    def __call__(self, *told: Any, **named: Any) -> Generator[float, None, Any]:
+        work = self.work(*told, **named)
+        while True:
+            try:
+                share = next(work)
+            except StopIteration as over:
+                return over.value
+            yield share
+            self.reached.set()
+            self.free.wait(60)
+
+
+def test_errors_are_predicted_while_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(predict)
+    monkeypatch.setattr(view, "predict", held)
+    app = sound(opened(PAGE, table="penguins"))
+    assert held.reached.wait(60)
+    sound(app.run())
+    sentence = drawn(app)["plan_chart"]["sentence"]
+    assert sentence.count("not worked out yet") == 1 and sentence.count("%") == 1, "one of two questions is known"
+    assert "2 questions" in app.header[0].value
+    held.free.set()
+    wait([under_way(app, "predicted").future], timeout=60)
+    assert "not worked out yet" not in drawn(sound(app.run()))["plan_chart"]["sentence"]
+    assert under_way(app, "predicted") is None
+
+
+@pytest.mark.parametrize(
+    ("button", "work", "told"),
+    [("Share this total", "for_total", ""), ("Least ε for the targets", "for_targets", "2 targets met")],
+)
+def test_a_wish_is_stopped_goes_on_and_is_taken_back(
+    button: str, work: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(getattr(view, work))
+    monkeypatch.setattr(view, work, held)
+    app = sound(opened(PAGE, table="penguins"))
+    before = questions(app, "penguins")
+    app.number_input(key="plan_total").set_value(2.0)
+    app = press(app, button)
+    assert held.reached.wait(60)
+    assert questions(app, "penguins") == before
+    job = under_way(app, view.WISH)
+    app = press(app, "Stop")
+    held.free.set()
+    wait([job.future], timeout=60)
+    assert job.future.result() is None and questions(sound(app.run()), "penguins") == before
+    app = press(app, "Go on")
+    if under_way(app, view.WISH):
+        wait([under_way(app, view.WISH).future], timeout=60)
+        sound(app.run())
+    assert [each.epsilon for each in questions(app, "penguins")] != [each.epsilon for each in before]
+    assert told in " ".join(each.value for each in app.info)
+    # A plan that is changed while its wish is worked out takes it back.
+    held.free.clear()
+    held.reached.clear()
+    app.number_input(key="plan_total").set_value(3.0)
+    app = press(app, button)
+    job = under_way(app, view.WISH)
+    next(each for each in app.number_input if each.label == "ε").set_value(0.123)
+    sound(app.run())
+    held.free.set()
+    if job:
+        wait([job.future], timeout=60)
+    assert questions(sound(app.run()), "penguins")[0].epsilon == 0.123 and under_way(app, view.WISH) is None
 
 
 def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,15 +138,15 @@ def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatc
     assert few.wait(60) and "Stop" in [each.label for each in app.button]
     sound(app.run())
     assert 0 < done(app) <= FEW + 2, "what is known so far is drawn"
-    job = app.session_state[JOB]
+    job = under_way(app, "frontier")
     app = press(app, "Stop")
     more.set()
     wait([job.future], timeout=60)
-    assert job.future.result() is None and JOB not in app.session_state
+    assert job.future.result() is None and under_way(app, "frontier") is None
     assert "Go on" in [each.label for each in sound(app.run()).button] and done(app) > 0
     app = press(app, "Go on")
-    if JOB in app.session_state:
-        wait([app.session_state[JOB].future], timeout=60)
+    if under_way(app, "frontier"):
+        wait([under_way(app, "frontier").future], timeout=60)
         sound(app.run())
     assert not {"Go on", "Stop"} & {each.label for each in app.button}
     [found] = [each for key, each in app.session_state["memory"].items() if key.startswith("frontier|")]

@@ -20,7 +20,6 @@ from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
 from pages.charts.words import percent
-from pages.plan import jobs
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import chosen, play_link
 from pages.plan.table import Declared
@@ -144,8 +143,7 @@ def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     assert chart["layout"]["title"]["text"].startswith("made-up rows")
 
 
-def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 60.0)
+def test_every_mechanism_is_compared_on_demand() -> None:
     app = opened(PAGE, table="penguins")
     assert "plan_frontier_chart" not in drawn(app)
     app.session_state["plan_frontier"] = True

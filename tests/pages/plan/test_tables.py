@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,6 +14,8 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.data.samples import sample
 from dpcore.ledger.checks import check
+from dpcore.plan import errors
+from dpcore.plan.answers import Errors
 from dpcore.plan.questions import Plan
 from pages.plan.add import askable
 from pages.plan.table import Declared
@@ -76,6 +79,35 @@ def test_a_question_is_added_with_the_mechanism_that_public_numbers_pick(n: int,
     asked = askable(Declared(key="t", title="t", table=table, n=n, neighbours=relation, beta=0.05), ["pay"])
     found = {key: asked[key][1].entry_key for key in ("thresholds", "intervals", "cells")}
     assert found == {"thresholds": picked, "intervals": picked, "cells": "identity"}
+
+
+def test_what_public_numbers_would_take_is_named_suggested() -> None:
+    app = sound(opened(PAGE, table="penguins"))
+
+    def named(place: int) -> list[str]:
+        box = [each for each in app.selectbox if each.key and each.key.startswith("plan_mechanism")][place]
+        return [option for option in box.options if "suggested" in option]
+
+    assert named(0) == ["Private tree, then windows (suggested)"] and named(1) == ["Identity histogram (suggested)"]
+    next(each for each in app.number_input if each.label == "ε").set_value(20.0)
+    sound(app.run())
+    assert named(0) == ["Hierarchy (Hb) (suggested)"]
+
+
+def test_rows_of_nobody_say_that_nothing_is_promised_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "answer_errors", lambda *_, **__: Errors(worst=np.ones(1), typical=np.ones(1)))
+    app = opened(PAGE, table="penguins")
+    columns = "plan_columns_penguins"
+    app.multiselect(key=columns).set_value(["species", "sex"])
+    sound(app.run())
+    app.selectbox(key="plan_asked_penguins").set_value("rows")
+    app = press(sound(app.run()), "Add")
+    assert not any("Of rows of nobody nothing is promised" in each.value for each in app.caption)
+    [*_, target] = [each for each in app.text_input if each.label == "Target"]
+    target.set_value("5%")
+    assert any("Of rows of nobody nothing is promised" in each.value for each in sound(app.run()).caption)
+    app = press(app, "Least ε for the targets")
+    assert "Of rows of nobody nothing is promised" in app.info[0].value and questions(app, "penguins")[2].epsilon == 1
 
 
 @pytest.mark.full

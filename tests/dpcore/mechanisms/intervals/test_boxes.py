@@ -13,7 +13,7 @@ from dpcore import Account, Dataset, Enumerate, Neighbours, ParameterError, Prev
 from dpcore.core import Guarantee
 from dpcore.data.attributes import Attributes
 from dpcore.data.domains import Categories
-from dpcore.experiments.audit import exact_delta
+from dpcore.experiments.audit import exact_delta, least_epsilon
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.intervals import boxes
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxRelease, BoxState, sub_cells
@@ -122,6 +122,35 @@ class Halved(BoxCuts):
                 return sampler.draw(dataclasses.replace(draw, sensitivity=draw.sensitivity / 2), trials)
 
         return super().run(state, Told(), trials)
+
+
+TELLING: dict[int, list[tuple[int, ...]]] = {
+    2: [(0, 1), (0, 2), (1, 0), (1, 0), (2, 2), (2, 2), (2, 2), (2, 1)],
+    3: [(0, 0, 1), (0, 0, 2), (0, 1, 0), *[(0, 2, 1)] * 3, *[(1, 2, 1)] * 2, (2, 0, 1), (2, 0, 1), (2, 0, 2), (2, 0, 2),
+        (2, 1, 2), (2, 2, 0), (2, 2, 0), (2, 0, 1)],
+}  # fmt: skip
+"""Rows, by columns: when the last becomes the first record, the cut taken gains what the best cut loses, each time."""
+
+
+@pytest.mark.parametrize("columns", TELLING)
+def test_a_replaced_row_can_cost_nearly_all_of_epsilon_so_no_noise_is_spare(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One pair on whole cells; the control has half of the noise, which the pairs of two or three rows do not show."""
+    monkeypatch.setattr(boxes, "sub_cells", lambda *_, **__: 1)
+    rows = TELLING[columns]
+    problem = problem_of((3,) * columns, n=len(rows))
+
+    def loss(mechanism: BoxCuts) -> float:
+        laws = []
+        for last in (rows[-1], (0,) * columns):
+            data = Dataset(problem.domain, np.array([*rows[:-1], last]), PROVENANCE)
+            laws.append(Enumerate(window=(-1, 1)).law(mechanism, mechanism.prepare(data, problem)))
+        return max(least_epsilon(*laws, delta=0.0), least_epsilon(*laws[::-1], delta=0.0))
+
+    epsilon = 9.0
+    assert 0.75 * epsilon < loss(BoxCuts(epsilon=epsilon, levels=1)) <= epsilon * (1 + 1e-9)
+    assert loss(Halved(epsilon=epsilon, levels=1)) > 1.5 * epsilon
 
 
 @every_relation

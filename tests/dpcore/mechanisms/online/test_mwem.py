@@ -11,6 +11,7 @@ import pytest
 from dpcore import Cells, Intervals, Line, Neighbours, Preview, Problem
 from dpcore.core import HistogramState
 from dpcore.data.generators import generate
+from dpcore.experiments.audit import exact_epsilon
 from dpcore.mechanisms.online.mwem import MOST_SCORED, RoundsOfWeights, RoundsRelease
 from dpcore.queries.linear import generated
 from dpcore.randomness import Sampler
@@ -20,20 +21,27 @@ from tests.kit.problems import dataset_of
 EPSILON = 4.0
 
 
-class Unpaid(RoundsOfWeights):
-    """The positive control: draws of three times the epsilon."""
+class Halved(RoundsOfWeights):
+    """The positive control: draws with half of the noise."""
 
     def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> RoundsRelease:
-        return RoundsOfWeights(epsilon=3 * self.epsilon, rounds=self.rounds).run(state, sampler, trials)
+        return RoundsOfWeights(epsilon=2 * self.epsilon, rounds=self.rounds).run(state, sampler, trials)
 
 
 @pytest.mark.parametrize("neighbours", Neighbours)
-def test_the_exact_law_of_two_rounds_keeps_the_guarantee(neighbours: Neighbours) -> None:
-    domain = Line(bits=1)
-    problem = Problem(domain=domain, queries=Cells(domain=domain), n=2, neighbours=neighbours)
+def test_the_exact_law_of_two_rounds_keeps_the_guarantee_and_uses_it_up(neighbours: Neighbours) -> None:
+    """Ranges of four cells: one row moves some scores up and others down, which two cells alone cannot."""
+    domain = Line(bits=2)
+    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=2, neighbours=neighbours)
     check_privacy(RoundsOfWeights(epsilon=EPSILON, rounds=2), problem)
+    used, halved = (
+        exact_epsilon(kind(epsilon=EPSILON, rounds=2), problem, window=(-1, 3)).epsilon
+        for kind in (RoundsOfWeights, Halved)
+    )
+    assert 0.8 * EPSILON < used <= EPSILON
+    assert halved > 1.6 * EPSILON
     with pytest.raises(AssertionError, match="exact delta"):
-        check_privacy(Unpaid(epsilon=EPSILON, rounds=2), problem)
+        check_privacy(Halved(epsilon=EPSILON, rounds=2), problem)
 
 
 def test_weights_move_towards_what_was_answered(seed: int) -> None:
