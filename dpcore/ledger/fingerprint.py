@@ -83,7 +83,9 @@ def key_of(folder: Path) -> bytes:
 def fingerprint(rows: Rows, *, key: bytes) -> str:
     """HMAC-SHA-256 of the columns' names and of the sum of each row's own HMAC (Clarke et al. 2003, MSet-Add-Hash).
 
-    Of counts that an engine made, the digest of its table's name stands before it: see ``same_table``.
+    Of counts that an engine made, the digest of its table's name stands before it: see ``same_table``. A cell that says
+    "?" and a missing one are told alike: no file gets a second budget by it, and another digest would not know the rows
+    of any ledger there is.
     """
     columns = sorted(rows.columns)
     # HMAC as RFC 2104 writes it: of short rows most of the time is spent in preparing the key again.

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 from pages.shell.ledger.door import CLOSED, WRONG
 from run import HERE
 from tests.browser.pages.test_grid import type_at
-from tests.browser.test_private_table import FILE, FROM, SECRETS
+from tests.browser.test_private_table import FILE, FROM, SECRETS, picked
 from tests.browser.test_session import as_bytes
 from tests.kit.browser import go_to, no_traceback, running_server, settled, sound, visible_words, watched_page
 
@@ -66,7 +66,7 @@ def test_the_token_opens_the_ledger_and_stands_nowhere(browser: Browser) -> None
 
 
 @pytest.mark.harness
-def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Browser, tmp_path: Path) -> None:
+def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(browser: Browser, tmp_path: Path) -> None:
     frames = list[bytes]()
     with running_server(token=TOKEN) as server, no_traceback(server), watched_page(browser) as page:
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(as_bytes(frame))))
@@ -77,22 +77,25 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
         press(page, "Data, like all rows")
         type_at(page, 0, FROM, "0", "100")
         press(page, "Use this column")
-        press(page, "Explore this data")
-        go_to(page, "release")
+        go_to(page, "plan")
+        picked(page, "Table", "Your table")
+        expect(page.get_by_role("heading", name="1 question of Your table costs ε = 0.5")).to_be_visible()
+        press(page, "Release it")
         press(page, "Start a ledger")
         assert len(visible_words(page)) <= MOST
         sound(page)
         press(page, "Register")
+        expect(page.get_by_text("The plan: 1 question")).to_be_visible()
         press(page, "Rehearse, free")
         expect(page.get_by_text("On made-up rows:")).to_be_visible()
         assert len(visible_words(page)) <= MOST
         sound(page)
-        page.get_by_role("button", name="Charge ε 1 and draw").click()
-        expect(page.get_by_text("Entry 1, charged ε 1. Not published.")).to_be_visible()
+        page.get_by_role("button", name="Charge ε 0.5 and draw").click()
+        expect(page.get_by_text("Entry 1, charged ε 0.5. Not published.")).to_be_visible()
         settled(page)
         press(page, "Publish, free")
-        expect(page.get_by_text("Entry 1, charged ε 1. Published.")).to_be_visible()
-        expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 1 of 2")
+        expect(page.get_by_text("Entry 1, charged ε 0.5. Published.")).to_be_visible()
+        expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 0.5 of 2")
         with page.expect_download() as download:
             page.get_by_role("button", name="Download the release (zip)").click()
         assert download.value.suggested_filename == "release-1.zip"
@@ -100,7 +103,7 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
         settled(page)
         assert len(visible_words(page)) <= MOST
         go_to(page, "ranges-and-cells")
-        expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 1 of 2")
+        expect(page.locator(".st-key-status_bar")).to_contain_text("Spent ε 0.5 of 2")
         assert not any(secret.encode() in frame for secret in SECRETS for frame in frames)
         assert not any(secret.encode() in server.log.read_bytes() for secret in SECRETS)
         with zipfile.ZipFile(download.value.path()) as archive:
@@ -108,15 +111,18 @@ def test_a_newcomer_walks_from_a_private_file_to_a_verified_release(browser: Bro
     files = sorted(path.name for path in tmp_path.iterdir())
     contents = b"".join((tmp_path / name).read_bytes() for name in files)
     assert not any(secret.encode() in contents for secret in SECRETS) and b"people.csv" not in contents
-    command = [sys.executable, "-m", "dpcore.commands", "verify", "certificate.json", "counts.csv"]
+    [counts] = tmp_path.glob("*counts.csv")
+    command = [sys.executable, "-m", "dpcore.commands", "verify", "certificate.json", counts.name]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
     assert done.stdout == "The certificate and its files hold together.\n" and done.returncode == 0, done.stderr
     for notebook in tmp_path.glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
         notebook.with_suffix(".cells.py").write_text("\n".join(code), encoding="utf-8")
-    for program in tmp_path.glob("analysis*.py"):
+    programs = sorted(tmp_path.glob("analysis*.py"))
+    assert [program.name for program in programs] == ["analysis.cells.py", "analysis.py"]
+    for program in programs:
         done = subprocess.run([sys.executable, "-I", program], cwd=tmp_path, capture_output=True, text=True)
-        assert "epsilon 1, delta 0" in done.stdout and done.returncode == 0, done.stderr
-    (tmp_path / "counts.csv").write_bytes((tmp_path / "counts.csv").read_bytes() + b"\n")
+        assert "epsilon 0.5, delta 0" in done.stdout and done.returncode == 0, done.stderr
+    counts.write_bytes(counts.read_bytes() + b"\n")
     assert subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True).returncode == 1

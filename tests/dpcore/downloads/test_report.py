@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -180,7 +181,9 @@ def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
     stored = released(tmp_path, request_of(), rows=rows)
     counts = np.bincount(ages // 5, minlength=4)
     noisy = {row["rows"].removesuffix(".0") for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))}
-    packed = b"".join(downloads_of(stored).values())
+    whole = b"".join(downloads_of(stored).values())
+    packed = re.sub(rb"[0-9a-f]{32,}", b"", whole)  # digests and salts: any four digits stand in one of them sometimes
+    assert len(packed) > len(whole) / 2
     for told in (secret, str(count), f"{count:,}", *(str(each) for each in counts if str(each) not in noisy)):
         assert told.encode() not in packed
     assert str(NOMINAL).encode() in packed, "the search finds what is there"

@@ -55,6 +55,7 @@ def test_rows_are_told_apart_and_their_order_is_not() -> None:
     assert whole == of("age,job\n2,b\n1,a\n2,b\n") == of("job,age\na,1\nb,2\nb,2\n")
     others = ["age,job\n1,a\n2,b\n", "age,job\n1,a\n2,b\n2,c\n", "age,work\n1,a\n2,b\n2,b\n", "age,job\n1,a\n2,b\n2,\n"]
     others += ["age,job\n1,b\n2,a\n2,b\n", "age,job\n11,\n2,b\n2,b\n"]
+    assert of("age,job\n1,?\n") == of("age,job\n1,\n") != of("age,job\n1,a\n"), "one budget for both"
     assert len({whole, of("age,job\n1,a\n2,b\n2,b\n", bytes([1]) * 32), *map(of, others)}) == 2 + len(others)
 
 
