@@ -1,4 +1,4 @@
-"""Cards of the wall that are no lesson of their own: one picture of a lesson, and the tables of printed numbers."""
+"""The card of the wall that is no lesson: the tables of printed numbers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,5 @@ ELSEWHERE = (
             "Which numbers are too large for any table of people?",
         ),
         link={"lesson": "printed"},
-    ),
-    Lesson(
-        key="sparse-data",
-        question="Who pays when the promise fails?",
-        group="Limits",
-        place=350,
-        minutes=3,
-        needs="What if a promise may fail for few data sets?",
-        asks=(
-            "Whoever is alone in a cell: what does a release say of them?",
-            "Why may the second release not be chosen after the first was seen?",
-            "Would you take this promise for your own row?",
-        ),
-        link={"lesson": "random", "random-shown": "true", "random-picture": "Someone alone"},
     ),
 )

@@ -28,6 +28,8 @@ WIDTHS = (30, 56, 34)
 """Of the guess with its controls, the picture and the theorem."""
 BEFORE = "lesson_before"
 """In the session: the controls that were broken last, as they stood."""
+BROKEN = "lesson_broken"
+"""In the session: what they were set to, and the guess, which was about something else."""
 SPARE = 26
 """Pixels that a lesson leaves to a presented chart."""
 SYSTEMS = "Systems to play with"
@@ -75,7 +77,7 @@ class Lesson:
 
 @dataclass(kw_only=True)
 class Screen:
-    """Where the parts of a lesson go; whether the reader has asked to see, has guessed, and the picture has a title."""
+    """Where a lesson's parts go, and which it is; whether the reader has asked to see, has guessed; has it a title."""
 
     intro: DeltaGenerator
     guess: DeltaGenerator
@@ -85,6 +87,7 @@ class Screen:
     theorem: DeltaGenerator
     breaking: DeltaGenerator
     below: DeltaGenerator
+    lesson: str = ""
     shown: bool = False
     titled: bool = False
     guessed: bool = True
@@ -101,11 +104,12 @@ def screen() -> Iterator[None]:
     with st.container(key="lesson"):
         left, middle, right = st.columns(WIDTHS)
     with left:
-        guess, controls = st.container(), st.container()
+        guess, controls = st.container(key="lesson_guess"), st.container(key="lesson_controls")
     with middle:
-        switch, picture_place = st.container(), st.container()
+        switch, picture_place = st.container(key="lesson_switch"), st.container(key="lesson_picture")
     with right:
-        told_place, theorem, breaking = st.container(), st.container(key="lesson_theorem"), st.container()
+        told_place, theorem = st.container(key="lesson_told"), st.container(key="lesson_theorem")
+        breaking = st.container(key="lesson_breaking")
     _screen.set(
         Screen(
             intro=intro,
@@ -161,16 +165,26 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
 
 
 def _as_guessed(text: str) -> str:
-    """Who left the slider where it stood has guessed nothing, and is not told so."""
+    """Who left the slider where it stood has guessed nothing; who broke it since has guessed about something else."""
+    if _broken():
+        text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
     if _screen.get().guessed:
         return text
     return text.replace("you guessed", "the guess stood at").replace("You guessed", "The guess stood at")
 
 
+def _broken() -> bool:
+    """Whether the reader has broken it and not guessed since."""
+    settings: dict[str, Setting] = st.session_state.get(BROKEN, {})
+    return f"{_screen.get().lesson}-guess" in settings and all(
+        st.session_state.get(key) == value for key, value in settings.items()
+    )
+
+
 def _reveal(lesson: str, question: str, place: DeltaGenerator, *, moved: bool) -> None:
     """Ask, and note whether the reader wants to see, and has moved the control."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
-    _screen.get().shown = shown
+    _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
     place.markdown(question if shown else f"**Guess first.** {question}")
 
@@ -255,8 +269,9 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
 
 def _as_marked(mark: Mark) -> Mark:
     """The same of the words at a line, once the reader has seen what happens."""
-    if revealed() and isinstance(mark, Rule) and _left(mark):
-        return dataclasses.replace(mark, label=mark.label.replace("your guess", "the guess"))
+    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_left(mark) or _broken()):
+        words = "the guess before" if _broken() else "the guess"
+        return dataclasses.replace(mark, label=mark.label.replace("your guess", words))
     return mark
 
 
@@ -278,7 +293,10 @@ def warned(text: str) -> None:
 
 
 def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
-    """The theorem typeset and what it says; on demand more, and who proved it. While presenting, the formula alone."""
+    """The theorem typeset and what it says; more of it, and who proved it, once the reader has asked to see.
+
+    While presenting, the formula alone.
+    """
     if presenting():
         with on_stage("theorem"):
             st.latex(formula)
@@ -288,6 +306,8 @@ def why(formula: str, *paragraphs: str, proved: str, says: str = "") -> None:
         st.latex(formula)
         if says:
             st.markdown(says)
+        if not revealed():
+            return
         with st.expander("Why?"):
             for paragraph in paragraphs:
                 st.markdown(paragraph)
@@ -304,17 +324,19 @@ def break_it(text: str, label: str, settings: Mapping[str, Setting]) -> None:
     """
     if not revealed():
         return
+    guess = f"{_screen.get().lesson}-guess"
     with _screen.get().breaking:
         st.markdown(f"**Break it.** {text}")
         with st.container(horizontal=True):
-            st.button(label, on_click=lambda: _broken(settings))
+            st.button(label, on_click=lambda: _break(settings, guess))
             before: dict[str, Setting] = st.session_state.get(BEFORE, {})
             if before.keys() <= st.session_state.keys() and before:
                 st.button("Back", on_click=lambda: use(st.session_state.pop(BEFORE)))
 
 
-def _broken(settings: Mapping[str, Setting]) -> None:
-    """Do it, and remember what was there."""
+def _break(settings: Mapping[str, Setting], guess: str) -> None:
+    """Do it, and remember what was there, and the guess, by its control's key."""
+    st.session_state[BROKEN] = {**settings, guess: st.session_state[guess]}
     st.session_state[BEFORE] = {key: st.session_state[key] for key in settings if key in st.session_state}
     use(settings)
 

@@ -61,10 +61,12 @@ def lesson() -> None:
     )
     loss = epsilon if noisy else None
     found = typed_bits.attack(bits, epsilon=loss, seed=drawn)
+    yes = int(bits.sum())
     with_noise = f"noise at ε = {exactly(epsilon)}" if noisy else "exact counts"
     badge = f"true: typed by you · simulated, preview sampler, seed {drawn}"
     kit.told(
-        f"With {with_noise}, least squares finds **{round(found.share * 16)} of 16** answers; you guessed {guess}. "
+        f"With {with_noise}, least squares finds **{round(found.share * 16)} of 16** answers (always saying “"
+        f"{'yes' if yes * 2 > 16 else 'no'}”: {max(yes, 16 - yes)}); you guessed {guess}. "
         f"{kit.SIMULATED}"
     )
     if kit.pictures("attack-me", *VIEWS) == VIEWS[0]:
@@ -85,8 +87,8 @@ def lesson() -> None:
         f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
         "Whoever knows all the others still faces odds of e^ε at most, for each answer on its own.",
         proved="Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.",
-        says=f"With ε one person changes no chance by a factor above e^ε. If each answer is a fair coin flip to them, "
-        f"nobody finds more than {percent(best)} of the answers on average at ε = {exactly(epsilon)}"
+        says="For counts with noise: one person changes no chance by a factor above e^ε. If each answer is a fair coin "
+        f"flip to them, nobody finds more than {percent(best)} of the answers on average at ε = {exactly(epsilon)}"
         + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),
     )
     if noisy:

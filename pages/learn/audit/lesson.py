@@ -97,8 +97,8 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
     """What is known of a mechanism besides its runs."""
     if claim.gamma:
         return (
-            f"Its promise is for data drawn at random, but for a share γ = {exactly(claim.gamma)} of them; these rows "
-            "are chosen. That is why no γ can be charged to a ledger."
+            f"It promises nothing of all data, only of data drawn at random, but for a share "
+            f"γ = {exactly(claim.gamma)} of them; these rows are chosen. That is why no γ can be charged to a ledger."
         )
     if exact is None:
         return "Its laws are too large to be listed here."

@@ -31,7 +31,7 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
     )
     full = "1 full bar" if occupied == 1 else f"{occupied:,} full bars"
     marks = [
-        wall(seen.epsilons, seen.nobody, end=floor, corner="bottom left"),
+        wall(seen.epsilons, seen.nobody, end=floor, corner="bottom left", label="impossible with the full promise"),
         Curve(role="mechanism:identity", name="noise in every bar (exact)", x=seen.epsilons, y=seen.identity),
         Curve(
             role="mechanism:sparse_histogram",
@@ -46,7 +46,7 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         *([_dot(epsilon, mean, half, floor)] if mean else []),
         here(epsilon),
         guessed(y=error / guess),
-        Rule(role="quiet", y=2.0, label="2: nothing right"),
+        Rule(role="quiet", y=2.0, label="2: no row right"),
     ]
     ratio = f"{significant(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
     exceeds = "" if seen.printed[at] <= error else " The printed form exceeds a mechanism that exists."

@@ -22,7 +22,7 @@ def lesson() -> None:
     """Controls, the question, the risks against ε."""
     kit.intro(
         "A histogram is released with noise in every bar. The **total error** is what all bars are off by together, as "
-        "a share of n: 2 is as wrong as can be. Is there a cleverer way?"
+        "a share of n: two histograms of n rows are never further apart than 2. Is there a cleverer way?"
     )
     loss = kit.epsilon("histogram", default=0.5)
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))
@@ -64,7 +64,7 @@ def lesson() -> None:
     kit.told(
         f"Plain noise errs by {significant(error)} of n in all; on its worst data nobody is below {significant(best)}: "
         + (f"a factor of **{significant(error / best)}** at most" if best > 0 else "no factor is proved here")
-        + f"; you guessed {guess:g}. {kit.THEORY} With {occupied:,} full bar{'s' * (occupied > 1)}: "
+        + f"; you guessed {guess:g}. {kit.THEORY} On easier data, with {occupied:,} full bar{'s' * (occupied > 1)}: "
         f"{significant(float(projected.mean()))} by projecting to the nearest histogram. {kit.SIMULATED}"
     )
     bound = minimax.risk_bound(cells=cells, rows=rows, epsilon=loss)
@@ -73,8 +73,8 @@ def lesson() -> None:
         f"{bound.statement} {bound.note} {kit.THEORY}",
         what_helps(cells=cells, occupied=occupied, rows=rows, epsilon=loss, projected=projected),
         proved=f"{bound.reference}; their equation 5 for the random-DP histogram.",
-        says="k bars, n rows, ε up to about 1; for some constant c, whatever the ε-private method M, on its worst "
-        "data D.",
+        says="k bars, n rows, ε up to about 1, k up to about εn; for some constant c, whatever the ε-private "
+        "method M, on its worst data D.",
     )
     kit.break_it("With few full bars something helps.", "One full bar", {"histogram-held": kit.stop(1)})
 

@@ -48,7 +48,7 @@ def lesson() -> None:
     guess = kit.guess_stop(
         "median",
         f"{f'{n:,} equal rows' if n > 1 else 'One row'}, ε = {exactly(loss)}. How fine may the grid be before "
-        "**every** private method **with δ = 0** is wrong more often than right?",
+        "**every** private method **with δ = 0** is wrong more often than right about some value?",
         label="Your guess, in bits of the grid",
         options=BITS,
         default=1000,
@@ -66,13 +66,13 @@ def lesson() -> None:
         + (
             f"values there is room: the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
             if float(at.most[0]) > ROOM
-            else f"values, with δ = 0, nobody has a chance of being right above **{most}**; the stable median, with "
-            f"δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
+            else f"values, with δ = 0, nobody is right about every value with a chance above **{most}**; "
+            f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
         )
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
     kit.why(
-        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\Pr[\text{right}]<\tfrac12",
+        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\min_v\Pr[\text{right}]<\tfrac12",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
         "little at every step. The walk shows it.",
@@ -81,9 +81,14 @@ def lesson() -> None:
         "care how long the line is.",
         proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
-        says="b bits of the grid, and for δ = 0 only: δ is slack in every chance.",
+        says="The grid has $2^b$ values, and all rows hold one of them, v: on some v the method fails. For δ = 0 only: "
+        "δ is slack in every chance.",
     )
-    kit.break_it("On a short line there is room for everybody.", "Ten bits", {"median-bits": kit.stop(10)})
+    kit.break_it(
+        "On a short line there is room: the exponential mechanism is nearly always right.",
+        "Ten bits",
+        {"median-bits": kit.stop(10)},
+    )
 
 
 def typeset(chance: str) -> str:

@@ -1,4 +1,4 @@
-"""Lesson: a promise that may fail for few data sets lets empty cells stay empty, and who pays when it fails."""
+"""Lesson: a promise that may fail for few data sets lets empty cells stay empty, so that errors are small."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from dpcore.experiments.sparse import (
     simulated_noise,
 )
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
-from pages.charts.words import percent, significant
+from pages.charts.words import significant
 from pages.learn import kit
 from pages.learn.sparse import figure
-from pages.learn.sparse.cells import alone, growth_curves
-from pages.learn.sparse.warning import PETS, alone_chances, lone_place
+from pages.learn.sparse.cells import growth_curves
 from pages.shell.controls import choice, stops
 from pages.shell.session import remembered
-from pages.shell.status import badge
 
-VIEWS = ("The losses", "The histograms", "What it grows with", "Someone alone")
+VIEWS = ("The losses", "The histograms", "What it grows with")
 FIGURES = {"figure-1": "25 cells, 2 full (the paper's Figure 1)", "figure-2": "400 cells, 16 full (Figure 2)"}
 CONDITIONS = {"paper": "the paper's, 2k ≤ γn", "sharper": "sharper, the worst population"}
 GAMMAS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -36,7 +34,7 @@ WIDE = (25, 6400)
 
 
 def lesson() -> None:
-    """Controls, the question, and one of four pictures."""
+    """Controls, the question, and one of three pictures."""
     kit.intro(
         "Most cells here are empty, and a private release must blur them all. **Random differential privacy** promises "
         "nothing for a share γ of the data sets that the population could have made: what does that buy?"
@@ -65,26 +63,18 @@ def lesson() -> None:
     view = kit.pictures("random", *VIEWS)
     _picture(view, histogram, found, loss=loss, gamma=gamma, condition=condition, guess=guess, drawn=drawn)
     private, random = float(found.private_loss.mean()), float(found.random_loss.mean())
-    if view == VIEWS[3]:
-        shares = alone_chances(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
-        kit.told(
-            f"One pet of Seattle is alone in zip code {lone_place()}. If it is there, **{percent(float(shares[1, 0]))}"
-            f"** of the releases show it; if not, **{percent(float(shares[1, 1]))}** do"
-            f"{'' if shares[1, 1] else ': seeing it is proof'}. {kit.SIMULATED}"
-        )
-    else:
-        # Not in proportion to the cells that get noise.
-        gain = (
-            f"**{significant(private / random)}** times less, not {significant(cells / full)}, as both are projected "
-            "to n rows"
-            if found.spared and random
-            else "both are one"
-        )
-        kit.told(
-            f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker "
-            f"one: {gain}; you guessed {guess:g}. {kit.SIMULATED}"
-        )
-    _theorem(view, cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
+    # Not in proportion to the cells that get noise.
+    gain = (
+        f"**{significant(private / random)}** times less, not {cells}/{full} = {significant(cells / full)}, as both "
+        "are projected: moved to the nearest histogram of n rows"
+        if found.spared and random
+        else "both are one"
+    )
+    kit.told(
+        f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
+        f"{gain}; you guessed {guess:g}. {kit.SIMULATED}"
+    )
+    _theorem(cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
     kit.break_it(
         "Allow hardly any data sets without promise: the condition fails, and both histograms are one.",
         "γ = 1%",
@@ -109,7 +99,7 @@ def _picture(
         kit.picture(figure.losses_guessed(found=found, guess=guess), key="random_losses", badge=told_badge)
     elif view == VIEWS[1]:
         kit.picture(figure.histograms(found=found), key="random_histograms", badge=told_badge)
-    elif view == VIEWS[2]:
+    else:
         cells = len(histogram)
         grown = growth(
             cells=cells,
@@ -121,9 +111,6 @@ def _picture(
             noise=simulated_noise(cells, epsilon=loss, seed=drawn),
         )
         kit.picture(growth_curves(grown), key="random_growth", badge=f"{told_badge}, even cells")
-    else:
-        shares = alone_chances(epsilon=loss, gamma=gamma, condition=condition, seed=drawn)
-        kit.picture(alone(shares), key="random_alone", badge=badge(PETS, seed=drawn))
 
 
 def widened(*, epsilon: float, n: int) -> tuple[float, float]:
@@ -154,7 +141,7 @@ def _figure_1(seed: int) -> str:
     return f"Figure 1's mean losses are {' and '.join(told)}."
 
 
-def _theorem(view: str, *, cells: int, rows: int, loss: float, gamma: float, condition: str, drawn: int) -> None:
+def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str, drawn: int) -> None:
     """Equation 5 and its condition; of the growth, what is proved and what is only measured."""
     paper, sharper = (lone_row_chance(cells=cells, n=rows, condition=each) for each in ("paper", "sharper"))
     needed = rows_needed(cells=cells, gamma=gamma, condition=condition)
@@ -166,9 +153,7 @@ def _theorem(view: str, *, cells: int, rows: int, loss: float, gamma: float, con
         f"{significant(many / few)} times, not {WIDE[1] // WIDE[0]}. {kit.SIMULATED}"
     )
     kit.why(
-        r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)"
-        if view != VIEWS[3]
-        else r"\Pr_X\bigl[\,\exists B:\,Q(B|X)>e^{\varepsilon}Q(B|X')\bigr]\le\gamma",
+        r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)",
         f"k = {cells} cells, n = {rows:,} rows, both public. One of two given rows is alone in its cell with chance at "
         f"most 2k/n = {significant(min(1.0, paper))} (the paper), or {significant(min(1.0, sharper))} (sharper, the "
         f"worst population). With γ = {exactly(gamma)} it takes {needed:,} rows. {kit.THEORY}",

@@ -97,7 +97,7 @@ def lesson() -> None:
     promised = float(np.interp(error, seen.levels, seen.proved))
     nothing = (
         " At this noise it promises nothing, and the attack works all the same."
-        if promised <= 0 < usual - blind
+        if promised <= 0 < usual - blind and kit.revealed()
         else ""
     )
     private = remembered(

@@ -52,7 +52,9 @@ def test_a_lesson_opens_where_its_point_is_obvious(key: str) -> None:
 @pytest.mark.slow
 def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
     words = told(lesson("median"))
-    power = re.search(r"with δ = 0, nobody has a chance of being right above \*\*[\d.]+·\$10\^\{-(\d+)\}\$", words)
+    power = re.search(
+        r"with δ = 0, nobody is right about every value with a chance above \*\*[\d.]+·\$10\^\{-(\d+)\}\$", words
+    )
     assert power and int(power[1]) > 10 and "stable median, with δ = 1e-6" in words
 
 
@@ -65,6 +67,8 @@ def test_breaking_it_changes_what_is_told(key: str) -> None:
     assert "**Break it.**" in before and len(breaks) == 1
     sound(breaks[0].click().run())
     assert texts(app) != before, link
+    # The guess was about other settings.
+    assert not re.search(r"(?<!efore, )(you guessed|the guess stood)|your guess", texts(app).lower())
     (back,) = (each for each in app.button if each.label == "Back")
     sound(back.click().run())
     assert texts(app) == before or key == "low-bits"  # its secure draws are never the same

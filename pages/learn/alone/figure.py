@@ -1,0 +1,16 @@
+"""How often a release shows the cell of somebody alone as taken, and the reader's guess."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpcore.core import Floats
+from pages.charts.picture import Picture
+from pages.learn.pictures import guessed
+from pages.learn.sparse.cells import alone
+
+
+def shown(shares: Floats, *, guess: float) -> Picture:
+    """Shares of releases (2, 2), private then random privacy, the person there then elsewhere; and the guess."""
+    picture = alone(shares)
+    return replace(picture, marks=[*picture.marks, guessed(x=guess)], height=320)
