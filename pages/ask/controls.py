@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Domain, Entry, Floats, Integers, Problem, Queries
 from dpcore.data.domains import Line
@@ -17,7 +18,7 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, number, seed
+from pages.shell.controls import Value, choice, control, epsilon_bar, number, seed
 from pages.shell.status import badge
 
 FIRST = "earnings.earnings"
@@ -66,10 +67,14 @@ class Setting:
         return badge(self.source, seed=self.seed)
 
 
-def setting() -> Setting:
-    """Everything but the questions, from the link and the controls."""
-    data, machine, budget = st.columns(3)
-    with data:
+def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
+    """Everything but the questions, from the link and the controls.
+
+    Args:
+        beside: where the controls go.
+        bar: where ε goes.
+    """
+    with beside:
         source = pick_source(default=FIRST)
         classes: dict[str, type[Queries]] = {kind.key: kind for kind in classes_for(source.domain)}
         if isinstance(source.domain, LinearQueries.domains):
@@ -77,7 +82,6 @@ def setting() -> Setting:
         chosen = choice("Questions", {key: kind.title for key, kind in classes.items()}, key="ask-questions-about")
         weighted = chosen == LinearQueries.key
         queries = _weighted(source.domain) if weighted else classes[chosen](domain=source.domain)
-    with machine:
         entries = {each.key: each for each in serving(queries, releases="conversation")}
         # The median mechanism is at its best on thresholds, where it needs no list of candidates.
         usual = "median" if isinstance(queries, Thresholds) else "weights"
@@ -85,13 +89,12 @@ def setting() -> Setting:
         stories = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
         entry = entries[choice("Mechanism", titles, key="ask", default=usual, help_text=stories)]
     parameters, values = entry.controls(), dict[str, Value]()
-    with budget:
-        values["epsilon"] = control(entry, "epsilon", parameters["epsilon"])
-        st.caption("← more private · more accurate →")
+    values["epsilon"] = epsilon_bar(entry, bar)
+    with beside:
         values["alpha"] = control(entry, "alpha", parameters["alpha"])
         # The same for both mechanisms, so that they can be compared: their names in the link are the page's.
         values["updates"] = round(number(parameters["updates"], key="ask-updates", default=20.0))
-    with data, st.popover("More settings"):
+    with beside, st.popover("More settings", width="stretch"):
         values["questions"] = round(number(parameters["questions"], key="ask-questions", default=500.0))
         analyst = choice(
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",

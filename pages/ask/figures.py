@@ -168,7 +168,7 @@ def belief(
             for (role, name, values), shape in zip(kinds, shapes, strict=True)
         ]
     else:
-        x, y, height = Axis(title=named), shares, 280
+        x, y, height = Axis(title=named), shares, 200
         marks = [
             Curve(role=role, name=name, x=places, y=values, step=True, dash=dash)
             for (role, name, values), dash in zip(kinds, ("solid", "dash"), strict=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Generator
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset
 from dpcore.limits.bounds.applicable import lower_bound
@@ -18,15 +20,17 @@ from pages.shell.kept import kept
 
 TRIALS = 50
 """Conversations: a dot each."""
+HEIGHT = 215
+"""Pixels of the map, which stands beside what is believed."""
 PATIENCE = 20.0
 """Seconds after which a simulation that nobody asked for stops: a small α makes every guess slow."""
 
 
-def whole(chosen: Setting, dataset: Dataset) -> None:
-    """The map, its wall in words, and refusals apart; long conversations only when wanted."""
+def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
+    """The map; its wall in words and refusals in a place apart; long conversations only when wanted."""
     problem, mechanism = chosen.problem(dataset.n), chosen.mechanism()
     questions, setting = mechanism.questions, f"{chosen.key}|{chosen.analyst}"
-    st.header("Worst error: promised and observed")
+    st.subheader("Worst error: promised and observed")
 
     def work() -> Generator[float, None, Conversations]:
         return whole_conversations(mechanism, dataset, problem, seed=chosen.seed, trials=TRIALS)
@@ -51,6 +55,7 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, BETA)
     lower = lower_bound(problem, guarantee, beta=BETA, questions=questions)
     picture = conversation_map(found, n=dataset.n, guarantee=guarantee, promised=promised, lower=lower)
+    picture = dataclasses.replace(picture, height=HEIGHT)
     draw(picture, key="ask_map_chart", badge=chosen.badge(), download=True)
     if lower is None:
         said = "No wall is known here: so large an ε does not hide a single row for sure."
@@ -62,14 +67,14 @@ def whole(chosen: Setting, dataset: Dataset) -> None:
             "about answered questions only: so this mechanism is free to pass the wall."
         )
         said = f"Hatched: impossible for whoever must answer every question. {lower.statement} {may}"
-    st.expander("How to read this").markdown(said)
     table(picture, title="worst error of whole conversations", key="ask_map_numbers")
-    st.subheader("No answer (⊥)")
-    if found.broken:
-        apart = refusals(found)
-        draw_with_table(apart, key="ask_refusals", badge=chosen.badge(), title="refusals", download=True)
-    else:
-        st.caption(told(found))
+    with apart:
+        st.subheader("No answer (⊥)")
+        if found.broken:
+            draw_with_table(refusals(found), key="ask_refusals", badge=chosen.badge(), title="refusals", download=True)
+        else:
+            st.caption(told(found))
+        st.expander("How to read the map").markdown(said)
 
 
 def _for_a_while(work: Generator[float, None, Conversations]) -> Generator[float, None, Conversations | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Neighbours, rounded_up
 from dpcore.data.domains import Line
@@ -22,21 +23,15 @@ from pages.shell.code import show_code
 from pages.shell.controls import audit_this
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage, keep_on_page, remembered
-from pages.shell.theorem import lead
+from pages.shell.status import views
 
 SPREAD = 60
 """Questions whose guesses show what is believed."""
 
 
-def ask() -> None:
-    """Read the controls, let the reader ask, then show what was said."""
-    lead(
-        "Ask one question after another. All of it, however many questions, costs one ε.",
-        "Each question may depend on the answers so far. The mechanism **guesses** from what it has said before, and "
-        "checks privately whether the guess is near enough. If it is, the answer is **free**. If not, the answer comes "
-        "from the data and is **paid for** with one of a fixed number of updates.",
-    )
-    chosen = setting()
+def ask(beside: DeltaGenerator) -> None:
+    """Read the controls in their place beside, let the reader ask, then show what was said."""
+    chosen = setting(beside, st.container(key="epsilon_bar"))
     values = chosen.values | {"analyst": chosen.analyst}
     source = untwinned(chosen.source)
     keep_on_page(OnPage(place="Conversation", source=source, queries=chosen.queries, entry=chosen.entry, values=values))
@@ -48,33 +43,40 @@ def ask() -> None:
     _ask_next(chosen, talk, dataset)
     talk = st.session_state["talk"]
     _standing(chosen, talk, dataset)
-    if talk.asked:
-        _pictures(chosen, talk, dataset)
-    else:
-        st.caption("Nothing was asked yet.")
-    _believed(chosen, talk, dataset)
-    left, right = st.columns(2)
-    with right:
+    now, conversation, why, more = views("Belief and promise", "The conversation", "Why?", "More", key="ask-seen")
+    with now:
+        left, right = st.columns(2)
+    with left:
+        _believed(chosen, talk, dataset)
+    with why:
         promised(chosen, dataset)
-    both(chosen, dataset)
-    audit_this(chosen.entry, values, Neighbours.REPLACE_ONE)
-    show_code("Code", key="ask_code_open", write=lambda: code(chosen))
-    with left:  # last, because it may take a while
-        whole(chosen, dataset)
+        apart = st.container()
+    with conversation:
+        if talk.asked:
+            _pictures(chosen, talk, dataset)
+        else:
+            st.caption("Nothing was asked yet.")
+    with more:
+        both(chosen, dataset)
+        audit_this(chosen.entry, values, Neighbours.REPLACE_ONE)
+        show_code("Code", key="ask_code_open", write=lambda: code(chosen))
+    with right:  # last, because it may take a while
+        whole(chosen, dataset, apart=apart)
 
 
 def _ask_next(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     """The next question, by the reader or by the analyst."""
-    st.header("Your question")
     # The browser is told the key, and an uploaded source's holds the digest of its file.
     about = OWN_FILE if isinstance(chosen.source.origin, Uploaded) else chosen.source.key
-    with st.form("ask_form", border=True):
+    with st.form("ask_form", border=False):
+        st.header("Your question")
         index = question(chosen.queries, key=f"ask_at|{about}|{chosen.queries.key}")
-        asked = st.form_submit_button("Ask", type="primary", key="ask_one")
-    with st.container(horizontal=True):
-        few = st.button("Let an analyst ask 50", key="ask_50", help=_analyst_help(chosen))
-        many = st.button("Let an analyst ask 500", key="ask_500", help=_analyst_help(chosen))
-        again = st.button("Start over", key="ask_again", help="Forget this conversation; the same seed begins another.")
+        with st.container(horizontal=True):
+            asked = st.form_submit_button("Ask", type="primary", key="ask_one")
+            few = st.form_submit_button("Let an analyst ask 50", key="ask_50", help=_analyst_help(chosen))
+            many = st.form_submit_button("Let an analyst ask 500", key="ask_500", help=_analyst_help(chosen))
+            forget = "Forget this conversation; the same seed begins another."
+            again = st.form_submit_button("Start over", key="ask_again", help=forget)
     if again:
         begin(chosen, dataset, note="A new conversation began; with the same seed the noise is the same.")
     elif asked:

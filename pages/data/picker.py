@@ -31,6 +31,7 @@ PAIR = "*"
 """Between the names of two columns in a link."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
 TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
+ONE_COLUMN = "Two columns were in use, and this page is about one."
 BY_PERSON = "In your file persons are protected, and this page speaks of rows: choose so on the Data page."
 
 
@@ -84,19 +85,20 @@ def choose(
 def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = False) -> Source:
     """The picker of the data set in use and, for generated data, its size; the choice lives in the link.
 
-    ``default`` is what a page opens with for whoever has not picked anything yet, here or on another page; ``pairs``
+    ``default`` is what a page opens with where no other page was opened before it and the link names no data; ``pairs``
     says whether the page can draw pairs of numbers, ``persons`` whether it speaks of persons with several rows.
     """
-    last = st.session_state.get("usual_data", default)
-    if last != default and st.session_state.get("data") == last and "data" not in st.query_params:
-        st.session_state["data"] = default
-    st.session_state["usual_data"] = default
     own = own_rows()
     alone = own is None or pairs or not isinstance(own.domain, Grid)
     fits = own is not None and alone and (persons or not own.person_rows)
+    before, titles = st.session_state.get("data"), options(pairs=pairs)
+    here = (default, pairs)
+    if before in titles and st.session_state.get("picked_on", here) != here:
+        st.session_state["data"] = before  # a box of other choices would begin with its first
+    st.session_state["picked_on"] = here
     chosen = choose(
         "Data",
-        options(pairs=pairs),
+        titles,
         key="data",
         own=f"{'Made-up rows like yours' if is_twin(own) else 'Your file'}: {own.reading.title}"
         if own is not None and fits
@@ -105,6 +107,9 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         help_text="Generated and bundled data are public: previews on them cost nothing. The Data page takes yours.",
         why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
     )
+    if before is not None and chosen != before:
+        why = BY_PERSON if own is not None and alone and not fits else ONE_COLUMN
+        complain("data", f"{why} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
     if persons:
         pick_unit(chosen)

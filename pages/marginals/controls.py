@@ -19,7 +19,7 @@ from dpcore.queries.attribute_sets import MOST_WIDTH
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
-from pages.shell.controls import Value, choice, control, neighbours, seed, stops, whole
+from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours, seed, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import drawn
 from pages.shell.session import in_link
@@ -106,8 +106,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
         with st.popover("More settings", width="stretch"):
             relation, coins = neighbours(), seed()
             values["basis"] = control(chosen, "basis", chosen.controls()["basis"])
-    with bar:
-        values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
+    values["epsilon"] = epsilon_bar(chosen, bar)
     return Asked(
         rows=rows,
         source=source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from pages.charts.words import percent, rows
 from pages.charts.worst import Called, worst_map
 from pages.shell.session import with_progress
 from pages.shell.theorem import observed, theorem_card
+
+HEIGHT = 265
+"""Pixels of the map, so that the theorem stands on the same screen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,7 @@ def _map(told: Promised, worst: Floats) -> list[str]:
         lower=lower,
         called=told.called,
     )
+    picture = dataclasses.replace(picture, height=HEIGHT)
     draw(picture, key="marginals_worst_chart", badge=told.badge, download=not told.private)
     grey = (
         "No theorem known here says what is impossible at this privacy loss."

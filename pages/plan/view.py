@@ -12,6 +12,8 @@ from dpcore.plan.errors import Losses, Predictions, predict, predicted_so_far
 from dpcore.plan.questions import WHOLE, Plan
 from dpcore.plan.shares import Ranked, Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
+from pages.data.picker import OWN_FILE
+from pages.data.upload import held_file
 from pages.plan.add import add_question, paste_questions
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import frontier
@@ -19,9 +21,10 @@ from pages.plan.jobs import in_background, stop
 from pages.plan.preview import preview
 from pages.plan.rows import edited, keep, questions_of, title
 from pages.plan.since import since_release
-from pages.plan.table import Declared, open_file, pick_table, to_release
+from pages.plan.table import OPENED, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.code import show_code
+from pages.shell.private.chip import escaped, named
 from pages.shell.session import keep_plan, remembered
 from pages.shell.theorem import all_digits
 
@@ -76,9 +79,10 @@ def planning() -> None:
     )
     many = f"{len(questions)} question{'s' * (len(questions) > 1)}"
     late = missing(plan, predictions)
+    _chip(declared)
     with head:
         st.header(
-            f"{many} of {declared.title} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
+            f"{many} of {declared.title.partition(' (')[0]} cost{'s' * (len(questions) == 1)} {plan.cost.sentence()}",
             help=all_digits(plan.cost),
         )
     losses = sum(plan.guarantee(question).epsilon for question in questions)
@@ -104,6 +108,15 @@ def planning() -> None:
         if st.button("Release it", key="plan_release", help=help_text):
             to_release(declared, plan)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
+
+
+def _chip(declared: Declared) -> None:
+    """Which table is planned for, in the bar on top; an opened plan's is not here."""
+    held = held_file() if declared.key == OWN_FILE else None
+    if declared.key == OPENED:
+        return
+    kind = "Private" if held and held.provenance.is_private else "Public"
+    named(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
 
 
 def _wishes(plan: Plan) -> None:

@@ -21,7 +21,7 @@ from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
 from pages.play.query import Query, edges
 
-HEIGHT, LEGEND, NARROW, LOWER_HEIGHT = 235, 30, 52, 234
+HEIGHT, LEGEND, NARROW, LOWER_HEIGHT, ANSWER = 235, 30, 52, 234, 22
 """Pixels: of the upper row, of a legend below it, of one beside two maps, and of the lower row: all on one screen."""
 TITLES = {
     "data_chart": "true and released data",
@@ -69,7 +69,7 @@ def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> 
     frames = shown_releases(report.frames, n=n, clean=view.clean, **most)
     pictures = _maps(dataset, frames, view, n=n) if isinstance(domain, Grid) else _bars(dataset, frames, view, n=n)
     band = error_band(report)
-    height = band.height if band.y.labels else HEIGHT + LEGEND - NARROW * isinstance(domain, Grid)
+    height = band.height if band.y.labels else HEIGHT + LEGEND - (NARROW + _lower(view)) * isinstance(domain, Grid)
     pictures["band_chart"] = dataclasses.replace(band, height=height)
     lower = lower_bound(report.problem, report.guarantee, beta=beta)
     worst = worst_error(report=report, lower=lower)
@@ -117,9 +117,14 @@ def _maps(dataset: Dataset, frames: Floats, view: View, *, n: int) -> dict[str, 
         true = dataclasses.replace(true, marks=[*true.marks, outline])
     released = released_map(domain=domain, n=n, truth=truth, frames=frames, asked=asked)
     return {
-        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND),
-        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND),
+        "true_map": dataclasses.replace(true, height=HEIGHT + LEGEND - _lower(view)),
+        "released_map": dataclasses.replace(released, height=HEIGHT + LEGEND - _lower(view)),
     }
+
+
+def _lower(view: View) -> int:
+    """Pixels that maps leave to the answer below them, where something is asked."""
+    return ANSWER * (view.query is not None)
 
 
 def headline(report: ErrorReport) -> str:

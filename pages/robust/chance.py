@@ -126,5 +126,5 @@ def chance_curve(
         marks=marks,
         sentence=sentence,
         table=table,
-        height=300,
+        height=265,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
 from dpcore.data.bundled import bundled, group_columns
@@ -15,14 +16,13 @@ from dpcore.queries.ranges import Cells, Thresholds
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, link_key, neighbours, seed, stops
+from pages.shell.controls import Value, choice, control, epsilon_bar, link_key, neighbours, seed, stops
 from pages.shell.status import badge, may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "subsample_larger")
 ON_GROUPS = ("subsample-groups",)
 GROUPS = ("first", "second")
-ABOUT_THE_QUESTION = ("quantile", "buckets", *GROUPS, "accounting")
 FIRST_DATA = "earnings.earnings"
 """Data on which the first question is answered, and a smaller epsilon turns that into a refusal."""
 
@@ -68,12 +68,15 @@ def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool =
     draw_with_table(picture, key=f"robust_{name}", badge=told, title=title, download=download)
 
 
-def ask() -> Asked:
-    """Everything that is asked, from the link and the controls."""
-    data, question, more = st.columns(3)
-    with data:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked:
+    """Everything that is asked, from the link and the controls.
+
+    Args:
+        beside: where the controls go.
+        bar: where ε goes.
+    """
+    with beside:
         source = pick_source(default=FIRST_DATA)
-    with question:
         entries = {key: entry(key) for key in questions(source)}
         stories = "\n\n".join(f"{each.title}: {each.story}" for each in entries.values())
         chosen = entries[
@@ -88,14 +91,13 @@ def ask() -> Asked:
         if name in GROUPS and not may_show(source):
             continue  # labels are told no earlier than figures
         if name != "epsilon":
-            with question if name in ABOUT_THE_QUESTION else more:
+            with beside:
                 values[name] = _control(chosen, name, parameter, domain, values)
-    with more, st.popover("More settings"):
+    with beside, st.popover("More settings", width="stretch"):
         # Where the mechanism has a guarantee for both.
         relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
         drawn = seed()
-    values["epsilon"] = control(chosen, "epsilon", chosen.controls()["epsilon"])
-    st.caption("← more private · more accurate →")
+    values["epsilon"] = epsilon_bar(chosen, bar)
     values = {name: value for name, value in values.items() if name in chosen.controls()}
     return Asked(source=source, entry=chosen, values=values, neighbours=relation, seed=drawn)
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Floats, Problem, exactly
 from dpcore.data.domains import Line
@@ -20,20 +21,22 @@ from pages.shell.session import remembered
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
 
-def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset, problem: Problem) -> None:
-    """Explicit and asymptotic side by side, never mixed; then how far previews are off."""
+def mean_without_bounds(
+    asked: Asked, mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
+) -> None:
+    """How far previews are off; beside it what is explicit and what asymptotic, never mixed."""
     n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
-    st.warning("For previews only.")
-    left, right = st.columns(2)
-    with left.container(border=True):
-        st.header("Proved, with a number")
+    left, right = st.columns([3, 2])
+    right.warning("For previews only.")
+    with right.container(border=True):
+        st.subheader("Proved, with a number")
         st.markdown(
             f"Except with chance **γ₂ = {far_apart_chance(n=n, exceptions=exceptions):.4g}** over random data, all "
             f"but {exceptions:,} of {n // 2:,} pairs of people are as near as the noise allows for. "
             ":orange-badge[theory]"
         )
     with right.container(border=True):
-        st.header("Only asymptotic")
+        st.subheader("Only asymptotic")
         st.markdown(
             "That neighbours have nearly the same noise (**γ₁**), and what its change gives away (**η**): no finite "
             "number is known. :gray-badge[not protected]"
@@ -47,14 +50,12 @@ def mean_without_bounds(asked: Asked, mechanism: UnboundedMean, dataset: Dataset
         ],
     )
     mean, errors = _errors(mechanism, dataset, problem, asked)
-    st.header("How far off")
-    st.markdown(
-        f"At ε = {exactly(mechanism.epsilon)}, 95 in 100 answers lie within **{errors[0]:.3g} {domain.unit}** of the "
-        f"mean; of the clipped one, **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]"
-    )
+    head.header(f"95 in 100 answers lie within {errors[0]:.3g} {domain.unit} of the mean")
+    head.markdown(f"Of the clipped one, within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]")
     picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
-    show(picture, asked, name="mean", title="how far off, over ε")
-    st.caption(
+    with left:
+        show(picture, asked, name="mean", title="how far off, over ε")
+    left.caption(
         f"True mean {mean:.4g} {domain.unit}.",
         help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {asked.seed}. Answers are rounded to a "
         "cell. People far out do not widen the noise unless they are a share of about γ₂.",

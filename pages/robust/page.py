@@ -7,10 +7,19 @@ import streamlit as st
 from dpcore.core import DataError, ParameterError
 from pages.robust.view import robust
 from pages.shell.session import require_gate
+from pages.shell.status import rail
+from pages.shell.theorem import lead
 
 require_gate()
-st.title("One number")
+beside, head = rail(), st.container(horizontal=True, vertical_alignment="center")
+with head:
+    st.title("One number", width="content")
+    lead(
+        "An answer that no few people could move may be given **exactly**; any other is refused.",
+        "For all other data the mechanism gives **no answer at all**. A refusal is an outcome like any other, and what "
+        "it gives away is bounded too.",
+    )
 try:
-    robust()
+    robust(beside)
 except (DataError, ParameterError) as problem:
     st.error(str(problem))

@@ -10,7 +10,7 @@ from dpcore.core import Floats, Integers
 from dpcore.data.domains import Line
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, shortened, significant
-from pages.robust.words import in_100
+from pages.robust.words import in_100, nearly_percent
 
 MOST_BARS = 60
 MOST_ANSWERS = 12
@@ -139,7 +139,7 @@ def votes(*, names: Sequence[str], law: Floats, truth: int, needed: float) -> Pi
     beaten = law.copy()
     beaten[truth] = -1
     rival = int(beaten.argmax())
-    sentence = f"{percent(float(law[truth]))} of subsamples answer as the whole data do ({names[truth]})"
+    sentence = f"{nearly_percent(float(law[truth]))} of subsamples answer as the whole data do ({names[truth]})"
     sentence += f"; the next, {names[rival]}, gets {percent(float(law[rival]))}" if len(law) > 1 else ""
     if needed >= 1000:
         sentence += ". No votes are enough."

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, exactly
 from dpcore.data.bundled import bundled
@@ -19,19 +22,29 @@ SALARIES = bundled("earnings", "earnings")
 ROWS = (300, 1000, 3000, 10_000, 30_000, 61_395)
 DELTA = 1e-6
 TRIALS = 500
+HEIGHT = 255
+"""Pixels of a picture, so that all of a view is on one screen."""
 
 
-def real_salaries(*, epsilon: float, seed: int) -> None:
-    """Error and refusal of three mechanisms over epsilon; computed once for each number of rows."""
-    st.header("Real salaries, three ways")
-    lead(
-        "What is an hour paid? :blue-badge[simulated]",
-        "The **stable median** is exact or silent. The **exponential median** always answers, near the median. The "
-        "**clipped mean** cuts salaries off at 0 and 100 USD and adds noise for all of that range; it answers another "
-        "question, so its error is from the mean.",
-    )
+def real_salaries(*, epsilon: float, seed: int, ranked: DeltaGenerator) -> None:
+    """Error and refusal of three mechanisms over epsilon; computed once for each number of rows.
+
+    Args:
+        epsilon: of the page.
+        seed: of the draws.
+        ranked: where it says how many rows the exponential median is off.
+    """
+    words, rows_used = st.columns(2)
+    with words:
+        lead(
+            "What is an hour paid? Three ways :blue-badge[simulated]",
+            "The **stable median** is exact or silent. The **exponential median** always answers, near the median. The "
+            "**clipped mean** cuts salaries off at 0 and 100 USD and adds noise for all of that range; it answers "
+            "another question, so its error is from the mean.",
+        )
     told = "A seeded draw of so many rows. More rows make the median more stable and the noise less."
-    n = int(stops("Salaries used", ROWS, ROWS[-1], key="salaries", help_text=told))
+    with rows_used:
+        n = int(stops("Salaries used", ROWS, ROWS[-1], key="salaries", help_text=told))
 
     def rows() -> Dataset:
         return some_rows(SALARIES.dataset(), n=n, seed=seed)
@@ -48,6 +61,7 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
 
     def show(picture: Picture, *, name: str, title: str) -> None:
         """A public sample: the picture may be kept."""
+        picture = dataclasses.replace(picture, height=HEIGHT)
         draw_with_table(picture, key=f"salaries_{name}", badge=told, title=title, download=True)
 
     left, right = st.columns(2)
@@ -58,10 +72,11 @@ def real_salaries(*, epsilon: float, seed: int) -> None:
         st.subheader("Refusals")
         refused = refusals_over_epsilon(found=found, sides=unanswered, epsilon=epsilon)
         show(refused, name="refusal", title="refusals over ε")
-    st.subheader("Rows off: the exponential median")
-    promised, impossible = promised_rank(found, EPSILONS[nearest(epsilon)])
-    off = ranks_over_epsilon(found=found, sides=missed, promised=promised, impossible=impossible, epsilon=epsilon)
-    show(off, name="rank", title="rows off over ε")
+    with ranked:
+        st.subheader("Rows off: the exponential median")
+        promised, impossible = promised_rank(found, EPSILONS[nearest(epsilon)])
+        off = ranks_over_epsilon(found=found, sides=missed, promised=promised, impossible=impossible, epsilon=epsilon)
+        show(off, name="rank", title="rows off over ε")
     st.caption(
         f"{TRIALS} runs at each ε.",
         help=f"{found.n:,} salaries: median {found.exact[0]:.2f}, mean {found.exact[2]:.2f} USD an hour, in "

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Problem
 from dpcore.experiments.robust import Voters, chances_by_agreement, vote_runs, voters
@@ -10,7 +13,7 @@ from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from pages.charts.picture import Axis, Picture
 from pages.charts.words import verbatim
-from pages.robust.accounts import accounts, planned_by_paper
+from pages.robust.accounts import planned_by_paper
 from pages.robust.chance import Place, chance_curve
 from pages.robust.controls import Asked, show
 from pages.robust.runs import outcomes, votes
@@ -19,8 +22,16 @@ from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits
 
 
-def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) -> int:
-    """The page below the controls; returns how many runs it previewed."""
+def subsamples(
+    asked: Asked,
+    mechanism: SubsampleAggregate,
+    dataset: Dataset,
+    problem: Problem,
+    *,
+    places: Sequence[DeltaGenerator],
+) -> int:
+    """Headline, what came out, and what one person moves; returns how many runs it previewed."""
+    head, first, second = places
     plan, epsilon = mechanism.plan(problem), mechanism.epsilon
     # The law depends on the data and on the question, not on the privacy parameters.
     free = ("epsilon", "delta", "subsamples", "accounting")
@@ -34,12 +45,12 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     chance = answer_chance(plan, epsilon=epsilon, agreement=agreement)
     trials, refused, wrong = vote_runs(mechanism, found, seed=asked.seed)
     refusing = in_100(refused)
-    st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
-    st.markdown(
+    head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+    head.markdown(
         f"The whole data answer {verbatim(names[truth])}, and so do {nearly_percent(agreement)} of subsamples "
         f"of {mechanism.rows:,} rows. :gray-badge[true] :blue-badge[simulated]"
     )
-    left, right = st.columns(2)
+    left, right = first.columns(2)
     with left:
         st.subheader("The chance of an answer")
         show(
@@ -52,7 +63,13 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
     with right:
         st.subheader("What came out")
         show(outcomes(refused=refused, wrong=wrong), asked, name="outcomes", title="outcomes")
-    left, right = st.columns(2)
+        guarantee = mechanism.guarantee(problem)
+        st.markdown(
+            f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
+            help=f"Few subsamples hold any one person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. "
+            f"{all_digits(guarantee) or ''}",
+        )
+    left, right = second.columns(2)
     with left:
         st.subheader("Where an answer would have been wrong")
         picture = votes(names=names, law=found.law, truth=truth, needed=plan.threshold / plan.subsamples)
@@ -65,13 +82,6 @@ def subsamples(asked: Asked, mechanism: SubsampleAggregate, dataset: Dataset, pr
             f"| yours | {nearly_percent(agreement, digits=5)} | {_small(chance)} |\n"
             f"| one person changed, against it | {nearly_percent(found.after, digits=5)} | {_small(after)} |"
         )
-        guarantee = mechanism.guarantee(problem)
-        st.markdown(
-            f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
-            help=f"Few subsamples hold any one person; noise of scale {plan.cap / epsilon:,.4g} votes hides them. "
-            f"{all_digits(guarantee) or ''}",
-        )
-    accounts(mechanism, plan, n=problem.n)
     return trials
 
 

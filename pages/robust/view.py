@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Bound, Dataset, Guarantee, Problem, rounded_up
 from dpcore.data.domains import Line
@@ -13,6 +16,7 @@ from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from pages.charts.picture import Picture
 from pages.charts.words import percent
+from pages.robust.accounts import accounts
 from pages.robust.chance import Place, chance_curve, stability_axis
 from pages.robust.controls import GROUPS, Asked, ask, show
 from pages.robust.known import known_before
@@ -26,21 +30,19 @@ from pages.shell.controls import audit_this
 from pages.shell.present import on_stage, presenting
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage, keep_on_page, remembered
-from pages.shell.status import may_show
-from pages.shell.theorem import all_digits, lead
+from pages.shell.status import may_show, views
+from pages.shell.theorem import all_digits
 
+SALARIES = ("Real salaries", "Rows off")
 BETA = 0.05
 """Failure chance of the promise shown."""
 
 
-def robust() -> None:
-    """Read the controls, then show what they do."""
-    lead(
-        "An answer that no few people could move may be given **exactly**; any other is refused.",
-        "For all other data the mechanism gives **no answer at all**. A refusal is an outcome like any other, and what "
-        "it gives away is bounded too.",
-    )
-    asked = ask()
+def robust(beside: DeltaGenerator) -> None:
+    """Read the controls in their place beside, then show what they do."""
+    bar = st.container(key="epsilon_bar")
+    head = bar.container()
+    asked = ask(beside, bar)
     source = untwinned(asked.source)
     keep_on_page(
         OnPage(
@@ -53,20 +55,30 @@ def robust() -> None:
     dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
     problem = asked.problem(dataset.n)
     mechanism, trials = asked.entry.make(**asked.values), TRIALS
-    _theorem(mechanism.accuracy(problem, BETA))
-    if isinstance(mechanism, StableMedian):
-        _stable(asked, mechanism, dataset, problem)
-    elif isinstance(mechanism, SubsampleAggregate):
-        trials = subsamples(asked, mechanism, dataset, problem)
-    elif isinstance(mechanism, UnboundedMean):
-        mean_without_bounds(asked, mechanism, dataset, problem)
-    # Which groups are compared is about the data; the audit has its own.
-    audit_this(
-        asked.entry, {name: value for name, value in asked.values.items() if name not in GROUPS}, asked.neighbours
-    )
-    title = "Code"
-    show_code(title, key="robust_code_open", write=lambda: _code(asked, trials=trials))
-    real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed)
+    if isinstance(mechanism, UnboundedMean):
+        first, salaries, ranked, more = views("Answer", *SALARIES, "More", key="robust-seen")
+        with first:
+            mean_without_bounds(asked, mechanism, dataset, problem, head=head)
+    else:
+        first, second, salaries, ranked, more = views(
+            "Answer", "One person changes", *SALARIES, "More", key="robust-seen"
+        )
+        if isinstance(mechanism, StableMedian):
+            _stable(asked, mechanism, dataset, problem, places=(head, first, second))
+        elif isinstance(mechanism, SubsampleAggregate):
+            trials = subsamples(asked, mechanism, dataset, problem, places=(head, first, second))
+    with first:
+        _theorem(mechanism.accuracy(problem, BETA))
+    with more:
+        if isinstance(mechanism, SubsampleAggregate):
+            accounts(mechanism, mechanism.plan(problem), n=problem.n)
+        # Which groups are compared is about the data; the audit has its own.
+        audit_this(
+            asked.entry, {name: value for name, value in asked.values.items() if name not in GROUPS}, asked.neighbours
+        )
+        show_code("Code", key="robust_code_open", write=lambda: _code(asked, trials=trials))
+    with salaries:
+        real_salaries(epsilon=float(asked.values["epsilon"]), seed=asked.seed, ranked=ranked)
 
 
 def _theorem(bound: Bound) -> None:
@@ -85,36 +97,39 @@ def privacy(guarantee: Guarantee, *, text: str) -> None:
     )
 
 
-def _stable(asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Problem) -> None:
-    """The stable quantile."""
+def _stable(
+    asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Problem, *, places: Sequence[DeltaGenerator]
+) -> None:
+    """The stable quantile: headline, what came out, and what one person moves."""
+    head, first, second = places
     domain, threshold = problem.domain, mechanism.threshold
     runs = stable_runs(mechanism, dataset, problem, seed=asked.seed)
     what = "median" if mechanism.quantile == 0.5 else f"{mechanism.quantile:g}-quantile"
     refusing = in_100(1 - runs.chance[runs.stable])
-    st.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
-    st.markdown(
+    head.header(f"{refusing[0].upper()}{refusing[1:]} runs refuse")
+    head.markdown(
         f"**{runs.stable:,}** of {problem.n:,} rows would have to change before the {what} "
         f"({domain.describe(runs.cell)}) is another one; half of the runs answer at about **{threshold:,}**. "
         ":gray-badge[true]",
         help=f"With a stability of **{mechanism.stability_needed(0.05):,}** or more, 95 in 100 runs "
         "answer. More rows, a coarser grid, a larger ε or a larger δ bring it nearer.",
     )
-    left, right = st.columns(2)
+    left, right = first.columns(2)
     with left:
         st.subheader("The chance of an answer")
         show(_stability_curve(runs, threshold=threshold), asked, name="chance", title="chance of an answer")
     with right:
         st.subheader("What came out")
         show(outcomes(refused=1 - runs.seen.share, wrong=0.0), asked, name="outcomes", title="outcomes")
-    left, right = st.columns(2)
-    with left:
-        st.subheader("When one person changes")
-        st.markdown(_neighbours_table(runs))
         privacy(
             mechanism.guarantee(problem),
             text="δ is exact: it is the chance of an answer at the edge, where one person could change it, and no "
             "smaller number would do.",
         )
+    left, right = second.columns(2)
+    with left:
+        st.subheader("When one person changes")
+        st.markdown(_neighbours_table(runs))
     with right:
         st.subheader(
             "One that must always answer",

@@ -289,6 +289,14 @@ def control(entry: Entry, name: str, parameter: Parameter) -> Value:
     )
 
 
+def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
+    """ε, in the bar above the pictures, with what lies at its ends."""
+    with bar:
+        value = float(control(entry, "epsilon", entry.controls()["epsilon"]))
+        st.caption("← more private · more accurate →")
+    return value
+
+
 def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:
     """delta: only its order of magnitude matters."""
     options = [_power(stop) for stop in parameter.stops]

@@ -62,7 +62,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     _warned.set(False)
     held = (held_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
-    left, middle, right = st.columns([7, 3, 2] if private else [9, 1, 2], vertical_alignment="center")
+    left, middle, right = st.columns([7, 3, 2] if private else [40, 1, 9], vertical_alignment="center")
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:

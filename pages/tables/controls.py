@@ -16,7 +16,7 @@ from dpcore.mechanisms import entry
 from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.shell.controls import Value, check_choice, choice, control, neighbours, seed
+from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
 from pages.shell.private.chip import TWIN_SAID, chip
 from pages.shell.private.twin import declared_rows, is_twin
 from pages.shell.session import in_link
@@ -144,8 +144,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
         picked = picks.multiselect(
             "Attributes", names, default=names, key=in_link(f"tables-attributes-{key}"), bind="query-params"
         )
-    with bar:
-        values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
+    values["epsilon"] = epsilon_bar(chosen, bar)
     with machine:
         values["delta"] = control(chosen, "delta", parameters["delta"])
     if len(picked) <= ways:

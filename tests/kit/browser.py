@@ -394,6 +394,18 @@ def go_to(page: Page, name: str) -> Page:
     return settled(page)
 
 
+def see(page: Page, view: str) -> Page:
+    """One of the views that a page shows one at a time."""
+    page.get_by_role("tab", name=view, exact=True).click()
+    return settled(page)
+
+
+def every_view_is_sound(page: Page) -> None:
+    """Fail as `sound` does, in whichever view of a page it is."""
+    for view in page.get_by_role("tab").all_text_contents():
+        sound(see(page, view))
+
+
 def sound(page: Page) -> None:
     """Fail if the page shows an error, violates an accessibility rule, or is wider than its window."""
     expect(page.locator('[data-testid="stException"]')).to_have_count(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Provenance
 from dpcore.data.sources import Generated, Source
@@ -27,15 +28,22 @@ STYLE = """<style>
 
 def chip(source: Source) -> None:
     """Show what is in use; where that is a twin, say so, with the way back."""
-    with slot():
-        st.html(STYLE)
-        st.page_link("data/page.py", label=words(source), icon=":material/database:")
+    with named(words(source)):
         if is_twin(source):
             st.button("Back to my table", key="twin_off", on_click=use_twin, args=(False,), type="tertiary")
     if is_twin(source):
         say(TWIN_SAID)
     elif source.provenance.is_private:
         say("")  # the chip and the page say the rest
+
+
+def named(label: str) -> DeltaGenerator:
+    """Show what is in use by these words; gives the place beside them."""
+    place = slot()
+    with place:
+        st.html(STYLE)
+        st.page_link("data/page.py", label=label, icon=":material/database:")
+    return place
 
 
 def words(source: Source) -> str:

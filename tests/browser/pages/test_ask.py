@@ -7,7 +7,16 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, on_screens, press_button, reopened, settled, sound, visit
+from tests.kit.browser import (
+    Server,
+    every_view_is_sound,
+    on_screens,
+    press_button,
+    reopened,
+    see,
+    settled,
+    visit,
+)
 
 pytestmark = pytest.mark.full
 
@@ -58,7 +67,8 @@ def test_a_question_an_analyst_and_the_same_again_by_link(page: Page, server: Se
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     opened(page, server, link)
     press_button(page, "Let an analyst ask 50")
-    expect(page.get_by_role("heading", name="How wrong it was")).to_be_visible()
     expect(page.get_by_role("heading", name="Worst error: promised and observed")).to_be_visible()
+    see(page, "The conversation")
+    expect(page.get_by_role("heading", name="How wrong it was")).to_be_visible()
     assert int(metrics(page)[2]) > 0 or "pets" not in link, "a refusal is one of the states"
-    sound(page)
+    every_view_is_sound(page)

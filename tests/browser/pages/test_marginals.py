@@ -7,7 +7,18 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, on_screens, plot, press, reopened, sentences, settled, sound, visit
+from tests.kit.browser import (
+    Server,
+    every_view_is_sound,
+    on_screens,
+    plot,
+    press,
+    reopened,
+    see,
+    sentences,
+    settled,
+    visit,
+)
 
 pytestmark = pytest.mark.full
 
@@ -20,6 +31,7 @@ def test_a_tile_says_who_wins_there_and_epsilon_moves_the_errors_which_the_link_
     page: Page, server: Server
 ) -> None:
     visit(page, server, SMALL, *MARGINALS)
+    see(page, "Who wins where")
     # A layer of Plotly's own, which takes all pointing, lies over the tiles.
     plot(page, "marginals_map_chart").locator(".nsewdrag").first.hover()
     said = str(plot(page, "marginals_map_chart").locator(".hoverlayer .hovertext").text_content())
@@ -34,6 +46,7 @@ def test_a_tile_says_who_wins_there_and_epsilon_moves_the_errors_which_the_link_
 
 def test_one_query_is_asked(page: Page, server: Server) -> None:
     visit(page, server, f"{SMALL}&width=2", *MARGINALS)
+    see(page, "Ask one")
     expect(page.get_by_role("cell", name=re.compile(r"^\d+\.\d\d%$")).first).to_be_visible()
     before = page.get_by_role("cell", name="true").locator("xpath=following-sibling::td[1]").inner_text()
     page.get_by_role("button", name=re.compile("remove a2|a2, close|Remove a2", re.IGNORECASE)).first.click()
@@ -52,7 +65,8 @@ def test_one_query_is_asked(page: Page, server: Server) -> None:
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
     visit(page, server, link, *MARGINALS)
     if link == LISTS:
+        see(page, "More")
         page.get_by_text("Rules instead of attributes").click()
         settled(page)
         expect(plot(page, "marginals_lists_chart").and_(page.locator("[data-drawn]"))).to_have_count(1)
-    sound(page)
+    every_view_is_sound(page)

@@ -337,6 +337,11 @@ ONE_SCREEN = ViewportSize(width=1280, height=900)
             "?data=adult.age&mechanism=intervals-recursive&ask-from=20&ask-to=30", marks=pytest.mark.full, id="long"
         ),
         pytest.param("?data=cities.longitude*latitude&trials=100", marks=pytest.mark.full, id="maps"),
+        pytest.param(
+            "?data=cities.longitude*latitude&trials=100&ask-from=-100&ask-to=20&ask-low=0&ask-high=50",
+            marks=pytest.mark.full,
+            id="maps-asked",
+        ),
     ],
 )
 def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, link: str) -> None:

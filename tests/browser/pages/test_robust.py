@@ -7,7 +7,18 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, axe, on_screens, press, reopened, settled, sound, visit
+from tests.kit.browser import (
+    Server,
+    axe,
+    every_view_is_sound,
+    on_screens,
+    press,
+    reopened,
+    see,
+    settled,
+    sound,
+    visit,
+)
 
 pytestmark = pytest.mark.full
 
@@ -39,6 +50,7 @@ def test_a_smaller_epsilon_turns_answers_into_refusals(page: Page, server: Serve
 
 def test_subsamples_show_what_calibration_saves(page: Page, server: Server) -> None:
     opened(page, server, "robust?data=bimodal&robust=subsample_median&epsilon=2", charts=6)
+    see(page, "More")
     page.get_by_text("The paper's parameters, and calibrated ones").click()
     expect(page.get_by_text(re.compile(r"Calibration needs [\d,]+ times fewer"))).to_be_visible()
     expect(page.get_by_text("Paper: k = ε(n/m)³")).to_be_visible()
@@ -85,3 +97,5 @@ def test_a_release_chosen_after_seeing_another_is_refused(page: Page, server: Se
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: int) -> None:
     sound(opened(page, server, link, charts=charts))
+    if "robust" in link:
+        every_view_is_sound(page)

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, on_screens, press, reopened, sentences, settled, sound, visit
+from tests.kit.browser import (
+    Server,
+    every_view_is_sound,
+    on_screens,
+    press,
+    reopened,
+    see,
+    sentences,
+    settled,
+    visit,
+)
 
 VIEW = "marginals?view=All+tables+of+k+attributes"
 CHARTS = [f"{name}_chart" for name in ("tables_all", "tables_cells", "tables_errors", "tables_rows", "marginals_worst")]
@@ -31,6 +41,7 @@ def test_the_view_is_one_click_away_and_its_link_reopens_it(page: Page, server: 
 
 def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_path: Path) -> None:
     visit(page, server, f"{VIEW}&tables-of=penguins&tables-k=3", *CHARTS)
+    see(page, "Synthetic rows")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download 344 simulated rows (CSV)").click()
     assert waiting.value.suggested_filename == "simulated-rows-residual-planner-preview-seed-1-not-a-release.csv"
@@ -46,4 +57,4 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
 )
 def test_every_state_is_accessible_and_fits(page: Page, server: Server, link: str, charts: list[str]) -> None:
-    sound(visit(page, server, link, *charts))
+    every_view_is_sound(visit(page, server, link, *charts))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import DESKTOP, Server, on_screens, sound, visible_words, visit
+from tests.kit.browser import DESKTOP, Server, on_screens, see, settled, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
@@ -34,6 +35,22 @@ def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, s
     page.set_viewport_size(DESKTOP)  # a phone's sidebar is out of sight, but there
     words = visible_words(page)
     assert FEWEST < len(words) <= MOST, f"{len(words)} words: {' '.join(words)}"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [ViewportSize(width=1280, height=900)], ids=["wall"])
+@pytest.mark.parametrize("name", ["tables", "all-tables", "one-number", "subsamples", "mean", "conversation"])
+def test_a_page_of_play_is_one_screen_and_its_link_opens_the_view_that_is_seen(
+    page: Page, server: Server, name: str
+) -> None:
+    visit(page, server, LINKS[name])
+    high, seen = page.get_by_test_id("stMain").evaluate("part => [part.scrollHeight, part.clientHeight]")
+    assert high <= seen, f"{high} pixels high"
+    see(page, "More")
+    assert "-seen=More" in page.url
+    page.goto(page.url)
+    expect(settled(page).get_by_role("tab", name="More")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("link", name="Audit this")).to_be_visible()
 
 
 def test_the_sentence_of_a_picture_opens_and_describes_it(page: Page, server: Server) -> None:

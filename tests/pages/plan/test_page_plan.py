@@ -44,6 +44,8 @@ def test_it_opens_on_a_finished_plan() -> None:
     app = sound(opened(PAGE))
     assert [each.columns for each in questions(app)] == [("age",), ("sex",)]
     assert "2 questions of Adult" in app.header[0].value and "ε = 0.75" in app.header[0].value
+    (chip,) = (each.proto.label for each in app.get("page_link") if "database" in each.proto.icon)
+    assert chip == "Public · Adult \\(1994 census extract\\) · n = 48,842"
     chart = drawn(app)["plan_chart"]
     assert "Intervals of age" in chart["sentence"] and "nothing of your data" in chart["layout"]["title"]["text"]
 
