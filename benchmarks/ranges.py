@@ -1,4 +1,4 @@
-"""Ranges and prefixes: the error of windows and root, the time to find them, and releases against their noise.
+"""Ranges and prefixes: errors of windows and root, the time to find them, to release, and to solve for a target.
 
 Errors are roots of the mean variance over all queries at ε = 1, in rows, times what continuous Laplace noise has; on
 more than 1,024 cells over a thousand queries drawn at random. Beside them, on few cells, the best of several searches
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,6 +18,8 @@ from scipy.optimize import minimize
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Intervals, Line, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Thresholds
 from dpcore.core import Floats
+from dpcore.experiments.solve import promised_epsilon
+from dpcore.mechanisms import entry
 from dpcore.mechanisms.ranges.root import Triangle, root
 from dpcore.mechanisms.ranges.strategy import mean_square, mean_variance, strategy
 from dpcore.mechanisms.ranges.windows import Estimate, Windows
@@ -82,8 +85,24 @@ def main() -> None:
                 print(f"{what}: {error:.2f}{other}; {taken:.2f} s", flush=True)
     for kind in (Thresholds, Intervals):
         releases(kind)
+    for key in ("identity", "gaussian", "windows", "root"):
+        solved(key)
     for cells, prefixes, known in product((64, 256, 1024), (True, False), (False, True)):
         equalised(cells, prefixes=prefixes, known=known)
+
+
+def solved(key: str) -> None:
+    """Print how long the least epsilon for a target takes by its promise, once what sizes alone decide is known."""
+    domain = Line(bits=10)
+    queries = Intervals(domain=domain)
+    problem = Problem(domain=domain, queries=queries, n=50_000, neighbours=Neighbours.REPLACE_ONE)
+    targets = iter(np.linspace(0.02, 0.03, 6).tolist())  # each another: noise that was found before is remembered
+    told: dict[str, Any] = {"beta": 0.05, "values": {}}
+    promised_epsilon(entry(key), problem, target=0.015, **told)
+    taken = interleaved(
+        {"solved": lambda: promised_epsilon(entry(key), problem, target=next(targets), **told)}, repeats=5
+    )
+    print(f"least ε for a promised target on 1,024 cells, {key}: {taken['solved'].text()}", flush=True)
 
 
 def equalised(cells: int, *, prefixes: bool, known: bool) -> None:

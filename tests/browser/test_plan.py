@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages.test_play import PLOT, POINT, chart
-from tests.kit.browser import Server, settled
+from tests.kit.browser import PATIENCE, Server, settled
 
 pytestmark = pytest.mark.full
 
@@ -16,7 +16,7 @@ def test_a_click_on_the_frontier_puts_its_mechanism_and_epsilon_into_the_plan(pa
     settled(page)
     page.get_by_text("Every mechanism, at every ε or n").click()
     settled(page)
-    expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=60_000)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=1000 * PATIENCE)
     settled(page)
     plot = chart(page, "plan_frontier_chart").locator(PLOT)
     plot.scroll_into_view_if_needed()
