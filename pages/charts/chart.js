@@ -24,8 +24,9 @@ export function plotly() {
 }
 
 export async function draw(component) {
-  const { parentElement, data } = component;
+  const { parentElement } = component;
   const chart = charts.get(parentElement) ?? create(parentElement);
+  const data = read(chart, component.data);
   // The setters are new in every run.
   chart.plot.dataset.waiting = "";
   Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
@@ -45,8 +46,8 @@ export async function draw(component) {
   const frame = data.frames[chart.frame];
   frame?.traces.forEach((place, index) => Object.assign(traces[place], frame.data[index]));
   // A brush was sent to Python; if it means something, it comes back as a mark.
-  if (sized(chart).legend.orientation === "v") traces.forEach(shorten);
   const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
+  if (layout.legend.orientation === "v") traces.forEach(shorten);
   await Plotly.react(chart.plot, traces, layout, CONFIG);
   if (!chart.watched) watch(chart, Plotly);
   // While the handle moves, an answer to an earlier place is late, and does not take it back there.
@@ -55,6 +56,13 @@ export async function draw(component) {
   if (!chart.following) cover(chart);
   delete chart.plot.dataset.waiting;
   if (!seen) count();
+}
+
+// What Python sent, in bytes. The same words are the same figure, in which Plotly then finds nothing to change.
+function read(chart, sent) {
+  const text = new TextDecoder().decode(sent);
+  if (text !== chart.text) Object.assign(chart, { text, figure: JSON.parse(text) });
+  return chart.figure;
 }
 
 export function forget(parentElement) {
@@ -127,10 +135,10 @@ function shorten(trace) {
   if (trace.name?.length > CUT) trace.name = `${trace.name.slice(0, CUT - 1)}…`;
 }
 
-// A figure as it would be drawn now, in another element of the chart's.
+// A figure as it would be drawn now, in this or another element of the chart's.
 export async function drawn(chart, element, figure) {
-  const Plotly = await plotly();
-  await Plotly.react(element, figure.data, sized(chart, figure), CONFIG);
+  const Plotly = await plotly(), { width } = chart.plot._fullLayout;
+  await Plotly.react(element, figure.data, sized(chart, figure, width), CONFIG);
 }
 
 // Shows a figure that was drawn elsewhere, until the next draw().

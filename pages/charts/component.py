@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -21,6 +22,8 @@ STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
 """Pixels of a chart on the stage, of it with its legend, and of a line of that, before it is drawn twice as large."""
 LEGEND_LINE, LEGEND_MARK, LETTER = 22, 46, 6.6
 """Pixels, as in chart.js."""
+Kept = dict[tuple[str, str, bool, bool], bytes]
+"""Charts as they are sent, by key, badge, theme, and whether they may be kept as files."""
 AROUND = 85
 """Pixels above and below what is drawn, at least: badge, numbers and title of the axis."""
 
@@ -56,7 +59,7 @@ def draw(
     on_pick: Callable[[Any], None] | None = None,
     on_move: Callable[[float, float], None] | None = None,
     on_brush: Callable[[Mapping[str, Sequence[float]]], None] | None = None,
-    kept: dict[tuple[str, str, bool], Drawn] | None = None,
+    kept: Kept | None = None,
 ) -> None:
     """Draw a picture, or change the one that is there.
 
@@ -70,7 +73,7 @@ def draw(
         on_move: called with where the handle was let go, before the next run.
         on_brush: called with the ends of the range or rectangle that was drawn, by axis, before the next run; without
             any where it was taken away.
-        kept: where pictures that are drawn again are kept, by key, badge and theme.
+        kept: where pictures that are drawn again are kept.
     """
     place: AbstractContextManager[object] = nullcontext()
     if presenting():
@@ -84,10 +87,12 @@ def draw(
         upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
         reserve(height + below)
-    found = (key, badge, is_dark())
-    drawn = kept[found] if kept and found in kept else render(picture, badge=badge, dark=is_dark())
+    found = (key, badge, is_dark(), download)
+    sent = kept.get(found) if kept else None
+    if sent is None:
+        sent = _sent(picture, key=key, badge=badge, caption=caption, download=download)
     if kept is not None:
-        kept[found] = drawn
+        kept[found] = sent
 
     def picked() -> None:
         value = st.session_state[key].picked
@@ -104,7 +109,14 @@ def draw(
         if on_brush is not None and value is not None:
             on_brush(value)
 
-    data = {
+    with place:
+        _chart(key=key, data=sent, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+
+
+def _sent(picture: Picture, *, key: str, badge: str, caption: str, download: bool) -> bytes:
+    """A chart as the browser reads it: bytes, which Streamlit passes on. Values it would look into, and write twice."""
+    drawn = render(picture, badge=badge, dark=is_dark())
+    told = {
         "key": key,
         "title": picture.title,
         "caption": caption or picture.caption,
@@ -117,8 +129,7 @@ def draw(
         "beside": picture.beside,
         "handle": handle_of(picture.handle, drawn),
     }
-    with place:
-        _chart(key=key, data=data, on_brushed_change=brushed, on_picked_change=picked, on_moved_change=moved)
+    return json.dumps(told).encode()
 
 
 def _legend_height(drawn: Drawn) -> int:

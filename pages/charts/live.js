@@ -43,7 +43,7 @@ export function slider(component) {
     part.timer = setTimeout(rest, REST);
   };
   // Whoever comes near may slide; a page that is only looked at draws nothing in advance.
-  input.onpointerenter = input.onfocus = () => !still() && rehearse();
+  input.onpointerenter = input.onfocus = rehearse;
   // Who lets go has arrived; keys, several of which are one move, leave no such sign.
   input.onpointerup = () => setTimeout(() => part.moving && rest());
   parentElement.dataset.ready = "";
@@ -64,6 +64,7 @@ export async function hold({ parentElement, data, setTriggerValue }) {
   const found = data.deflated ? await inflated(data.deflated) : {};
   if (part.sent !== data.deflated) return; // a later run was faster
   states = found;
+  if (document.querySelector(".dpscope-slide input:is(:hover, :focus)")) rehearse(); // who came near before they did
   parentElement.dataset.stops = states.texts ? Object.values(states.texts)[0].length : 0;
 }
 
@@ -133,17 +134,18 @@ async function film(chart, place) {
   return taken[place];
 }
 
-// All stops, the nearest first, while nothing else is to be done.
+// All stops, always the nearest to where the slider is now, while nothing else is to be done.
 async function rehearse() {
-  if (!states?.charts || rehearsed === states) return;
-  const mine = rehearsed = states;
-  const at = () => Number(document.querySelector(".dpscope-slide input")?.value ?? 0);
-  const places = [...Object.values(mine.charts)[0].keys()].sort((a, b) => Math.abs(a - at()) - Math.abs(b - at()));
-  for (const place of places) {
+  if (still() || !states?.charts || rehearsed === states) return;
+  const mine = rehearsed = states, left = [...Object.values(mine.charts)[0].keys()];
+  const away = (place) => Math.abs(place - Number(document.querySelector(".dpscope-slide input")?.value));
+  while (left.length) {
+    left.sort((one, other) => away(other) - away(one));
+    const place = left.pop();
     for (const chart of mounted()) {
-      await idle();
+      do await idle(); while (drawing);
       if (states !== mine) return;
-      if (!drawing && mine.charts[chart.figure.key] && chart.plot._fullLayout) await film(chart, place);
+      if (mine.charts[chart.figure.key] && chart.plot._fullLayout) await film(chart, place);
     }
   }
 }

@@ -12,10 +12,10 @@ from dpcore.data.domains import Grid, Line
 from dpcore.experiments.measure import ErrorReport
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.axes import above, reach
+from pages.charts.component import Kept
 from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MOST_FRAMES, most_rows, released_map, true_map
 from pages.charts.picture import Axis, Outline, Picture, Region
-from pages.charts.plotly import Drawn
 from pages.charts.words import percent, rows
 from pages.charts.worst import worst_error
 from pages.play.figures.band import error_band
@@ -52,14 +52,14 @@ class View:
 class Shown:
     """What the page shows at one ε: its headline, and pictures and captions by the key of their chart.
 
-    ``drawn`` holds the pictures in Plotly's words, once somebody has seen them.
+    ``drawn`` holds the pictures as they are sent, once somebody has seen them.
     """
 
     headline: str
     pictures: dict[str, Picture]
     captions: dict[str, str]
     frames: Floats
-    drawn: dict[tuple[str, str, bool], Drawn] = field(default_factory=dict)
+    drawn: Kept = field(default_factory=dict)
 
 
 def shown(dataset: Dataset, report: ErrorReport, view: View, *, beta: float) -> Shown:

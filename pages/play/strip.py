@@ -15,9 +15,8 @@ from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.sweep import Sweep, side_by_side, sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
-from pages.charts.component import draw
+from pages.charts.component import Kept, draw
 from pages.charts.picture import Picture
-from pages.charts.plotly import Drawn
 from pages.play.alone import whole
 from pages.play.figures.tradeoff import tradeoff
 from pages.play.pictures import LOWER_HEIGHT
@@ -103,7 +102,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
         help="Else only the chosen one and those that no other beats at every ε are drawn.",
     )  # fmt: skip
 
-    def compare() -> tuple[Picture, dict[tuple[str, str, bool], Drawn]]:
+    def compare() -> tuple[Picture, Kept]:
         picture = tradeoff(
             sweep=curve.told_by(report, key=recipe.entry_key, epsilon=epsilon),
             titles={entry.key: entry.title for entry in entries},

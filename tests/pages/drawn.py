@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 def drawn(app: AppTest) -> dict[str, dict[str, Any]]:
     """What was sent of every picture on the page (title, sentence, data, layout, frames, download), by its key."""
     charts = [each for each in app.get("bidi_component") if each.proto.component_name == "dpscope.chart"]
-    return {str(each.key): json.loads(each.proto.json) for each in charts}
+    return {str(each.key): json.loads(each.proto.bytes) for each in charts}
 
 
 def component(app: AppTest, key: str) -> dict[str, Any]:
