@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-from contextlib import redirect_stdout
 from typing import Any
 
 import pytest
@@ -28,7 +26,7 @@ from pages.robust.controls import questions
 from pages.robust.words import nearly, nearly_percent
 from tests.kit.sources import own
 from tests.pages.drawn import drawn
-from tests.pages.opening import MAIN, sound, texts, visitor
+from tests.pages.opening import MAIN, printed_by_code, sound, texts, visitor
 from tests.pages.opening import opened as open_page
 from tests.pages.uploads import uploaded
 
@@ -43,13 +41,7 @@ def opened(**link: str) -> AppTest:
 
 
 def assert_the_code_runs(app: AppTest) -> None:
-    """The page's promise: its code is a program that says what was released."""
-    app.session_state["robust_code_open"] = True
-    sound(app.run())
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(app.code[0].value, "snippet", "exec"), {})
-    assert "refuse; ε = 1, δ = " in printed.getvalue()
+    assert "refuse; ε = 1, δ = " in printed_by_code(app, key="robust_code_open")
 
 
 def test_the_page_tells_refusals_stability_and_delta() -> None:
