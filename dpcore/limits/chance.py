@@ -103,20 +103,3 @@ def binomial_interval(successes: ArrayLike, trials: int, *, confidence: float = 
     low = np.where(count == 0, 0.0, betaincinv(np.maximum(count, 1), trials - count + 1, tail))
     high = np.where(count == trials, 1.0, betaincinv(count + 1, np.maximum(trials - count, 1), 1 - tail))
     return low, high
-
-
-def surprise(mean: float, *, limit: float, trials: int) -> float:
-    """Bound on the chance that independent numbers in [0, 1] of expectation at most ``limit`` average ``mean`` or more.
-
-    e^(-T KL(mean || limit)), Hoeffding (1963), Theorem 1; 1 where the mean does not exceed the limit.
-    """
-    if not (0 <= mean <= 1 and 0 <= limit <= 1 and trials >= 1):
-        raise ParameterError("A mean and its limit must lie between 0 and 1, over at least one trial.")
-    if mean <= limit:
-        return 1.0
-    if limit == 0:
-        return 0.0
-    divergence = mean * math.log(mean / limit)
-    if mean < 1:
-        divergence += (1 - mean) * math.log((1 - mean) / (1 - limit))
-    return math.exp(-trials * divergence)

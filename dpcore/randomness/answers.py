@@ -73,9 +73,9 @@ def answer_table(*, epsilon: float, delta: float) -> tuple[int, ...]:
     return tuple(table)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)
 def every_chance(*, epsilon: float, delta: float) -> Floats:
-    """p_s as doubles, each the nearest, up to the first that is certain; kept: public numbers."""
+    """p_s as doubles, each the nearest, up to the first that is certain; kept for a curve over ε: public numbers."""
     one = 1 << BITS
     found = np.array([entry / one for entry in answer_table(epsilon=epsilon, delta=delta)])
     found.setflags(write=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, betaincinv, chdtrc
+from scipy.special import bdtrc, betaincinv, chdtrc, rel_entr
 
 from dpcore.core import Floats, Integers
 from dpcore.randomness import Sampler
@@ -131,3 +131,12 @@ def clopper_pearson(successes: int, *, trials: int, significance: float = SIGNIF
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, significance / 2))
     high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - significance / 2))
     return low, high
+
+
+def surprise(mean: float, *, limit: float, trials: int) -> float:
+    """Bound on the chance that independent numbers in [0, 1] of expectation at most ``limit`` average ``mean`` or more.
+
+    Hoeffding (1963), Theorem 1; 1 where the mean does not exceed the limit.
+    """
+    divergence = rel_entr(mean, limit) + rel_entr(1 - mean, 1 - limit)
+    return 1.0 if mean <= limit else float(np.exp(-trials * divergence))

@@ -21,6 +21,7 @@ from tests.kit.statistics import (
     binomial_tail,
     chi_square_tail,
     clopper_pearson,
+    surprise,
     tally,
     tally_rows,
 )
@@ -109,3 +110,13 @@ def test_a_broken_promise_of_a_chance_is_seen() -> None:
     assert_chance_at_most(450, trials=2_000, chance=0.2)
     with pytest.raises(AssertionError, match="promised"):
         assert_chance_at_most(500, trials=2_000, chance=0.2)
+
+
+def test_surprise_bounds_the_binomial_tail() -> None:
+    """For coins the tail is known exactly; the bound must lie above it, and not far."""
+    trials, limit = 40, 0.3
+    for heads in range(13, 41):
+        tail = binomial_tail(heads, trials=trials, chance=limit)
+        assert tail <= surprise(heads / trials, limit=limit, trials=trials) * (1 + 1e-12) <= 30 * tail
+    assert surprise(0.2, limit=0.3, trials=5) == 1.0
+    assert surprise(0.1, limit=0.0, trials=5) == 0.0

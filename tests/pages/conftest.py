@@ -7,16 +7,20 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import local_script_runner
 
 from pages.plan import jobs
 
 
 @pytest.fixture(scope="session", autouse=True)
-def components_are_looked_for_once() -> Iterator[None]:
-    """Streamlit reads what every installed package says of itself, anew for every session of AppTest."""
+def all_sessions_share_what_a_server_reads_once() -> Iterator[None]:
+    """AppTest reads what every installed package says of itself for every session, and compiles pages for every run."""
+    compiled = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
         yield
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+from contextlib import redirect_stdout
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -39,6 +41,15 @@ def sound(app: AppTest) -> AppTest:
     """The page, on which nothing went wrong."""
     assert not app.exception, [each.message for each in app.exception]
     return app
+
+
+def printed_by_code(app: AppTest, *, key: str) -> str:
+    """What the code below the page prints once it is opened: the page's promise is that it runs."""
+    app.session_state[key] = True
+    told = io.StringIO()
+    with redirect_stdout(told):
+        exec(compile(sound(app.run()).code[0].value, "snippet", "exec"), {})
+    return told.getvalue()
 
 
 def texts(app: AppTest) -> str:

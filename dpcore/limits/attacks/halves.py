@@ -51,21 +51,6 @@ def largest_half(values: Floats) -> Booleans:
     return chosen
 
 
-def reconstruct_from_answers(answers: Answers, *, points: int) -> Halves:
-    """The same from an oracle that answers from one data set on the points: asks each point, sorts, and checks.
-
-    Raises:
-        ParameterError: if the oracle's answers do not add up, as with fresh noise for each: then use search.
-    """
-    check_points(points)
-    single = answers(np.eye(points, dtype=np.bool_))
-    halves = heaviest_half(single, np.zeros(len(single), dtype=np.bool_))
-    probes = np.concatenate([halves.chosen[:16], ~halves.chosen[:16]])
-    if not np.allclose(answers(probes), single @ probes.T, rtol=0, atol=1e-9):
-        raise ParameterError("The answers do not add up to those of one data set: a sort would not try all halves.")
-    return halves
-
-
 def search(answers: Answers, *, points: int) -> Halves:
     """The theorem's own search: the half whose own query has the largest answer, among all of them; few points only."""
     candidates = all_halves(points)

@@ -26,7 +26,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -221,15 +220,3 @@ def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
         levels=tuple(cut.level for cut in search.best),
         queries=np.array(rows, dtype=np.int64),
     )
-
-
-def shatters(matrix: Any, found: Shattering, *, scale: float = 0.5) -> bool:
-    """Whether the set and levels of a Shattering are shattered by the questions it names, by the definition alone."""
-    entries = _checked(matrix)
-    margin, dimension = Fraction(repr(float(scale))), len(found.points)
-    for subset, query in enumerate(found.queries.tolist()):
-        for bit, (point, level) in enumerate(zip(found.points.tolist(), found.levels, strict=True)):
-            weight = Fraction(repr(float(entries[query, point])))
-            if not (weight >= level + margin if subset >> bit & 1 else weight <= level - margin):
-                return False
-    return len(found.queries) == 2**dimension and len(set(found.points.tolist())) == dimension

@@ -124,12 +124,6 @@ def measured_walk(medians: Integers, *, target: int) -> MeasuredWalk:
     return MeasuredWalk(chance=hits / trials, low=low, high=high)
 
 
-def hybrids(*, n: int, target: int) -> Integers:
-    """The walk's data sets as cells, shape (n + 1, n): the last i entries of row i are ``target``, the others 0."""
-    check_rows(n=n, odd=False)
-    return np.where(np.arange(n) >= n - np.arange(n + 1)[:, None], target, 0).astype(np.int64)
-
-
 def median_by_search(at_most: Callable[[Integers], Floats], *, cells: int, trials: int) -> Integers:
     """The cell a binary search for one half ends at, from threshold answers alone; shape (T,).
 

@@ -35,9 +35,10 @@ from dpcore.core import (
 from dpcore.limits.attacks import halves, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.bounds import median, minimax, walk
-from dpcore.limits.chance import after_steps, binomial_interval, replacement_steps, surprise
+from dpcore.limits.chance import after_steps, binomial_interval, replacement_steps
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import PublicCoins, Sampler
+from tests.kit.statistics import surprise
 
 SIGNIFICANCE = 1e-6
 RUNS = 300

@@ -10,14 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 from dpcore.core import Neighbours, ParameterError
-from dpcore.limits.chance import (
-    after_steps,
-    binomial_interval,
-    confusion,
-    replacement_steps,
-    surprise,
-    wrong_share,
-)
+from dpcore.limits.chance import after_steps, binomial_interval, confusion, replacement_steps, wrong_share
 
 
 def exact_confusion(*, epsilon: float, steps: int, delta: float) -> float:
@@ -84,16 +77,6 @@ def test_interval_is_exact() -> None:
     for end, tail in ((low[1], k >= 3), (high[1], k <= 3)):
         masses = np.array([math.comb(10, int(i)) * end**i * (1 - end) ** (10 - i) for i in k])
         assert masses[tail].sum() == pytest.approx(0.025, rel=1e-9)
-
-
-def test_surprise_bounds_the_binomial_tail() -> None:
-    # For coins the tail is known exactly; the bound must lie above it, and not far.
-    trials, limit = 40, 0.3
-    for heads in range(13, 41):
-        tail = sum(math.comb(trials, k) * limit**k * (1 - limit) ** (trials - k) for k in range(heads, trials + 1))
-        bound = surprise(heads / trials, limit=limit, trials=trials)
-        assert tail <= bound * (1 + 1e-12) <= 30 * tail
-    assert surprise(0.2, limit=0.3, trials=5) == 1.0
 
 
 def test_bad_parameters_are_refused() -> None:

@@ -28,13 +28,13 @@ from tests.pages.data.test_page import (
     labels,
     opened,
     press,
-    sound,
     steward,
     type_in,
     upload_of,
     use,
 )
 from tests.pages.drawn import drawn
+from tests.pages.opening import sound
 
 VISITS = (
     "who,seen,smoker,age\n"

@@ -22,12 +22,11 @@ from dpcore.data.sources import Source, generated_rows
 from pages.data.grid import TITLES, split_labels
 from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
-from tests import ROOT
 from tests.kit.hostile import hostile_files
+from tests.pages import opening
 from tests.pages.drawn import drawn, headline
-from tests.pages.opening import visitor
+from tests.pages.opening import sound
 
-MAIN = str(ROOT / "pages" / "main.py")
 OWN = "My own file"
 SECRET = "Rumpelstilzchen"
 SECRET_NUMBER = 73421.75
@@ -38,15 +37,7 @@ PEOPLE = (
 
 def opened(page: str = "data/page.py", **link: str) -> AppTest:
     """A page of the app, for a person who was not here before."""
-    app = visitor(page)
-    for name, value in link.items():
-        app.query_params[name] = value
-    return sound(app.run())
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception, [error.value for error in app.exception]
-    return app
+    return sound(opening.opened(page, **link))
 
 
 def everything(app: AppTest) -> str:

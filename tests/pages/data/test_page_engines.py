@@ -13,8 +13,8 @@ from dpcore.data.engines.tables import Snapshot
 from dpcore.data.sources import Uploaded
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile
-from tests.pages.data.test_page import everything, sound
-from tests.pages.opening import visitor
+from tests.pages.data.test_page import everything
+from tests.pages.opening import sound, visitor
 
 SECRET = "Rumpelstilzchen"
 ROWS = 1234

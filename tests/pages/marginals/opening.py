@@ -6,26 +6,15 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
-from tests import ROOT
+from tests.pages import opening
 from tests.pages.drawn import drawn, helped
-from tests.pages.opening import visitor
 
-MAIN = ROOT / "pages" / "main.py"
 CHARTS = {f"marginals_{name}_chart" for name in ("step", "levels", "errors", "map", "worst")}
 
 
 def opened(**link: str) -> AppTest:
     """The page, opened by a link."""
-    app = visitor("marginals/page.py")
-    for name, value in link.items():
-        app.query_params[name.replace("_", "-")] = value
-    return app.run()
-
-
-def sound(app: AppTest) -> AppTest:
-    """The same page, which no error stopped."""
-    assert not app.exception, [each.message for each in app.exception]
-    return app
+    return opening.opened("marginals/page.py", **link)
 
 
 def sentence(app: AppTest, key: str) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import re
-from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -30,8 +28,8 @@ from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from pages.marginals.upload import parsed
 from tests.pages.drawn import drawn
-from tests.pages.marginals.opening import CHARTS, opened, sentence, sound, texts
-from tests.pages.opening import visitor
+from tests.pages.marginals.opening import CHARTS, opened, sentence, texts
+from tests.pages.opening import printed_by_code, sound, visitor
 
 SMALL = {"cube_rows": "3000", "cube_attributes": "12"}
 
@@ -57,6 +55,13 @@ def headline(source: Source, mechanism: PolynomialMarginals, problem: Problem) -
     return float(np.quantile(errors[0], 0.95)), float(np.quantile(errors[1], 0.95))
 
 
+def assert_the_code_runs(app: AppTest) -> None:
+    """It prints five answers and the guarantee."""
+    lines = printed_by_code(app, key="marginals_code_open").strip().split("\n")
+    assert len(lines) == 6 and all(0 <= float(line.rsplit(" ", 1)[1]) <= 1 for line in lines[:5])
+    assert lines[5].startswith("ε = ") and lines[5] in texts(app)
+
+
 def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     app = sound(opened(**SMALL))
     source, mechanism = generated_attributes(n=3_000, attributes=12), PolynomialMarginals()
@@ -76,6 +81,7 @@ def test_the_page_tells_the_core_s_errors_and_plan() -> None:
     assert f"**{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
     assert set(drawn(app)) == CHARTS and not app.error and not app.warning
     assert all(chart["download"] for chart in drawn(app).values())
+    assert_the_code_runs(app)
 
 
 def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> None:
@@ -91,19 +97,6 @@ def test_where_direct_release_is_better_it_is_chosen_and_may_be_overridden() -> 
     assert "| polynomial (chosen) |" in texts(app) and "answered from **a polynomial of degree 3" in texts(app)
     sound(app.slider(key="marginals-polynomial-degree").set_value(1).run())
     assert "answered from **a polynomial of degree 1" in texts(app)
-
-
-def test_a_smaller_epsilon_makes_larger_errors() -> None:
-    app = sound(opened(**SMALL))
-
-    def error() -> float:
-        found = re.search(r"at most ([\d.]+)%", app.header[0].value)
-        assert found
-        return float(found.group(1))
-
-    before = error()
-    sound(app.number_input(key="epsilon").set_value(0.05).run())
-    assert error() > before
 
 
 @pytest.mark.parametrize(
@@ -130,12 +123,21 @@ def test_every_kind_of_query(link: dict[str, str], words: str, least: int, signe
     assert f"answered from **{mechanism.plan(problem).words}**" in texts(app)
 
 
-def test_adding_or_removing_rows_hangs_on_a_public_number_of_them() -> None:
+def test_a_smaller_epsilon_makes_larger_errors_and_adding_rows_hangs_on_a_public_number_of_them() -> None:
     app = sound(opened(**SMALL))
+
+    def error() -> float:
+        found = re.search(r"at most ([\d.]+)%", app.header[0].value)
+        assert found
+        return float(found.group(1))
+
     assert "not met" not in texts(app)
     sound(app.radio(key="neighbours").set_value(str(Neighbours.ADD_REMOVE_ONE)).run())
     assert "✗ **not met**: the public n is the number of rows" in texts(app)
     assert "ε = 1 (add or remove one row)" in texts(app) and not app.error
+    before = error()
+    sound(app.number_input(key="epsilon").set_value(0.05).run())
+    assert error() > before
 
 
 def test_moving_k_beyond_the_attributes_is_held() -> None:
@@ -147,6 +149,7 @@ def test_moving_k_beyond_the_attributes_is_held() -> None:
 
 def test_one_query_is_answered_three_ways() -> None:
     app = sound(opened(**SMALL, width="3", negated="true"))
+    assert_the_code_runs(app)
     app.multiselect(key="marginal-picked-12").set_value([1, 4, 7]).run()
     sound(app.multiselect(key="marginal-picked-12-negated").set_value([4]).run())
     rows = generated_attributes(n=3_000, attributes=12).dataset().records
@@ -161,11 +164,22 @@ def test_one_query_is_answered_three_ways() -> None:
 
 
 @pytest.mark.parametrize(
-    "link", [{"cube": "<script>"}, {"cube": "my-file"}, {"width": "40"}, {"cube-rows": "17"}], ids=str
+    ("link", "named"),
+    [
+        (
+            {"cube": "<script>", "cube-rows": "17", "width": "40"},
+            ("“cube”", "“cube-rows”", "“Attributes in a query k”"),
+        ),
+        ({"cube": "my-file"}, ("",)),
+    ],
+    ids=str,
 )
-def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -> None:
+def test_a_bad_link_gets_a_sentence_for_each_value_and_the_page_goes_on(
+    link: dict[str, str], named: tuple[str, ...]
+) -> None:
     app = sound(opened(**link))
-    assert len(app.warning) == 1 and next(iter(link.values())) not in app.warning[0].value
+    for value, name, warning in zip(link.values(), named, app.warning, strict=True):
+        assert name in warning.value and value not in warning.value
     assert set(drawn(app)) == CHARTS
 
 
@@ -223,21 +237,8 @@ def test_predicates_are_read_as_people_write_them() -> None:
         parsed("age", ">= old")
 
 
-@pytest.mark.parametrize(
-    "link",
-    [SMALL, {"cube": "census", "width": "3", "marginal_noise": "gaussian"}, {**SMALL, "width": "3", "negated": "true"}],
-    ids=str,
-)
-def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
-    app = opened(**link)
-    app.session_state["marginals_code_open"] = True
-    sound(app.run())
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
-    lines = printed.getvalue().strip().split("\n")
-    assert len(lines) == 6 and all(0 <= float(line.rsplit(" ", 1)[1]) <= 1 for line in lines[:5])
-    assert lines[5].startswith("ε = ") and lines[5] in texts(app)
+def test_the_code_of_bundled_rows_with_gaussian_noise_runs() -> None:
+    assert_the_code_runs(opened(cube="census", width="3", marginal_noise="gaussian"))
 
 
 def test_the_college_story() -> None:

@@ -16,8 +16,9 @@ from tests.dpcore.plan import adult
 from tests.dpcore.plan.adult import FILE
 from tests.dpcore.plan.test_visits import ADULT
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
-from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, sound, steward, type_in
+from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, steward, type_in
 from tests.pages.drawn import drawn
+from tests.pages.opening import sound
 
 ROWS = 1_234
 CELLS: dict[str, dict[str, Any]] = {

@@ -27,12 +27,9 @@ from dpcore.queries.ranges import QUERY_CLASSES, Intervals
 from pages.data.picker import ROW_CHOICES
 from pages.play.strip import choose_point
 from pages.shell.theorem import promise
-from tests import ROOT
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline
-from tests.pages.opening import visitor
-
-MAIN = ROOT / "pages" / "main.py"
+from tests.pages.opening import MAIN, sound, visitor
 
 
 def opened(**link: str) -> AppTest:
@@ -42,11 +39,6 @@ def opened(**link: str) -> AppTest:
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception, [each.message for each in app.exception]
-    return app
 
 
 def texts(app: AppTest) -> str:

@@ -23,27 +23,20 @@ from pages.play.query import cells_between, drawn_on, edges
 from pages.shell import kept
 from pages.shell.controls import log_stops, read_target
 from pages.shell.kept import is_everybodys
-from tests import ROOT
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline, sent_states
-from tests.pages.opening import visitor
+from tests.pages.opening import MAIN, sound, visitor
 from tests.pages.play.test_page import uploaded
 
-PAGES = ROOT / "pages"
 STOPS = log_stops(OPENING.entry.controls()["epsilon"])
 
 
 def started(**link: str) -> AppTest:
     """The app as it opens."""
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=600)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     for name, value in link.items():
         app.query_params[name] = value
     return sound(app.run())
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception, [error.value for error in app.exception]
-    return app
 
 
 def answered(app: AppTest) -> str:
@@ -154,7 +147,7 @@ def test_nothing_of_a_file_is_kept_for_everybody() -> None:
 
 
 def test_private_data_send_no_states_until_their_steward_asks() -> None:
-    app = AppTest.from_file(str(PAGES / "main.py"), default_timeout=600)
+    app = AppTest.from_file(MAIN, default_timeout=600)
     app.session_state["upload"] = uploaded(private=True)
     app.session_state["data"] = "my-file"
     sound(app.run())

@@ -11,10 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.queries.linear import LinearQueries
-from tests import ROOT
 from tests.pages.drawn import drawn
-
-MAIN = ROOT / "pages" / "main.py"
+from tests.pages.opening import MAIN, sound
 
 
 def opened(**link: str) -> AppTest:
@@ -24,11 +22,6 @@ def opened(**link: str) -> AppTest:
         app.query_params[name] = value
     app.session_state["why_open"] = True
     return sound(app.run())
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception, [each.message for each in app.exception]
-    return app
 
 
 def uploaded(app: AppTest, text: str) -> AppTest:

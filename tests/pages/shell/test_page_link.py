@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.data.test_page import elements, opened, sound
+from tests.pages.data.test_page import elements, opened
+from tests.pages.opening import sound
 
 POPOVERS = ("play", "ask", "robust", "sparse", "halfspaces", "marginals")
 """Pages with settings in a closed popover, one of them the preview seed."""

@@ -31,13 +31,13 @@ from tests.pages.data.test_page import (
     opened,
     press,
     shows_number,
-    sound,
     steward,
     type_in,
     upload_of,
     with_file,
 )
 from tests.pages.drawn import drawn
+from tests.pages.opening import sound
 
 PAGES = ROOT / "pages"
 PRIVATE_KEYS = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from contextlib import redirect_stdout
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +24,8 @@ from pages.charts.words import percent
 from pages.tables.rows import rows_csv
 from tests.pages.drawn import drawn
 from tests.pages.marginals.opening import opened as page
-from tests.pages.marginals.opening import sentence, sound, texts
+from tests.pages.marginals.opening import sentence, texts
+from tests.pages.opening import printed_by_code, sound
 
 SMALL = {"tables_of": "penguins"}
 ALL, CELLS, ERRORS, ROWS, WORST = (
@@ -202,12 +202,7 @@ def test_the_file_of_rows_is_marked_and_whole() -> None:
 )
 def test_the_code_on_the_page_runs(link: dict[str, str]) -> None:
     app = page(view="All tables of k attributes", **link)
-    app.session_state["tables_code_open"] = True
-    sound(app.run())
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
-    lines = printed.getvalue().strip().split("\n")
+    lines = printed_by_code(app, key="tables_code_open").strip().split("\n")
     assert lines[-1] in texts(app)
     number = re.search(r"-?[\d.]+", lines[1])
     assert number and cells(app)["released rows"][0] == pytest.approx(float(number.group()), abs=0.11)

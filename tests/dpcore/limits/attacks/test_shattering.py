@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 from itertools import combinations, islice, product
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from dpcore import Cells, Intervals, Line, ParameterError, Thresholds
 from dpcore.core import Integers
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass
-from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, shatters, vc_dimension
+from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
 
 
 def brute_vc(patterns: list[int], points: int) -> int:
@@ -48,18 +50,24 @@ def brute_fat(matrix: list[list[Fraction]], scale: Fraction) -> int:
     return 0
 
 
-def check_witness(matrix: object, found: Shattering, *, scale: float) -> None:
+def shatters(matrix: ArrayLike, found: Shattering, *, scale: float) -> bool:
+    """Whether its set and levels are shattered by the questions it names, by the definition alone."""
+    entries = np.asarray(matrix, dtype=np.float64)
+    margin, dimension = Fraction(repr(float(scale))), len(found.points)
+    for subset, query in enumerate(found.queries.tolist()):
+        for bit, (point, level) in enumerate(zip(found.points.tolist(), found.levels, strict=True)):
+            weight = Fraction(repr(float(entries[query, point])))
+            if not (weight >= level + margin if subset >> bit & 1 else weight <= level - margin):
+                return False
+    return len(found.queries) == 2**dimension and len(set(found.points.tolist())) == dimension
+
+
+def check_witness(matrix: ArrayLike, found: Shattering, *, scale: float) -> None:
     """The set it shows is shattered, by the definition; a set with one more level moved is not taken for one."""
     assert len(found.points) == len(found.levels) == found.at_least <= found.at_most
     assert shatters(matrix, found, scale=scale)
     if found.at_least:
-        lost = Shattering(
-            at_least=found.at_least,
-            at_most=found.at_most,
-            points=found.points,
-            levels=found.levels,
-            queries=found.queries[::-1],
-        )
+        lost = dataclasses.replace(found, queries=found.queries[::-1])
         assert not shatters(matrix, lost, scale=scale)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from dpcore.core import Booleans, Floats, ParameterError
 from dpcore.limits.attacks import curator, subset_sum
-from dpcore.limits.chance import surprise
 from dpcore.randomness import Preview, PublicCoins
+from tests.kit.statistics import surprise
 
 
 def secret(sampler: Preview, people: int) -> Booleans:

@@ -172,7 +172,8 @@ def test_walks_are_the_mechanisms_exact_laws(rule: str, n: int, bits: int, epsil
         bits=bits, n=n, epsilon=epsilon
     )
     chances: list[float] = []
-    for data in walk.hybrids(n=n, target=points - 1):
+    for moved in range(n + 1):
+        data = np.repeat([0, points - 1], [n - moved, moved])
         scores = median_scores(data, points)
         law = exponential_law(scores, np.ones(points, dtype=np.bool_), rate=epsilon / 2, rule=rule)
         chances.append(float(law[-1]))

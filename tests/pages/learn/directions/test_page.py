@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
-from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -30,7 +28,7 @@ from pages.shell.controls import Value
 from tests.kit.halfspaces import hidden_rows
 from tests.pages import opening
 from tests.pages.drawn import drawn
-from tests.pages.opening import sound, texts, visitor
+from tests.pages.opening import printed_by_code, sound, texts, visitor
 
 CSV = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (i % 7 - 3, i % 11 - 5, i % 5) for i in range(400)) + b",1,2\n"
 
@@ -259,15 +257,11 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
 @pytest.mark.parametrize("rows", ["cities", "penguins", "digits", "generated"])
 def test_the_code_on_the_page_runs(rows: str) -> None:
     app = opened(**({"vectors": rows} if rows != "generated" else {}), vector_rows="300")
-    app.session_state["halfspaces_code_open"] = True
-    sound(app.run())
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(app.code[0].value, "snippet", "exec"), {})  # the page's promise is that this runs
-    truth, released = (float(part.split()[-1]) for part in printed.getvalue().split(";")[0].split(","))
+    told = printed_by_code(app, key="halfspaces_code_open")
+    truth, released = (float(part.split()[-1]) for part in told.split(";")[0].split(","))
     shown = app.header[0].value
     assert f"{percent(truth)[:3]}" in shown
     assert shown.endswith("%") and abs(float(shown.split()[-1][:-1]) / 100 - released) < 1e-3
-    assert "ε = 1 (replace one row)" in printed.getvalue()
+    assert "ε = 1 (replace one row)" in told
     assert np.isfinite(truth)
     assert isinstance(asked_of(generated_vectors()).mechanism, HalfspaceCounts)
