@@ -394,7 +394,7 @@ def test(arguments: list[str]) -> int:
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if suite == "engines":
         variables |= ensure_engines()
-    elif suite != "quick":
+    if suite != "quick":
         variables["CHROMIUM"] = ensure_chromium()
     if suite == "mutants":
         return run([python, "-m", "tests.mutants", *asked], variables)

@@ -42,6 +42,7 @@ from dpcore.ledger.records import (
     Failed,
     LedgerBusy,
     LedgerError,
+    LedgerUnsure,
     Refused,
     Registration,
     Role,
@@ -198,6 +199,8 @@ def release(
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
     except LedgerBusy:
         return Failed(sentence=DIED) if attempted else Busy()
+    except LedgerUnsure as error:  # asked again, what was stored is given back
+        return Failed(sentence=str(error)) if attempted else Refused(sentence=str(error))
     except LedgerError as error:
         return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
     except DataError as error:  # what the file is called, no registration publishes

@@ -54,6 +54,7 @@ def no_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Where a test's ledger is, if it begins one: never the one of whoever runs the tests."""
     folder = tmp_path_factory.getbasetemp() / "ledgers" / secrets.token_hex(8)
     monkeypatch.setenv("DPSCOPE_LEDGER", str(folder))
+    monkeypatch.delenv("DPSCOPE_LEDGER_DATABASE", raising=False)
     monkeypatch.delenv("DPSCOPE_TOKEN", raising=False)
     return folder
 

@@ -98,6 +98,7 @@ CACHES = {
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {
+    "dpcore.ledger.stores.shape:_expected": "what a ledger's tables and triggers are, by the version of a server",
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.lent:_lent": "rows that a steward opens to analysts, weakly: their session alone keeps them",

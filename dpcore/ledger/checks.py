@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore.ledger.canonical import digest, digest_of_bytes
 from dpcore.ledger.chain import MACHINE_FAILED, faults, first_digest, link_of
-from dpcore.ledger.connection import connected
+from dpcore.ledger.connection import DAMAGED_FILE, connected
 from dpcore.ledger.reading import account_in, lines_in, registration_in
 from dpcore.ledger.records import DAMAGED, LedgerDamaged, LedgerError
-from dpcore.ledger.schema import KEYED, SCRIPT
+from dpcore.ledger.schema import KEYED
+from dpcore.ledger.stores.opened import Opened
 
 if TYPE_CHECKING:
     from dpcore.ledger.store import Ledger
@@ -30,9 +30,11 @@ WORDS = {
 
 
 def check(ledger: Ledger, dataset_id: str) -> list[str]:
-    """Everything that is wrong with a data set's file, one sentence each; it reads all of it."""
+    """Everything that is wrong with a data set, one sentence each; it reads all of it."""
     try:
-        return wrong_in(ledger.path(dataset_id), dataset_id)
+        with ledger.store.connected(dataset_id) as connection:
+            connection.look()
+            return wrong_inside(connection, dataset_id)
     except LedgerError as error:
         return [str(error)]
 
@@ -53,14 +55,14 @@ def damage_in(path: Path, dataset_id: str, *, copy: bool = False) -> list[str]:
     """
     try:
         with connected(path, copy=copy) as connection:
-            connection.execute("BEGIN")  # one picture of the file, whoever writes meanwhile
+            connection.look()
             return wrong_inside(connection, dataset_id)
     except LedgerDamaged as error:
         return [str(error)]
 
 
-def wrong_inside(connection: sqlite3.Connection, dataset_id: str) -> list[str]:
-    """The same of an open file, inside a transaction of whoever writes."""
+def wrong_inside(connection: Opened, dataset_id: str) -> list[str]:
+    """The same of an open data set, inside a transaction of whoever writes."""
     try:
         return list(_wrong(connection, dataset_id))
     except LedgerError:
@@ -69,14 +71,11 @@ def wrong_inside(connection: sqlite3.Connection, dataset_id: str) -> list[str]:
         return [DAMAGED]
 
 
-def _wrong(connection: sqlite3.Connection, dataset_id: str) -> Iterator[str]:
-    if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-        yield "The ledger's file is damaged. Restore a backup."
+def _wrong(connection: Opened, dataset_id: str) -> Iterator[str]:
+    damage = list(connection.damage())
+    yield from damage
+    if DAMAGED_FILE in damage:
         return
-    if connection.execute("PRAGMA foreign_key_check").fetchall():
-        yield "The ledger's tables do not fit each other. Restore a backup."
-    if _shape(connection) != _expected():
-        yield "The ledger's tables or triggers were changed. Restore a backup."
     registration = registration_in(connection)
     if registration.dataset_id != dataset_id:
         yield "The ledger's file is another data set's. Restore a backup."
@@ -110,7 +109,7 @@ def _wrong(connection: sqlite3.Connection, dataset_id: str) -> Iterator[str]:
         yield "More is spent than the budget. Restore a backup."
 
 
-def _wrong_journal(connection: sqlite3.Connection, *, start: str) -> Iterator[str]:
+def _wrong_journal(connection: Opened, *, start: str) -> Iterator[str]:
     """Rows that are not those of which the journal has its links, and links that do not follow each other."""
     rows: dict[tuple[str, int], tuple[object, ...]] = {}
     for table in KEYED:
@@ -133,21 +132,3 @@ def _wrong_journal(connection: sqlite3.Connection, *, start: str) -> Iterator[st
             yield WRONG.format(what="entry", number=number, why="it names another link")
     for kind, number in rows:
         yield WRONG.format(what=WORDS[kind], number=number, why="no ledger wrote it")
-
-
-def _shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Tables and triggers; what ANALYZE keeps decides how SQLite searches, and not what it finds."""
-    query = (
-        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-        " AND NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
-    )
-    return sorted(connection.execute(query).fetchall())
-
-
-def _expected() -> list[tuple[str, str]]:
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.executescript(SCRIPT)
-        return _shape(connection)
-    finally:
-        connection.close()

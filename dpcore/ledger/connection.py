@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
-from dpcore.ledger.schema import APPLICATION, VERSION
+from dpcore.ledger.schema import APPLICATION, SCRIPT, VERSION
 
 PATIENCE = 60.0
 """Seconds that a writer waits for another."""
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+DAMAGED_FILE = "The ledger's file is damaged. Restore a backup."
 LINKED = "The ledger's file has a second name, a hard link, and beside it another turn to draw: remove the other name."
 OLDER = "The ledger has schema {schema}: `run.py ledger migrate` makes it schema {known} and keeps the old file."
 PRAGMAS = (
@@ -27,6 +28,51 @@ PRAGMAS = (
     "PRAGMA recursive_triggers = ON",
     "PRAGMA trusted_schema = OFF",
 )
+RESTORES = "restores"
+"""In a ledger's folder: an empty note for each copy that took the place of a data set's file, which a copy has not."""
+
+
+class FileConnection(sqlite3.Connection):
+    """An open file of a ledger."""
+
+    def look(self) -> None:
+        """One picture of the file from here on, whoever writes meanwhile."""
+        self.execute("BEGIN")
+
+    def damage(self) -> Iterator[str]:
+        """What is wrong with the file, its tables or its triggers, one sentence each."""
+        if self.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+            yield DAMAGED_FILE
+            return
+        if self.execute("PRAGMA foreign_key_check").fetchall():
+            yield "The ledger's tables do not fit each other. Restore a backup."
+        if _shape(self) != _expected():
+            yield "The ledger's tables or triggers were changed. Restore a backup."
+
+    def copies_noted(self) -> int:
+        """How many notes beside the file say that a copy took its place."""
+        [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
+        path = Path(place)
+        with sentences():
+            return len(list((path.parent / RESTORES).glob(f"{path.stem}-*")))
+
+
+def _shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Tables and triggers; what ANALYZE keeps decides how SQLite searches, and not what it finds."""
+    query = (
+        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        " AND NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
+    )
+    return sorted(connection.execute(query).fetchall())
+
+
+def _expected() -> list[tuple[str, str]]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(SCRIPT)
+        return _shape(connection)
+    finally:
+        connection.close()
 
 
 @contextmanager
@@ -79,7 +125,7 @@ def on_the_disk(folder: Path) -> None:
 @contextmanager
 def connected(
     path: Path, *, patience: float = PATIENCE, fresh: bool = False, older: bool = False, copy: bool = False
-) -> Iterator[sqlite3.Connection]:
+) -> Iterator[FileConnection]:
     """A connection in autocommit mode; transactions are begun by ``transaction``.
 
     Args:
@@ -100,7 +146,9 @@ def connected(
     with sentences():
         if not copy and _named_elsewhere(path):
             raise LedgerError(LINKED)
-        connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, timeout=patience, isolation_level=None, check_same_thread=False, factory=FileConnection
+        )
         try:
             for pragma in PRAGMAS:
                 connection.execute(pragma)

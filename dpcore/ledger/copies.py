@@ -12,6 +12,8 @@ from pathlib import Path
 from dpcore.ledger.checks import check, damage_in, wrong_in
 from dpcore.ledger.connection import (
     PATIENCE,
+    RESTORES,
+    FileConnection,
     connected,
     made_private,
     on_the_disk,
@@ -21,10 +23,11 @@ from dpcore.ledger.connection import (
     turn,
 )
 from dpcore.ledger.fingerprint import SUFFIX
-from dpcore.ledger.reading import RESTORES, copies_put_back_in, copies_told_in, lines_in
+from dpcore.ledger.reading import copies_put_back_in, copies_told_in, lines_in
 from dpcore.ledger.records import RESTORED, Actor, LedgerBusy, LedgerError
 from dpcore.ledger.schema import KEYED, TABLES, TRIGGERS, VERSION
 from dpcore.ledger.store import Ledger
+from dpcore.ledger.stores.files import Files
 from dpcore.ledger.writing import insert, linked, today
 
 
@@ -34,6 +37,7 @@ def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
     Raises:
         LedgerError: the copy cannot be written, is there already, or does not add up.
     """
+    _of_files(ledger)
     copied = Ledger(folder)
     path = copied.path(dataset_id)
     with sentences():
@@ -45,6 +49,11 @@ def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
     if wrong := check(copied, dataset_id):
         raise LedgerError(wrong[0])
     return path
+
+
+def _of_files(ledger: Ledger) -> None:
+    if not isinstance(ledger.store, Files):
+        raise LedgerError("A ledger in a database is copied and put back by Postgres' own means: the README says how.")
 
 
 def _copied(source: sqlite3.Connection, path: Path) -> None:
@@ -71,6 +80,7 @@ def restore(ledger: Ledger, copy: Path, by: Actor) -> Path | None:
             link, of another schema, or cannot be read now.
     """
     by.must_be_steward("put a copy back")
+    _of_files(ledger)
     dataset_id = copy.stem if copy.suffix == SUFFIX else ""
     path = ledger.path(dataset_id)
     with turn(path.with_suffix(".turn"), patience=PATIENCE), _held_if_legible(path) as old:
@@ -130,6 +140,7 @@ def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
         LedgerError: the schema is newer than this program, the file does not add up, or somebody else draws.
     """
     by.must_be_steward("migrate a ledger")
+    _of_files(ledger)
     path = ledger.path(dataset_id)
     with ledger.turn(dataset_id), connected(path, older=True) as old, _held(old):
         schema = schema_of(old)
@@ -145,7 +156,7 @@ def migrate(ledger: Ledger, dataset_id: str, by: Actor) -> Path | None:
         return _exchanged(path, made, dataset_id, kept=f"schema-{schema}")
 
 
-def _from_schema_1(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+def _from_schema_1(old: sqlite3.Connection, new: FileConnection) -> None:
     """All rows as they are, and the journal that schema 1 had not: a link for each."""
     new.executescript(f"BEGIN;{TABLES}COMMIT;")
     with transaction(new):
@@ -172,7 +183,7 @@ def _held(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _held_if_legible(path: Path) -> Iterator[sqlite3.Connection | None]:
+def _held_if_legible(path: Path) -> Iterator[FileConnection | None]:
     """The same for a file that may be lost or no database, in which nobody can write; then there is no connection."""
     with ExitStack() as stack:
         connection = None

@@ -25,6 +25,8 @@ DIGITS = 64
 """Of a digest."""
 SUFFIX = ".sqlite"
 """Of a data set's file."""
+NOTE = "postgres-"
+"""How the note begins that a folder's data sets are in a database; the rest is the ledger's name there."""
 NAME = "[0-9a-f]{32}"
 """Of a data set."""
 
@@ -60,7 +62,7 @@ def key_of(folder: Path) -> bytes:
     path = folder / KEY_FILE
     with sentences():
         if not path.exists():
-            if datasets_in(folder):
+            if datasets_in(folder) or any(folder.glob(f"{NOTE}*")):
                 raise LedgerError("The key beside the ledger is missing. Restore a copy of it.")
             # Written in full under another name first: nobody ever reads half a key, and the first to link it wins.
             made = folder / f"{KEY_FILE}.{secrets.token_hex(8)}"

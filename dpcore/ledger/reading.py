@@ -1,16 +1,13 @@
-"""What stands in an open ledger file."""
+"""What stands in an open ledger: a data set's file, or its schema in a database."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from dpcore.core import Neighbours
 from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of
-from dpcore.ledger.connection import sentences
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -22,13 +19,11 @@ from dpcore.ledger.records import (
     Spent,
     Stored,
 )
+from dpcore.ledger.stores.opened import Opened
 from dpcore.ledger.units import Price, Tally
 
-RESTORES = "restores"
-"""In a ledger's folder: an empty note for each copy that took the place of a data set's file, which a copy has not."""
 
-
-def registration_in(connection: sqlite3.Connection) -> Registration:
+def registration_in(connection: Opened) -> Registration:
     """What is fixed for the data set of an open file."""
     row = connection.execute(
         "SELECT dataset_id, name, relation, public_n, person_column, rows_a_person, salt, by, at FROM datasets"
@@ -40,13 +35,13 @@ def registration_in(connection: sqlite3.Connection) -> Registration:
     return Registration(**dict(zip(names, row, strict=True)) | fixed)
 
 
-def measure_in(connection: sqlite3.Connection) -> Tally:
+def measure_in(connection: Opened) -> Tally:
     """What an open file adds up."""
     row = connection.execute("SELECT measure FROM budgets LIMIT 1").fetchone()
     return Tally(row[0]) if row else Tally.SUMS
 
 
-def account_in(connection: sqlite3.Connection) -> Spent:
+def account_in(connection: Opened) -> Spent:
     """The budget of an open file."""
     measure = measure_in(connection)
     spent = connection.execute("SELECT first_nano, delta_atto FROM spent").fetchone()
@@ -61,22 +56,18 @@ def account_in(connection: sqlite3.Connection) -> Spent:
     )
 
 
-def copies_put_back_in(connection: sqlite3.Connection) -> int:
+def copies_put_back_in(connection: Opened) -> int:
     """How many copies took the place of an open file: by its events, or by the notes beside it if they are more."""
-    [place] = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
-    path = Path(place)
-    with sentences():
-        notes = list((path.parent / RESTORES).glob(f"{path.stem}-*"))
-    return max(copies_told_in(connection), len(notes))
+    return max(copies_told_in(connection), connection.copies_noted())
 
 
-def copies_told_in(connection: sqlite3.Connection) -> int:
+def copies_told_in(connection: Opened) -> int:
     """How many events of an open file tell that a copy took its place."""
     [told] = connection.execute("SELECT count(*) FROM events WHERE what LIKE ?", (f"{RESTORED}%",)).fetchone()
     return int(told)
 
 
-def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+def lines_in(connection: Opened) -> list[dict[str, Any]]:
     """The chain of an open file, worked out again from what stands in it."""
     measure = measure_in(connection)
     rows = connection.execute(
@@ -98,13 +89,13 @@ def lines_in(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     ]
 
 
-def last_link(connection: sqlite3.Connection) -> tuple[int, str]:
+def last_link(connection: Opened) -> tuple[int, str]:
     """Number and digest of the last link of an open file's journal; before the first, what that one names."""
     row = connection.execute("SELECT link, link_digest FROM journal ORDER BY link DESC LIMIT 1").fetchone()
     return (row[0], row[1]) if row else (0, first_digest(registration_in(connection).document))
 
 
-def stored_in(connection: sqlite3.Connection, entry: int) -> Stored:
+def stored_in(connection: Opened, entry: int) -> Stored:
     """A stored release of an open file."""
     body, salt = connection.execute("SELECT body, salt FROM charges WHERE entry = ?", (entry,)).fetchone()
     return Stored(
@@ -117,24 +108,24 @@ def stored_in(connection: sqlite3.Connection, entry: int) -> Stored:
     )
 
 
-def unpublished_in(connection: sqlite3.Connection) -> int:
+def unpublished_in(connection: Opened) -> int:
     """Stored releases of an open file that nobody published: what somebody may have chosen among."""
     query = "SELECT count(*) FROM charges WHERE outcome = 'stored' AND entry NOT IN (SELECT entry FROM publications)"
     return int(connection.execute(query).fetchone()[0])
 
 
-def told_in(connection: sqlite3.Connection, what: str) -> bool:
+def told_in(connection: Opened, what: str) -> bool:
     """Whether something was written down as having happened."""
     return bool(connection.execute("SELECT 1 FROM events WHERE what = ?", (what,)).fetchone())
 
 
-def failed_in(connection: sqlite3.Connection, entry: int) -> Failed:
+def failed_in(connection: Opened, entry: int) -> Failed:
     """A draw of an open file that raised or died."""
     [body] = connection.execute("SELECT body FROM charges WHERE entry = ?", (entry,)).fetchone()
     return Failed(sentence=DIED if json.loads(body).get("reason") == DIED else RAISED)
 
 
-def begun_in(connection: sqlite3.Connection) -> list[Attempt]:
+def begun_in(connection: Opened) -> list[Attempt]:
     """Attempts of an open file without an outcome."""
     measure = measure_in(connection)
     rows: Sequence[Any] = connection.execute(

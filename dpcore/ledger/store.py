@@ -8,11 +8,10 @@ that nobody draws, and books it as failed.
 from __future__ import annotations
 
 import json
-import re
 import secrets
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,13 @@ from dpcore.data.declared import MOST_PERSON_ROWS
 from dpcore.ledger.canonical import canonical, digest, fresh_salt
 from dpcore.ledger.chain import MACHINE_FAILED
 from dpcore.ledger.checks import wrong_inside
-from dpcore.ledger.connection import PATIENCE, connected, made_private, sentences, transaction, turn
-from dpcore.ledger.fingerprint import NAME, SUFFIX, Rows, datasets_in, fingerprint, key_of, same_table
+from dpcore.ledger.connection import PATIENCE, sentences
+from dpcore.ledger.fingerprint import Rows, fingerprint, key_of, same_table
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
 from dpcore.ledger.records import DIED, RELEASE, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
-from dpcore.ledger.schema import SCRIPT
+from dpcore.ledger.stores.chosen import note_store, store_of
+from dpcore.ledger.stores.files import file_of
+from dpcore.ledger.stores.opened import Opened, Store
 from dpcore.ledger.units import Price, Tally
 from dpcore.ledger.writing import book, insert, set_budget, today, written
 
@@ -41,10 +42,15 @@ def _words(text: str, what: str) -> str:
 
 
 class Ledger:
-    """A folder with one file per data set; safe to use from several threads and processes."""
+    """A folder with one file per data set, or beside a database; safe to use from several threads and processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @cached_property
+    def store(self) -> Store:
+        """Where its data sets are; raises LedgerError if the folder does not say."""
+        return store_of(self.folder)
 
     @classmethod
     def open(cls, folder: Path) -> Ledger:
@@ -58,22 +64,21 @@ class Ledger:
         ledger = cls(folder)
         if not ledger.dataset_ids():  # a copy is looked at without its key
             key_of(folder)
+        note_store(folder)
         return ledger
 
     def dataset_ids(self) -> list[str]:
-        """Every data set of the folder; one whose registration was cut short is none."""
-        return datasets_in(self.folder)
+        """Every data set; one whose registration was cut short is none."""
+        return self.store.dataset_ids()
 
     def path(self, dataset_id: str) -> Path:
         """Where a data set's file is; raises LedgerError for what is no name of one."""
-        if not re.fullmatch(NAME, dataset_id):
-            raise LedgerError("This ledger holds no such data set.")
-        return self.folder / f"{dataset_id}{SUFFIX}"
+        return file_of(self.folder, dataset_id)
 
     # --- what the steward says
 
     def register(self, registration: Registration, rows: Rows, budget: Price, by: Actor) -> Registration:
-        """Open a file for a data set that none holds yet.
+        """Open an account for a data set that none holds yet.
 
         Raises:
             LedgerError: this is not the steward, the rows are registered already, or something is out of range.
@@ -95,7 +100,7 @@ class Ledger:
     @contextmanager
     def _registering(self, print_of_rows: str, *, under: str = "") -> Iterator[None]:
         """One at a time says which rows these are; raises LedgerError if another data set holds them."""
-        with turn(self.folder / "registering.turn", patience=PATIENCE):
+        with self.store.registering(key_of(self.folder)):
             for dataset_id in self.dataset_ids():
                 if dataset_id == under:
                     continue
@@ -107,7 +112,7 @@ class Ledger:
             yield
 
     def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
-        """A new file, under its name once it is whole."""
+        """A new data set, there once it is whole."""
         made = Registration(
             name=_words(registration.name, "name of the data"),
             neighbours=registration.neighbours,
@@ -120,22 +125,14 @@ class Ledger:
             by=_words(by.name, "name of the steward"),
             at=today(),
         )
-        path = self.path(made.dataset_id)
-        unfinished = path.with_suffix(".unfinished")
-        with sentences():
-            made_private(unfinished)
-        with connected(unfinished, fresh=True) as connection:
-            connection.executescript(SCRIPT)
-            with transaction(connection):
-                connection.execute(
-                    "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
-                     made.rows_a_person, made.salt, made.by, made.at),
-                )  # fmt: skip
-                insert(connection, "versions", print_of_rows, made.by, made.at)
-                set_budget(connection, budget, "registered", made.by)
-        with sentences():
-            unfinished.rename(path)
+        with self.store.beginning(made.dataset_id) as connection:
+            connection.execute(
+                "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
+                 made.rows_a_person, made.salt, made.by, made.at),
+            )  # fmt: skip
+            insert(connection, "versions", print_of_rows, made.by, made.at)
+            set_budget(connection, budget, "registered", made.by)
         return made
 
     def add_version(self, dataset_id: str, rows: Rows, by: Actor) -> None:
@@ -196,18 +193,18 @@ class Ledger:
 
     def registration(self, dataset_id: str) -> Registration:
         """What is fixed for a data set."""
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             return registration_in(connection)
 
     def fingerprints(self, dataset_id: str) -> set[str]:
         """Of all versions of the rows."""
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             return {row[0] for row in connection.execute("SELECT fingerprint FROM versions")}
 
     def version(self, dataset_id: str, rows: Rows) -> int:
         """Which version of the data set these rows are, counted from 1; 0 if they were not registered for it."""
         told = fingerprint(rows, key=key_of(self.folder))
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             row = connection.execute("SELECT version FROM versions WHERE fingerprint = ?", (told,)).fetchone()
         return int(row[0]) if row else 0
 
@@ -217,12 +214,12 @@ class Ledger:
 
     def account(self, dataset_id: str) -> Spent:
         """What is spent, and what is left."""
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             return account_in(connection)
 
     def find(self, dataset_id: str, request_digest: str) -> Stored | Failed | None:
         """What became of a request; None if nothing was charged for it yet."""
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             row = connection.execute(
                 "SELECT entry, outcome FROM charges WHERE request_digest = ? AND outcome <> ?",
                 (request_digest, MACHINE_FAILED),
@@ -233,13 +230,13 @@ class Ledger:
 
     def stored(self, dataset_id: str) -> list[Stored]:
         """Every stored release, in order."""
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             rows = connection.execute("SELECT entry FROM charges WHERE outcome = 'stored' ORDER BY entry").fetchall()
             return [stored_in(connection, entry) for (entry,) in rows]
 
     def lines(self, dataset_id: str) -> list[dict[str, Any]]:
         """The chain."""
-        with connected(self.path(dataset_id)) as connection:
+        with self.store.connected(dataset_id) as connection:
             return lines_in(connection)
 
     # --- what a release needs
@@ -247,10 +244,7 @@ class Ledger:
     @contextmanager
     def turn(self, dataset_id: str, *, patience: float = PATIENCE) -> Iterator[None]:
         """Only one at a time draws from a data set; raises LedgerBusy if somebody else does for too long."""
-        path = self.path(dataset_id)
-        if not path.is_file():
-            raise LedgerError("This ledger holds no such data set.")
-        with turn(path.with_suffix(".turn"), patience=patience):
+        with self.store.turn(dataset_id, patience=patience):
             yield
 
     def book_dead(self, dataset_id: str) -> None:
@@ -270,15 +264,15 @@ class Ledger:
         return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
 
     @contextmanager
-    def drawing(self, dataset_id: str) -> Iterator[sqlite3.Connection]:
+    def drawing(self, dataset_id: str) -> Iterator[Opened]:
         """The transaction around a draw; ``book`` takes the connection."""
         with self._writing(dataset_id, checked=True) as connection:
             yield connection
 
     @contextmanager
-    def _writing(self, dataset_id: str, *, checked: bool = False) -> Iterator[sqlite3.Connection]:
-        """A transaction in a file that adds up; ``checked`` by whoever has held its turn since."""
-        with connected(self.path(dataset_id)) as connection, transaction(connection):
+    def _writing(self, dataset_id: str, *, checked: bool = False) -> Iterator[Opened]:
+        """A transaction in a data set that adds up; ``checked`` by whoever has held its turn since."""
+        with self.store.writing(dataset_id) as connection:
             if not checked and (wrong := wrong_inside(connection, dataset_id)):
                 raise LedgerError(wrong[0])
             yield connection

@@ -1,9 +1,8 @@
-"""What is written in an open ledger file: every row with its link of the journal, inside somebody's transaction."""
+"""What is written in an open ledger: every row with its link of the journal, inside somebody's transaction."""
 
 from __future__ import annotations
 
 import datetime
-import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from dpcore.ledger.canonical import canonical, digest, fresh_salt
 from dpcore.ledger.chain import MACHINE_FAILED, first_digest, line_of, link_of
 from dpcore.ledger.reading import account_in, last_link, lines_in, registration_in
 from dpcore.ledger.records import Attempt
+from dpcore.ledger.stores.opened import Opened
 from dpcore.ledger.units import Price
 
 
@@ -19,21 +19,21 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def insert(connection: sqlite3.Connection, table: str, *values: Any) -> int:
+def insert(connection: Opened, table: str, *values: Any) -> int:
     """Write the next numbered row of a table, and its link; returns its number."""
     number = int(connection.execute(f"SELECT count(*) + 1 FROM {table}").fetchone()[0])
     written(connection, table, number, *values)
     return number
 
 
-def written(connection: sqlite3.Connection, table: str, *row: Any) -> None:
+def written(connection: Opened, table: str, *row: Any) -> None:
     """Write a row of a table, which begins with its number, and the link that the journal has of it."""
     places = ", ".join("?" * len(row))
     connection.execute(f"INSERT INTO {table} VALUES ({places})", row)
     linked(connection, table, row)
 
 
-def linked(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> None:
+def linked(connection: Opened, table: str, row: tuple[Any, ...]) -> None:
     """Write the next link of the journal, of a row that stands in its table."""
     link, previous = last_link(connection)
     salt = fresh_salt()
@@ -41,13 +41,13 @@ def linked(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> 
     connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", (link + 1, table, row[0], salt, previous, told))
 
 
-def set_budget(connection: sqlite3.Connection, budget: Price, reason: str, by: str) -> None:
+def set_budget(connection: Opened, budget: Price, reason: str, by: str) -> None:
     """Another budget from now on."""
     insert(connection, "budgets", budget.measure.value, budget.first, budget.delta, reason, by, today())
 
 
 def book(
-    connection: sqlite3.Connection,
+    connection: Opened,
     attempt: Attempt,
     outcome: str,
     body: Mapping[str, Any],

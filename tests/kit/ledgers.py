@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,9 +20,10 @@ from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
 from dpcore.ledger.connection import connected, made_private
-from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE
+from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE, NOTE, key_of
 from dpcore.ledger.records import Actor, Registration, Role
 from dpcore.ledger.store import Ledger
+from dpcore.ledger.stores.chosen import ADDRESS
 from dpcore.ledger.units import Price
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.queries.ranges import Intervals
@@ -94,6 +97,10 @@ def registered(
     folder: Path, *, epsilon: float = 2.0, delta: float = 0.0, rows: Table | None = None, **changed: Any
 ) -> tuple[Ledger, str]:
     """A ledger in a folder, and the data set it holds."""
+    if os.environ.get(ADDRESS) and not any(folder.glob(f"{NOTE}*")):  # a ledger of its own in the database
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key_of(folder)
+        (folder / f"{NOTE}t{secrets.token_hex(8)}").touch()
     ledger = Ledger.open(folder)
     usual: dict[str, Any] = {"name": "ages", "neighbours": Neighbours.ADD_REMOVE_ONE, "public_n": NOMINAL}
     budget = Price.allowed(epsilon=epsilon, delta=delta)

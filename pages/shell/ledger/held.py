@@ -7,7 +7,6 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -18,7 +17,7 @@ from dpcore.data.samples import load_sample
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded
 from dpcore.ledger.checks import check
 from dpcore.ledger.fingerprint import fingerprint, key_of
-from dpcore.ledger.records import LedgerError, Registration, Spent
+from dpcore.ledger.records import Registration, Spent
 from dpcore.ledger.store import Ledger
 from pages.shell.ledger.watched import Watched
 from pages.shell.session import remembered
@@ -90,7 +89,7 @@ def account_of(data: Data, *, look: bool = True) -> Account | None:
     name = _print_name(data, key)
     if name not in st.session_state.get(PRINTS, {}) and (not look or st.session_state.get(HALTED) == name):
         return None
-    stamp = (name, str(found.folder), _changed(found.folder))
+    stamp = (name, str(found.folder), found.store.changed())
     looked: tuple[object, Account | None] | None = st.session_state.get(LOOKED)
     if looked is None or looked[0] != stamp:
         looked = (stamp, _account(found, print_of(data, key, stop=partial(_halt, name))))
@@ -139,14 +138,6 @@ def mark_of(key: bytes) -> str:
 
 def _print_name(data: Data, key: bytes) -> tuple[str, str]:
     return mark_of(key), rows_key(data)
-
-
-def _changed(folder: Path) -> int:
-    """When something was last written there: SQLite makes and removes a journal with every transaction."""
-    try:
-        return folder.stat().st_mtime_ns
-    except OSError as error:
-        raise LedgerError("The ledger cannot be read. Restore a backup.") from error
 
 
 def _account(found: Ledger, print_of_rows: str) -> Account | None:

@@ -15,9 +15,8 @@ import pytest
 from dpcore.certificate import against, certificate, verify
 from dpcore.commands import main
 from dpcore.ledger.checks import check
-from dpcore.ledger.connection import connected
+from dpcore.ledger.connection import RESTORES, connected
 from dpcore.ledger.copies import backup, migrate, restore
-from dpcore.ledger.reading import RESTORES
 from dpcore.ledger.records import UNWRITABLE, Failed, LedgerError, Refused, Stored
 from dpcore.ledger.schema import KEYED, VERSION
 from dpcore.ledger.store import Ledger

@@ -18,8 +18,10 @@ from dpcore.ledger.connection import turn
 from dpcore.ledger.copies import backup
 from dpcore.ledger.fingerprint import KEY_FILE, fingerprint, key_of
 from dpcore.ledger.records import LedgerError, Stored
-from dpcore.ledger.schema import VERSION
+from dpcore.ledger.schema import CHECKS, NAMES, NUMBERS, VERSION
 from dpcore.ledger.store import Ledger
+from dpcore.ledger.stores.chosen import ADDRESS
+from dpcore.ledger.stores.translated import script
 from dpcore.release import release
 from tests import ROOT
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
@@ -143,3 +145,25 @@ def test_what_the_ledger_s_own_rules_refuse_is_a_sentence(tmp_path: Path) -> Non
     assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
     with pytest.raises(LedgerError, match="would not add up"):
         ledger.begin(dataset_id, request_of(draw=2).document, ledger.account(dataset_id).spent, ANALYST)
+
+
+def test_a_folder_whose_ledger_is_in_a_database_is_not_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path / "files")
+    (tmp_path / "noted").mkdir()
+    (tmp_path / "noted" / "postgres-dpscope").touch()
+    for ask in (Ledger.open, registered):
+        with pytest.raises(LedgerError, match="This ledger is in a database"):
+            ask(tmp_path / "noted")
+    assert "This ledger is in a database" in check(Ledger(tmp_path / "noted"), dataset_id)[0]
+    assert check(Ledger(ledger.folder), dataset_id) == []
+    monkeypatch.setenv(ADDRESS, "host=127.0.0.1 port=1")
+    with pytest.raises(LedgerError, match="holds a ledger of files"):
+        Ledger.open(ledger.folder)
+
+
+def test_every_rule_of_a_file_is_one_of_a_database() -> None:
+    told = script("x")
+    assert CHECKS.count("CREATE TRIGGER") + len(NUMBERS) == told.count("ENABLE ALWAYS") - len(NAMES) > 10
+    assert "raise(" not in told and " IS NOT (" not in told and "STRICT" not in told

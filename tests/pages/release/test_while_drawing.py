@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpcore.ledger.store
+import dpcore.ledger.stores.files
 import dpcore.release as releases
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
@@ -105,7 +105,7 @@ def test_reads_that_wait_for_a_draw_are_noticed(tmp_path: Path, monkeypatch: pyt
         yield
         connection.execute("COMMIT")
 
-    monkeypatch.setattr(dpcore.ledger.store, "transaction", exclusive)
+    monkeypatch.setattr(dpcore.ledger.stores.files, "transaction", exclusive)
     ledger, dataset_id = registered(tmp_path)
     with drawing(ledger, dataset_id, 0.5, monkeypatch):
         assert max(reads(ledger, dataset_id)) > MOST_READ
