@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpcore.core import Floats
-from pages.charts.picture import Picture
+from pages.charts.picture import Axis, Picture
 from pages.learn.pictures import guessed
 from pages.learn.sparse.cells import alone
 
@@ -13,4 +13,5 @@ from pages.learn.sparse.cells import alone
 def shown(shares: Floats, *, guess: float) -> Picture:
     """Shares of releases (2, 2), private then random privacy, the person there then elsewhere; and the guess."""
     picture = alone(shares)
-    return replace(picture, marks=[*picture.marks, guessed(x=guess)], height=320)
+    promises = Axis(labels=("full promise", "weaker promise"))
+    return replace(picture, y=promises, marks=[*picture.marks, guessed(x=guess)], height=320)

@@ -21,8 +21,7 @@ def lesson() -> None:
     cells = len(dataset.histogram)
     kit.intro(
         f"Of Seattle's {dataset.n:,} licensed pets **one alone** is in zip code {place}. A histogram of zip codes is "
-        "released whose promise may fail for a share γ of the data sets: in return, empty cells stay empty, and full "
-        "ones get noise."
+        "released; as its promise may fail for a share γ of the data sets, empty cells get no noise."
     )
     loss = kit.epsilon("sparse-data", default=0.1)
     gamma = stops("Share of data without promise γ", GAMMAS, 0.1, key="sparse-data-gamma")
@@ -53,8 +52,8 @@ def lesson() -> None:
         f"{cells} cells and γ = {exactly(gamma)} empty ones may stay empty from "
         f"{rows_needed(cells=cells, gamma=gamma, condition='paper'):,} rows on. {kit.THEORY}",
         proved="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
-        says="Q(B|X): the chance that a release of the data X falls into a set B; X′ differs in one row. The γ is over "
-        "the draw of both. Whoever is alone in a cell may be in it, and has no protection at all.",
+        says="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. γ is over draws of the data: "
+        "whoever is alone may be in it, unprotected.",
     )
     kit.break_it(
         "With hardly any data sets left without promise, every cell gets noise, and the row is hidden.",

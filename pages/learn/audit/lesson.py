@@ -150,7 +150,7 @@ def _theorem() -> None:
         proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
         "those of Lyu, Su and Li (2017).",
         says="An event has chance p on one data set and q on the other; exact intervals bound both (the "
-        "bars), wrong together once in a thousand.",
+        "lines under p and over q), wrong together once in a thousand.",
     )
 
 

@@ -22,7 +22,7 @@ def lesson() -> None:
     """Controls, the question, the risks against ε."""
     kit.intro(
         "A histogram is released with noise in every bar. The **total error** is what all bars are off by together, as "
-        "a share of n: two histograms of n rows are never further apart than 2. Is there a cleverer way?"
+        "a share of n. Is there a cleverer way?"
     )
     loss = kit.epsilon("histogram", default=0.5)
     cells = int(stops("Bars k", (2, 8, 16, 25, 32, 64, 128, 256, 1024), 64, key="histogram-cells"))

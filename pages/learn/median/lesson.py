@@ -72,7 +72,7 @@ def lesson() -> None:
     )
     bound = median.impossibility(bits=bits, n=n, epsilon=loss)
     kit.why(
-        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\;\Longrightarrow\;\min_v\Pr[\text{right}]<\tfrac12",
+        r"b>\log_2\bigl(1+e^{\varepsilon n}\bigr)\Rightarrow\min_v\Pr[v]<\tfrac12",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         "Change one row at a time until all rows hold *another* value: a private method may change its mind only a "
         "little at every step. The walk shows it.",
@@ -81,11 +81,10 @@ def lesson() -> None:
         "care how long the line is.",
         proved="Blum, Ligett and Roth (2013), Theorem 5.1 and Corollary 5.2; McKenna and Sheldon (2020) for "
         "permute-and-flip.",
-        says="The grid has $2^b$ values, and all rows hold one of them, v: on some v the method fails. For δ = 0 only: "
-        "δ is slack in every chance.",
+        says="All rows hold v, one of $2^b$ values; Pr[v]: the chance to say it. For δ = 0 only.",
     )
     kit.break_it(
-        "On a short line there is room: the exponential mechanism is nearly always right.",
+        "On a short line the exponential mechanism is nearly always right.",
         "Ten bits",
         {"median-bits": kit.stop(10)},
     )

@@ -56,8 +56,8 @@ def lesson() -> None:
         _apart(apart, net, n=n, loss=loss, guess=guess)
     kit.told(
         f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
-        f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism (it picks a small made-up data set that "
-        f"answers alike) has a loss of {significant(float(np.median(net)))} or more in half of them. {kit.SIMULATED}"
+        f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism (small made-up data that "
+        f"answer alike) has a loss of {significant(float(np.median(net)))} or more in half of them. {kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * apart.modulus:
@@ -67,7 +67,7 @@ def lesson() -> None:
             f"{wanders}, and the ruler's length is {apart.modulus}: with more rows the folded answers would be freer."
         )
     kit.why(
-        r"m=\tfrac2\varepsilon\ll\sqrt n:\quad\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
+        r"m=\tfrac2\varepsilon\ll\sqrt n:\;\Pr\bigl[\text{loss}\ge1\bigr]\approx\frac{1+\varepsilon}{4}",
         f"{text} {kit.THEORY}",
         distributional_words(apart, net, n=n),
         without_replacement(n),
@@ -75,7 +75,7 @@ def lesson() -> None:
         says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not which sample was asked.",
     )
     kit.break_it(
-        "The count of ten people wanders little: folding hides hardly anything.",
+        "Ten people's count hardly wanders.",
         "Ten rows",
         {"population-n": kit.stop(10)},
     )

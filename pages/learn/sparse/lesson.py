@@ -65,8 +65,8 @@ def lesson() -> None:
     private, random = float(found.private_loss.mean()), float(found.random_loss.mean())
     # Not in proportion to the cells that get noise.
     gain = (
-        f"**{significant(private / random)}** times less, not {cells}/{full} = {significant(cells / full)}, as both "
-        "are projected: moved to the nearest histogram of n rows"
+        f"**{significant(private / random)}** times less, not {cells}/{full}, as both are moved to the nearest "
+        "histogram of n rows"
         if found.spared and random
         else "both are one"
     )

@@ -17,6 +17,7 @@ IN_SIGHT = """selectors => selectors.map(selector => {
 })"""
 FORMULAS = """() => [...document.querySelectorAll('.st-key-lesson_theorem .katex-display')].map(
     each => each.scrollWidth <= each.clientWidth)"""
+TOPS = "selectors => selectors.map(each => document.querySelector(each).getBoundingClientRect().top)"
 PARTS = (
     ".st-key-lesson [data-testid=stSlider], .st-key-lesson [data-testid=stRadio]",
     ".st-key-lesson .dpscope-plot",
@@ -50,6 +51,8 @@ def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, s
     assert sentences(reopened(page)) == after or lesson == "low-bits"  # its secure draws are never the same
     sound(page)
     assert len(words := visible_words(page)) <= MOST, f"{len(words)} words on a phone"
+    places = page.evaluate(TOPS, [".st-key-lesson_guess", ".st-key-lesson_told", ".st-key-lesson .dpscope-plot"])
+    assert places == sorted(places), "what happens is out of sight of whoever asked to see it"
 
 
 @pytest.mark.full
