@@ -80,9 +80,8 @@ def server(shared_server: Server) -> Iterator[Server]:
 
 
 @pytest.fixture
-def fresh_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """An app that nobody has visited yet, not even in rehearsal, for what only the first request shows."""
-    monkeypatch.setenv("DPSCOPE_REHEARSAL", "0")
+def fresh_server() -> Iterator[Server]:
+    """An app that nobody has visited yet, for what only the first request shows."""
     with running_server() as server, no_traceback(server):
         yield server
 

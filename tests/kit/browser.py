@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -196,6 +197,8 @@ def running_server(temporary: Path | None = None, *, token: str = "", ledger: Pa
             for variable, value in {**watched_by(folder), "TMPDIR": str(temporary)}.items():
                 patch.setenv(variable, value)
             patch.setenv("DPSCOPE_LEDGER", str(ledger or folder / "ledger"))
+            # What nobody asked for would take the processor from the tests; a test of it asks.
+            patch.setenv("DPSCOPE_REHEARSAL", os.environ.get("DPSCOPE_REHEARSAL", "0"))
             process = start_app(python=Path(sys.executable), port=port, output=output, token=token)
         try:
             if not wait_for_health(process, port=port):
