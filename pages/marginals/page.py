@@ -18,7 +18,7 @@ VIEWS = {
 FIRST = next(iter(VIEWS))
 
 require_gate()
-beside, head = rail(), st.container(horizontal=True, vertical_alignment="center")
+beside, head = rail(), st.container(horizontal=True, vertical_alignment="center", key="page_head")
 with head:
     st.title("Tables", width="content")
     view = st.segmented_control(

@@ -11,7 +11,7 @@ from pages.shell.status import rail
 from pages.shell.theorem import lead
 
 require_gate()
-beside, head = rail(), st.container(horizontal=True, vertical_alignment="center")
+beside, head = rail(), st.container(horizontal=True, vertical_alignment="center", key="page_head")
 with head:
     st.title("One number", width="content")
     lead(
