@@ -1,6 +1,7 @@
 """Long work in a pool of threads: the page goes on, shows how far it is, and can stop it; what is done is kept.
 
-Only of public things, such as made-up rows: nothing of anybody's data is in the pool.
+Only of public things, such as made-up rows: nothing of anybody's data is in the pool. A closed tab's
+work ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from threading import Event
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shell.session import remembered
 
@@ -29,12 +32,19 @@ class Job(Generic[Result]):
     Attributes:
         key: what it is.
         share: done of it.
-        future: its result; None where it was stopped.
+        future: its result; None where it was stopped, or its tab was closed.
     """
 
     def __init__(self, key: str, work: Callable[[], Generator[float, None, Result]]) -> None:
         self.key, self.share, self._stopped = key, 0.0, Event()
+        context = get_script_run_ctx()
+        self._session = context.session_id if context is not None else ""
         self.future: Future[Result | None] = _pool.submit(self._run, work)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to nothing: its tab was closed, and is back."""
+        return self.future.done() and self.future.exception() is None and self.future.result() is None
 
     def stop(self) -> None:
         """Let it end after the block that it is in."""
@@ -42,7 +52,7 @@ class Job(Generic[Result]):
 
     def _run(self, work: Callable[[], Generator[float, None, Result]]) -> Result | None:
         generator = work()
-        while not self._stopped.is_set():
+        while not self._stopped.is_set() and self._is_watched():
             try:
                 self.share = next(generator)
             except StopIteration as done:
@@ -50,6 +60,10 @@ class Job(Generic[Result]):
                 return result
         generator.close()
         return None
+
+    def _is_watched(self) -> bool:
+        """Whether somebody's tab is still open."""
+        return not runtime.exists() or runtime.get_instance().is_active_session(self._session)
 
 
 def in_background(
@@ -76,7 +90,7 @@ def in_background(
     if _stopped().get(place) == key:
         st.button("Go on", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help="What is done is kept.")
         return so_far()
-    if job is None or job.key != key:
+    if job is None or job.key != key or job.ended:
         stop(place)
         job = jobs[place] = Job(key, work)
     wait([job.future], timeout=AT_ONCE)

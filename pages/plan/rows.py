@@ -105,7 +105,8 @@ def _row(declared: Declared, question: PlannedQuestion, place: int, *, alone: bo
     entries = plan.proved(question)
     about, named = f"{version()}_{declared.key}_{place}", f"of question {place + 1}"
     keys = list(entries)
-    advised = advice.usual(plan.problem(question), epsilon=question.epsilon) if question.releases == "data" else ""
+    moved = float(st.session_state.get(f"plan_epsilon_{about}", question.epsilon))  # the control below, as it is now
+    advised = advice.usual(plan.problem(question), epsilon=moved) if question.releases == "data" else ""
     chosen = st.selectbox(
         f"{place + 1}. {title(declared.table, question)}",
         keys,

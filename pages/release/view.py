@@ -34,7 +34,7 @@ from pages.release.register import NO_LEDGER, PROBLEM, register, start_a_ledger
 from pages.release.results import day_of, others, result, stored_sentence
 from pages.release.worker import busy, under_way
 from pages.shell.ledger.door import admitted, has_login, role, why_closed
-from pages.shell.ledger.held import Account, account_in, account_of, go_on, halted, ledger, rows_of
+from pages.shell.ledger.held import Account, account_in, compared, go_on, halted, ledger, rows_of
 from pages.shell.ledger.odometer import spent_words, tell_what_was_seen
 from pages.shell.ledger.watched import STOPPED
 from pages.shell.private.chip import chip, escaped
@@ -81,10 +81,9 @@ def releasing() -> None:
     if not admitted():
         _analysts(found, source, held, page)
         return
-    account = account_of(source)
+    account = compared(source)
     if halted(source):
-        st.info(STOPPED)
-        st.button("Go on", key="ledger_go_on", on_click=go_on)
+        _stopped()
     elif account is None:
         register(found, source)
     else:
@@ -95,10 +94,17 @@ def releasing() -> None:
     st.caption(f"The ledger is in `{_place()}`.")
 
 
+def _stopped() -> None:
+    st.info(STOPPED)
+    st.button("Go on", key="ledger_go_on", on_click=go_on)
+
+
 def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage | None) -> None:
     """An analyst releases from rows that a steward opened, or from public ones; nobody compares a file of theirs."""
     open_to_all = {each: rows for each in found.dataset_ids() if (rows := lent_rows(each)) is not None}
-    public = None if isinstance(source.origin, Uploaded) else account_of(source)
+    public = None if isinstance(source.origin, Uploaded) else compared(source)
+    if halted(source):
+        _stopped()
     options = [*open_to_all, *([public.dataset_id] if public else [])]
     if options:
         names = {each: escaped(found.registration(each).name) for each in options}
@@ -108,7 +114,7 @@ def _analysts(found: Ledger, source: Source, held: Drawing | None, page: OnPage 
             origin = Uploaded(table=open_to_all[chosen], private=True, digest=chosen)
             source = replace(source, origin=origin)
         _registered(found, account_in(found, chosen), source, held, page)
-    else:
+    elif not halted(source):
         st.info(NONE_OPEN)
     published(found)
 

@@ -1,4 +1,4 @@
-"""Long work on public data, done once for everybody: a class that opens the same link waits for one computation.
+"""Long work on public data, kept for everybody: whoever opens a link when another's work is done waits for nothing.
 
 Only of generated and bundled data, with questions that the app itself asks. What comes of anybody's file, or of a
 reader's own weights, stays in that person's session.
@@ -7,6 +7,7 @@ reader's own weights, stays in that person's session.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
@@ -37,6 +38,7 @@ _kept: dict[str, Any] = {}
 """What was computed of public data, by a key that tells all that went into it; the oldest goes first."""
 _parts: dict[str, Any] = {}
 """Small parts of such work, which other work shares: a mechanism's errors, what a stop of a slider looks like."""
+_keeping, _MISSING = Lock(), object()
 
 
 def is_everybodys(asked: Asked) -> bool:
@@ -60,12 +62,12 @@ def kept(
     if not is_everybodys(asked):
         return _quietly(key, work) if not label else with_progress(key, work, label=label)
     slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
-    if key not in _kept:
+    result: Result = _kept.get(key, _MISSING)
+    if result is _MISSING:
         with slot.container():
-            found = _quietly(key, work) if not label else with_progress(key, work, label=label)
+            result = _quietly(key, work) if not label else with_progress(key, work, label=label)
         slot.empty()
-        return found if given_up(found) else _keep(_kept, MOST, key, found)
-    result: Result = _kept[key]
+        return result if given_up(result) else _keep(_kept, MOST, key, result)
     return result
 
 
@@ -80,12 +82,11 @@ def in_parts(
     """Work of several parts by their keys, of which none is done that was done for other work; yields the share."""
     found: list[Result] = []
     for place, (key, work) in enumerate(parts.items()):
-        if not is_everybodys(asked) or key not in _parts:
+        result: Any = _parts.get(key, _MISSING) if is_everybodys(asked) else _MISSING
+        if result is _MISSING:
             result = yield from _scaled(work(), place, len(parts))
             if is_everybodys(asked):
                 _keep(_parts, MOST_PARTS, key, result)
-        else:
-            result = _parts[key]
         found.append(result)
     return found
 
@@ -94,15 +95,16 @@ def part(asked: Asked, key: str, make: Callable[[], Result]) -> Result:
     """Something small of public data, made once for everybody; of other data it is made anew."""
     if not is_everybodys(asked):
         return make()
-    result: Result = _parts[key] if key in _parts else _keep(_parts, MOST_PARTS, key, make())
-    return result
+    result: Any = _parts.get(key, _MISSING)
+    return _keep(_parts, MOST_PARTS, key, make()) if result is _MISSING else result
 
 
 def _keep(where: dict[str, Any], most: int, key: str, value: Result) -> Result:
     """Keep a value, and give it; others may be keeping theirs at the same time."""
-    while len(where) >= most:
-        where.pop(next(iter(where), key), None)
-    where[key] = value
+    with _keeping:
+        while len(where) >= most:
+            where.pop(next(iter(where)))
+        where[key] = value
     return value
 
 

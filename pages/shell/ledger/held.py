@@ -102,11 +102,21 @@ def print_of(data: Data, key: bytes, *, stop: Callable[[], None] | None = None) 
     prints: dict[tuple[str, str], str] = st.session_state.setdefault(PRINTS, {})
     name = _print_name(data, key)
     if name not in prints:
-        rows = watched_rows(data, stop=stop)
-        prints[name] = fingerprint(rows, key=key)
-        if stop and rows.shown:
-            st.rerun()  # for the line on top, which did not wait for it
+        prints[name] = fingerprint(watched_rows(data, stop=stop), key=key)
     return prints[name]
+
+
+def compared(data: Data) -> Account | None:
+    """The data set that holds these rows, also where they were not looked at yet; the line on top did not wait for it.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    known = len(st.session_state.get(PRINTS, {}))
+    found = account_of(data)
+    if found is not None and len(st.session_state[PRINTS]) > known:
+        st.rerun()
+    return found
 
 
 def watched_rows(data: Data, *, stop: Callable[[], None] | None = None) -> Watched:
@@ -119,7 +129,9 @@ def halted(data: Data) -> bool:
     """Whether somebody stopped comparing these rows with the ledger."""
     found = ledger()
     held: tuple[str, str] | None = st.session_state.get(HALTED)
-    return held is not None and found is not None and held == _print_name(data, key_of(found.folder))
+    if held is None or held in st.session_state.get(PRINTS, {}):  # known after all: it was at its end
+        return False
+    return found is not None and held == _print_name(data, key_of(found.folder))
 
 
 def _halt(name: tuple[str, str]) -> None:

@@ -26,13 +26,11 @@ class Watched:
         rows: themselves.
         count: how many there are.
         stop: what the button that ends it does; None for no button.
-        shown: whether it took so long that something was shown.
     """
 
     rows: Rows
     count: int
     stop: Callable[[], None] | None = None
-    shown: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -50,10 +48,13 @@ class Watched:
         for place, row in enumerate(self.rows.packed(columns)):
             if place % BLOCK == 0 and time.monotonic() >= next_look:
                 if whole is None or bar is None:
-                    whole, self.shown = st.empty(), True
+                    whole = st.empty()
                     bar = self._bar(whole)
-                # In hundredths: a finer share would tell how many rows there are.
-                bar.progress(min(round(place / self.count, 2), 1.0), text=READING if self.stop else f"{READING} {MOVE}")
+                text = READING if self.stop else f"{READING} {MOVE}"
+                if self.kept_as:  # one each for the filled cells: a share would tell how many these are
+                    bar.markdown(text)
+                else:  # in hundredths: a finer share would tell how many rows there are
+                    bar.progress(min(round(place / self.count, 2), 1.0), text=text)
                 next_look = time.monotonic() + LOOK_EVERY
             yield row
         if whole is not None:

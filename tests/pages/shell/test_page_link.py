@@ -94,7 +94,7 @@ def test_a_bad_choice_is_said_with_the_label_on_the_screen(page: str, name: str,
     app = at(page, **{name: "zzz"})
     told = f"In the link, “{name}” is not one of the choices of “{label}” here; showing the usual one."
     assert warnings(app) == [told]
-    assert label in {str(getattr(each, "label", "")) for each in elements(app.main)}
+    assert label in {str(getattr(each, "label", "")) for block in (app.main, app.sidebar) for each in elements(block)}
 
 
 def test_what_a_page_says_of_the_link_itself_is_said_once() -> None:

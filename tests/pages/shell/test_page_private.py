@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64decode
 from typing import Any
 
 import pytest
@@ -51,10 +53,17 @@ def opened(page: str, *, counted: bool = False, person_rows: int = 0, **state: A
 
 
 def everything(app: AppTest) -> str:
-    """All that was sent to the browser of this page."""
+    """All that was sent to the browser of this page; what was sent deflated, as it reads there."""
     sent = [texts(app), json.dumps(list(drawn(app).values()), ensure_ascii=False)]
     sent += [str(each.proto) for kind in ("bidi_component", "page_link", "button") for each in app.get(kind)]
+    sent = [
+        re.sub(r'(deflated\\?": \\?")([\w+/=]+)', lambda found: found[1] + _inflated(found[2]), each) for each in sent
+    ]
     return "\n".join([*sent, *(f"{each.label} {each.value}" for each in app.metric)])
+
+
+def _inflated(text: str) -> str:
+    return zlib.decompress(b64decode(text)).decode()
 
 
 def said(number: float, app: AppTest) -> bool:
