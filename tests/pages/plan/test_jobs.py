@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from concurrent.futures import wait
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit import runtime
 
 from dpcore.experiments.sweep import Sweep
 from dpcore.plan.compare import compared
@@ -153,3 +155,24 @@ def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatc
     whole = found.worst.shape[0] * found.worst.shape[1]
     assert counted == [whole - FEW - 1], "of the cells that were done none is done again, the one under way included"
     assert done(app) > FEW + 2
+
+
+def test_work_of_a_closed_tab_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_tabs = {""}
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(is_active_session=open_tabs.__contains__))
+    begun, more = Event(), Event()
+
+    def long() -> Generator[float, None, int]:
+        for place in range(1000):
+            begun.set()
+            more.wait(60)
+            yield place / 1000
+        return 1
+
+    job = jobs.Job("key", long)
+    assert begun.wait(60) and not job.ended
+    open_tabs.clear()
+    more.set()
+    wait([job.future], timeout=60)
+    assert job.ended and job.share < 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,9 @@ from pages.shell.ledger import watched
 from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
 from pages.shell.ledger.odometer import UNKNOWN
 from pages.shell.ledger.watched import READING, STOPPED, Watched
-from tests.pages.opening import sound
-from tests.pages.release.test_page_states import came, press, registered, said, token
+from tests.pages.opening import sound, visitor
+from tests.pages.release.test_page_states import KEY as TOKEN
+from tests.pages.release.test_page_states import PAGE, came, press, registered, said, token
 
 __all__ = ["token"]
 ROWS = 3 * watched.BLOCK
@@ -46,6 +48,32 @@ def test_rows_that_are_watched_are_the_same_rows(table: Table, bars: list[tuple[
     assert fingerprint(Watched(rows=table, count=ROWS), key=KEY) == fingerprint(table, key=KEY)
     assert [share for share, _ in bars] == [0.0, 0.33, 0.67], "in hundredths: a finer share tells the number of rows"
     assert all(READING in text and "Move any control" in text for _, text in bars)
+
+
+def test_of_filled_cells_no_share_is_told(bars: list[tuple[float, str]]) -> None:
+    told: list[str] = []
+    rows = SimpleNamespace(columns=("age",), kept_as="a table's counts", packed=lambda _: iter([b""] * ROWS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeltaGenerator, "markdown", lambda _, text: told.append(text))
+        assert len(list(Watched(rows=rows, count=10 * ROWS).packed(("age",)))) == ROWS
+    assert told and not bars and not any(letter.isdigit() for text in told for letter in text)
+
+
+def test_the_line_on_top_follows_a_comparison_in_the_same_visit(no_ledger: Path) -> None:
+    def at_numbers_made_up() -> AppTest:
+        app = visitor(PAGE)
+        app.query_params["token"], app.query_params["data"] = TOKEN, "generated"
+        return sound(app.run())
+
+    app = press(press(at_numbers_made_up(), "Start a ledger"), "Register")
+    press(press(app, "Rehearse, free"), "Charge ε")
+    assert "Privacy spent: **ε = 0**" not in said(at_numbers_made_up())
+
+
+def test_what_is_known_is_not_halted(no_ledger: Path) -> None:
+    app = registered()
+    [app.session_state[HALTED]] = app.session_state[PRINTS]
+    assert STOPPED not in said(sound(app.run()))
 
 
 def test_rows_that_are_read_quickly_show_nothing(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

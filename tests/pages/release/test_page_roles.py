@@ -24,6 +24,8 @@ from pages.release.register import NO_LEDGER
 from pages.release.results import NOT_YET
 from pages.release.view import NONE_OPEN
 from pages.shell.ledger import door
+from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
+from pages.shell.ledger.watched import STOPPED
 from tests.kit.ledgers import ANALYST
 from tests.pages.drawn import drawn
 from tests.pages.opening import sound, visitor
@@ -150,6 +152,15 @@ def in_as(app: AppTest, who: str) -> AppTest:
     """From the next run on somebody else is logged in, or nobody."""
     app.user = {"is_logged_in": bool(who), "email": who, "email_verified": True}
     return app
+
+
+def test_an_analyst_who_stopped_a_comparison_goes_on(no_ledger: Path) -> None:
+    press(press(came(ADA), "Start a ledger"), "Register")
+    app = came(GRACE)
+    [name] = app.session_state[PRINTS]
+    app.session_state[PRINTS], app.session_state[LOOKED], app.session_state[HALTED] = {}, None, name
+    assert STOPPED in said(sound(app.run())) and NONE_OPEN not in said(app)
+    assert "Rehearse, free" in labels(press(app, "Go on"))
 
 
 def test_an_analyst_releases_what_a_steward_opened_and_sees_none_of_it(
