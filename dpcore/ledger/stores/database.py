@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import secrets
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ from dpcore.ledger.fingerprint import NAME
 from dpcore.ledger.reading import last_link
 from dpcore.ledger.records import UNSURE, UNWRITABLE, LedgerError, LedgerUnsure
 from dpcore.ledger.stores.files import NO_SUCH
+from dpcore.ledger.stores.note import note_in, write_note
 from dpcore.ledger.stores.shape import expected_shape, shape_of
 from dpcore.ledger.stores.spoken import Spoken, driver, lock_number, sentences
 from dpcore.ledger.stores.translated import KNOWN, script
@@ -31,6 +33,7 @@ NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
 """Of a ledger in its database."""
 UNFAMILIAR = "The ledger has another schema than this program knows. Use the program that wrote it."
 OTHER_KEY = "The key beside the ledger is another one than its database knows. Restore a copy of it."
+OTHER_DATABASE = "The ledger's database is another one than its folder knows, or was emptied. Name the right one."
 SETTLING = 30.0
 """Seconds to ask a database what became of a commit."""
 AGAIN = 0.2
@@ -117,20 +120,33 @@ class Database:
 
     @contextmanager
     def registering(self, key: bytes) -> Iterator[None]:
-        """See Store; with another key the same rows would get another budget."""
+        """See Store; with another key, or in another database, the same rows would get another budget."""
         mark = hmac.digest(key, b"mark", hashlib.sha256).hex()
         with self._alone("registering", patience=PATIENCE) as connection:
             with sentences():
                 connection.execute(
                     f"CREATE SCHEMA IF NOT EXISTS {self.name};"
-                    f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY);"
+                    f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY, id text);"
+                    f" ALTER TABLE {self.name}.keys ADD COLUMN IF NOT EXISTS id text;"
                 )
-                known = connection.execute(f"SELECT mark FROM {self.name}.keys").fetchall()
-                if not known and not self._held(connection):
-                    connection.execute(f"INSERT INTO {self.name}.keys VALUES (?)", (mark,))
-                elif known != [(mark,)]:
-                    raise LedgerError(OTHER_KEY)
+                known = connection.execute(f"SELECT mark, id FROM {self.name}.keys").fetchall()
+                self._same(known, mark, new=not known and not self._held(connection), connection=connection)
             yield
+
+    def _same(self, known: list[Any], mark: str, *, new: bool, connection: Spoken) -> None:
+        """Whether this is the database that the folder's note tells; it is told before anything is registered."""
+        _, noted = note_in(self.folder) or ("", "")
+        if noted and noted not in [told for _, told in known]:
+            raise LedgerError(OTHER_DATABASE)
+        if not new and [of_key for of_key, _ in known] != [mark]:
+            raise LedgerError(OTHER_KEY)
+        told = known[0][1] if known else ""
+        if not told:
+            told = secrets.token_hex(16)
+            query = f"INSERT INTO {self.name}.keys VALUES (?, ?) ON CONFLICT (mark) DO UPDATE SET id = excluded.id"
+            connection.execute(query, (mark, told))
+        if noted != told:
+            write_note(self.folder, self.name, told)
 
     @contextmanager
     def _alone(self, *names: str, patience: float) -> Iterator[Spoken]:
