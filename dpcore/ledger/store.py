@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,14 @@ def _words(text: str, what: str) -> str:
     if not 1 <= len(text.strip()) <= MOST_WORDS or not text.isprintable():
         raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
     return text.strip()
+
+
+def _must_be_new(print_of_rows: str, known: Collection[str]) -> None:
+    """Raises LedgerError if another data set, whose prints these are, holds the rows."""
+    if print_of_rows in known:
+        raise LedgerError("These rows are registered already, under the budget they have.")
+    if any(same_table(print_of_rows, each) for each in known):
+        raise LedgerError(COUNTED)
 
 
 class Ledger:
@@ -104,11 +112,7 @@ class Ledger:
             for dataset_id in self.dataset_ids():
                 if dataset_id == under:
                     continue
-                known = self.fingerprints(dataset_id)
-                if print_of_rows in known:
-                    raise LedgerError("These rows are registered already, under the budget they have.")
-                if any(same_table(print_of_rows, each) for each in known):
-                    raise LedgerError(COUNTED)
+                _must_be_new(print_of_rows, self.fingerprints(dataset_id))
             yield
 
     def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
@@ -126,6 +130,7 @@ class Ledger:
             at=today(),
         )
         with self.store.beginning(made.dataset_id) as connection:
+            _must_be_new(print_of_rows, connection.registered_elsewhere())
             connection.execute(
                 "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
@@ -142,6 +147,7 @@ class Ledger:
         with self._registering(print_of_rows, under=dataset_id):
             if print_of_rows not in self.fingerprints(dataset_id):
                 with self._writing(dataset_id) as connection:
+                    _must_be_new(print_of_rows, connection.registered_elsewhere())
                     insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:

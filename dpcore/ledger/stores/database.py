@@ -166,6 +166,16 @@ class Database:
         connection.patient(patience)
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "writing", dataset_id),))
 
+    def elsewhere(self, connection: Spoken, dataset_id: str) -> list[str]:
+        """Fingerprints of all other data sets; until the transaction ends, nobody else registers.
+
+        The lock of ``registering`` is a connection's of its own: where that was lost, others may have registered.
+        """
+        connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "registered"),))
+        others = [each for each in self._held(connection) if each != dataset_id]
+        query = " UNION ALL ".join(f"SELECT fingerprint FROM {self.schema(each)}.versions" for each in others)
+        return [told for (told,) in connection.execute(query)] if others else []
+
     def wrote(self, dataset_id: str, link: str) -> bool:
         """Whether a transaction whose commit nobody acknowledged was done: the journal has its last link.
 
@@ -218,6 +228,10 @@ class OpenSchema:
             query = f"SELECT 1 FROM {table} WHERE {column} NOT IN (SELECT {column} FROM {parent}) LIMIT 1"
             if self.execute(query).fetchone():
                 yield "The ledger's tables do not fit each other. Restore a backup."
+
+    def registered_elsewhere(self) -> list[str]:
+        """See Opened."""
+        return self.store.elsewhere(self.spoken, self.dataset_id)
 
     def copies_noted(self) -> int:
         """See Opened."""

@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +212,34 @@ def test_a_turn_that_is_lost_while_its_holder_draws_gives_no_second_outcome(
         assert came == Failed(sentence=DIED)
         assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed", "stored"]
     assert ledger.account(dataset_id).spent.first == 2 * PRICE and check(ledger, dataset_id) == []
+
+
+@pytest.mark.parametrize("version", [False, True])
+def test_a_lost_registration_s_lock_gives_the_same_rows_no_second_budget(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: bool
+) -> None:
+    """The session that keeps others from registering ends when all rows were compared, and somebody else registers."""
+    ledger, first = registered(tmp_path, rows=few_rows((1.0,)))
+    usual, left = Ledger._registering, [few_rows()]
+
+    @contextmanager
+    def registering(self: Ledger, *arguments: Any, **named: Any) -> Iterator[None]:
+        with usual(self, *arguments, **named):
+            if left:
+                rows = left.pop()
+                assert ended(address, "state = 'idle'") == 1
+                registered(tmp_path, rows=rows)
+            yield
+
+    monkeypatch.setattr(Ledger, "_registering", registering)
+    with pytest.raises(LedgerError, match="registered already"):
+        if version:
+            ledger.add_version(first, few_rows(), STEWARD)
+        else:
+            registered(tmp_path)
+    assert len(ledger.dataset_ids()) == 2 and ledger.fingerprints(first).isdisjoint(
+        *(ledger.fingerprints(each) for each in ledger.dataset_ids() if each != first)
+    )
 
 
 def test_a_long_draw_keeps_nobody_else_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
