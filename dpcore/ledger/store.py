@@ -24,7 +24,19 @@ from dpcore.ledger.checks import wrong_inside
 from dpcore.ledger.connection import PATIENCE, sentences
 from dpcore.ledger.fingerprint import Rows, fingerprint, key_of, same_table
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
-from dpcore.ledger.records import DIED, RELEASE, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
+from dpcore.ledger.records import (
+    DIED,
+    RELEASE,
+    TAKEN,
+    Actor,
+    Attempt,
+    Failed,
+    LedgerBusy,
+    LedgerError,
+    Registration,
+    Spent,
+    Stored,
+)
 from dpcore.ledger.stores.chosen import note_store, store_of
 from dpcore.ledger.stores.files import file_of
 from dpcore.ledger.stores.opened import Opened, Store
@@ -261,11 +273,21 @@ class Ledger:
                 book(connection, attempt, "failed", body)
 
     def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
-        """Commit an attempt: from here on the price is held, whatever happens."""
+        """Commit an attempt: from here on the price is held, whatever happens.
+
+        Raises:
+            LedgerBusy: somebody else began the same, who holds the turn since it was lost here.
+        """
         by.must_have_a_role(RELEASE)
         asked, text, at = digest(request), canonical(request).decode(), today()
         name = _words(by.name, "name of who asks")
         with self._writing(dataset_id, checked=True) as connection:
+            query = (
+                "SELECT 1 FROM attempts WHERE request_digest = ?"
+                " AND attempt NOT IN (SELECT attempt FROM charges WHERE outcome = ?)"
+            )
+            if connection.execute(query, (asked, MACHINE_FAILED)).fetchone():
+                raise LedgerBusy(TAKEN)
             number = insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
         return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
 

@@ -15,7 +15,7 @@ import pytest
 
 import dpcore.release as releases
 from dpcore.ledger.checks import check
-from dpcore.ledger.records import DIED, UNSURE, UNWRITABLE, Failed, LedgerError, LedgerUnsure, Refused, Stored
+from dpcore.ledger.records import DIED, UNSURE, UNWRITABLE, Busy, Failed, LedgerError, LedgerUnsure, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores import database
 from dpcore.ledger.stores.chosen import ADDRESS
@@ -240,6 +240,26 @@ def test_a_lost_registration_s_lock_gives_the_same_rows_no_second_budget(
     assert len(ledger.dataset_ids()) == 2 and ledger.fingerprints(first).isdisjoint(
         *(ledger.fingerprints(each) for each in ledger.dataset_ids() if each != first)
     )
+
+
+def test_a_turn_that_is_lost_before_its_holder_begins_charges_nothing_twice(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else asks for the same and has it stored; whoever lost the turn draws no second time."""
+    ledger, dataset_id = registered(tmp_path)
+    usual, left = Ledger.begin, [Ledger(tmp_path)]
+
+    def begin(self: Ledger, *arguments: Any) -> Any:
+        if left:
+            assert ended(address, TURN) == 1
+            assert isinstance(press(left.pop(), dataset_id), Stored)
+        return usual(self, *arguments)
+
+    monkeypatch.setattr(Ledger, "begin", begin)
+    assert press(ledger, dataset_id) == Busy()
+    assert ledger.account(dataset_id).spent.first == PRICE and ledger.account(dataset_id).begun == ()
+    assert [press(ledger, dataset_id)] == ledger.stored(dataset_id)
+    assert isinstance(press(ledger, dataset_id, 2), Stored) and check(ledger, dataset_id) == []
 
 
 def test_a_long_draw_keeps_nobody_else_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
