@@ -22,7 +22,7 @@ from dpcore.ledger.connection import PATIENCE, RESTORES
 from dpcore.ledger.connection import sentences as file_sentences
 from dpcore.ledger.fingerprint import NAME
 from dpcore.ledger.reading import last_link
-from dpcore.ledger.records import UNSURE, UNWRITABLE, LedgerError, LedgerUnsure
+from dpcore.ledger.records import DAMAGED, UNSURE, UNWRITABLE, LedgerDamaged, LedgerError, LedgerUnsure
 from dpcore.ledger.stores.files import NO_SUCH
 from dpcore.ledger.stores.note import note_in, write_note
 from dpcore.ledger.stores.shape import expected_shape, shape_of
@@ -106,7 +106,7 @@ class Database:
         with self.spoken() as plain:
             connection = OpenSchema(self, dataset_id, plain)
             with transaction(connection):
-                plain.execute(f"CREATE SCHEMA {schema}; SET search_path = {schema}, pg_temp")
+                plain.execute(f"CREATE SCHEMA {schema}")
                 plain.execute(script(schema))
                 yield connection
 
@@ -217,7 +217,12 @@ class OpenSchema:
 
     def look(self) -> None:
         """See Opened."""
-        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self.begin("REPEATABLE READ READ ONLY")
+
+    def begin(self, how: str) -> None:
+        """A transaction of this data set, whatever the session was told before."""
+        schema = self.store.schema(self.dataset_id)
+        self.execute(f"BEGIN ISOLATION LEVEL {how}; SET LOCAL search_path = {schema}, pg_temp")
 
     def damage(self) -> Iterator[str]:
         """See Opened; definitions are compared with those of a schema that is made and undone."""
@@ -242,10 +247,12 @@ class OpenSchema:
 @contextmanager
 def transaction(connection: OpenSchema) -> Iterator[None]:
     """All or nothing: the writer's lock from the beginning; a commit that nobody acknowledges is looked up."""
-    connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    connection.begin("READ COMMITTED READ WRITE")
     connection.store.lock(connection.spoken, connection.dataset_id)
     try:
         yield
+        if connection.execute("SELECT dataset_id FROM datasets").fetchall() != [(connection.dataset_id,)]:
+            raise LedgerDamaged(DAMAGED)
         _, link = last_link(connection)
     except BaseException:
         with suppress(Exception):

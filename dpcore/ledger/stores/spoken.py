@@ -12,6 +12,7 @@ from typing import Any
 from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
 
 NO_DRIVER = "This server has no driver for Postgres: whoever runs it can install the extra “engines”."
+POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
 SECONDS_TO_CONNECT = 5
 KEEPALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 SETTINGS = (
@@ -80,6 +81,8 @@ class Spoken:
         )
         try:
             self._made.execute("; ".join(SETTINGS))
+            if self._made.execute("SELECT pg_backend_pid()").fetchone() != (self._made.info.backend_pid,):
+                raise LedgerError(POOLED)
         except BaseException:
             self.close()
             raise

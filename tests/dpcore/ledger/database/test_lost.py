@@ -31,7 +31,7 @@ class Wire:
     """Stands before the database, and cuts the line at a commit: before it is passed on, or before its answer is."""
 
     def __init__(self, port: int) -> None:
-        self.port, self.cut, self.at, self.commits, self.gone = port, "", 0, 0, False
+        self.port, self.cut, self.at, self.commits, self.gone, self.pools = port, "", 0, 0, False, False
         self.door = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -66,6 +66,8 @@ class Wire:
         """All of them are read, whether somebody still listens or not."""
         with suppress(OSError):
             while told := behind.recv(1 << 16):
+                if self.pools:  # the number of the process that serves is one that the pooler made up
+                    told = re.sub(rb"K\0\0\0\x0c....", b"K\0\0\0\x0c\0\0\0\1", told, count=1, flags=re.DOTALL)
                 with suppress(OSError):
                     line.sendall(told)
 
@@ -144,6 +146,27 @@ def test_a_registration_that_nobody_acknowledged_is_looked_up(
         registered(tmp_path, rows=few_rows((1.0,)))
     wire.gone = False
     assert len(ledger.dataset_ids()) == 2
+
+
+def test_a_pooler_is_refused(wire: Wire, tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    wire.pools = True
+    with pytest.raises(LedgerError, match="stands a pooler"):
+        ledger.account(dataset_id)
+    assert "stands a pooler" in check(ledger, dataset_id)[0]
+
+
+def test_a_transaction_is_of_its_data_set_whatever_its_session_was_told(tmp_path: Path) -> None:
+    ledger, one = registered(tmp_path)
+    _, other = registered(tmp_path, rows=few_rows((1.0,)))
+    store = ledger.store
+    assert isinstance(store, database.Database)
+    with store.connected(one) as connection:
+        connection.execute(f"SET search_path = {store.schema(other)}")
+        with database.transaction(connection):
+            assert connection.execute("SELECT dataset_id FROM datasets").fetchall() == [(one,)]
+        with pytest.raises(LedgerError, match="cannot be read"), database.transaction(connection):
+            connection.execute(f"SET LOCAL search_path = {store.schema(other)}")
 
 
 def ended(address: str, which: str) -> int:
