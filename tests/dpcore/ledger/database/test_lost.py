@@ -19,6 +19,7 @@ from dpcore.ledger.records import DIED, UNSURE, UNWRITABLE, Busy, Failed, Ledger
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores import database
 from dpcore.ledger.stores.chosen import ADDRESS
+from dpcore.ledger.stores.spoken import Spoken
 from dpcore.release import release
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 
@@ -146,6 +147,16 @@ def test_a_registration_that_nobody_acknowledged_is_looked_up(
         registered(tmp_path, rows=few_rows((1.0,)))
     wire.gone = False
     assert len(ledger.dataset_ids()) == 2
+
+
+def test_a_machine_that_is_gone_is_noticed_though_something_was_sent(address: str) -> None:
+    connection = Spoken(address)
+    try:
+        told = connection.execute("SHOW tcp_user_timeout").fetchone()
+        ours = connection._made.info.get_parameters()["tcp_user_timeout"]
+    finally:
+        connection.close()
+    assert (told, ours) == (("60000",), "60000")
 
 
 def test_a_pooler_is_refused(wire: Wire, tmp_path: Path) -> None:
