@@ -178,6 +178,12 @@ def test_a_folder_whose_ledger_is_in_a_database_is_not_begun_anew(
         Ledger.open(ledger.folder)
 
 
+def test_the_ledger_s_password_is_offered_to_no_other_database() -> None:
+    """Libpq takes the variable for every address that has none."""
+    told = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    assert not [line for line in told.splitlines() if line.strip().startswith("PGPASSWORD")]
+
+
 def test_every_rule_of_a_file_is_one_of_a_database() -> None:
     told = script("x")
     assert CHECKS.count("CREATE TRIGGER") + len(NUMBERS) == told.count("ENABLE ALWAYS") - len(NAMES) > 10
