@@ -227,6 +227,8 @@ SHAPES = (
     "CREATE OR REPLACE VIEW spent AS SELECT 0::bigint AS first_nano, 0::bigint AS delta_atto",
     "CREATE TABLE child () INHERITS (charges)",
     "CREATE TABLE public.child () INHERITS (attempts)",
+    "CREATE TABLE public.parent (); ALTER TABLE events INHERIT public.parent",
+    "CREATE TYPE text AS (one bigint)",
     "CREATE RULE quiet AS ON INSERT TO attempts DO INSTEAD NOTHING",
     "ALTER TABLE charges ENABLE ROW LEVEL SECURITY",
     "CREATE POLICY few ON charges USING (entry > 1)",
