@@ -228,7 +228,7 @@ SHAPES = (
     "CREATE TABLE child () INHERITS (charges)",
     "CREATE TABLE public.child () INHERITS (attempts)",
     "CREATE TABLE public.parent (); ALTER TABLE events INHERIT public.parent",
-    "CREATE TYPE text AS (one bigint)",
+    "CREATE TYPE more AS ENUM ('one')",
     "CREATE RULE quiet AS ON INSERT TO attempts DO INSTEAD NOTHING",
     "ALTER TABLE charges ENABLE ROW LEVEL SECURITY",
     "CREATE POLICY few ON charges USING (entry > 1)",
