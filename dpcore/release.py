@@ -37,6 +37,7 @@ from dpcore.ledger.records import (
     DIED,
     RAISED,
     RELEASE,
+    UNSURE,
     Actor,
     Busy,
     Failed,
@@ -145,7 +146,7 @@ def release(
         by: who asks; stewards and analysts may, and whoever has no role is refused.
         patience: seconds to wait while somebody else draws from the same data.
     """
-    attempted = False
+    lost = ""  # what is said where the ledger is lost from here on, once something is charged
     try:
         by.must_have_a_role(RELEASE)
         if known := ledger.find(dataset_id, request.digest):
@@ -173,7 +174,7 @@ def release(
             price = cost(request, registration)
             seen = looked_at(ledger.folder, {*ledger.fingerprints(dataset_id), *_also(ledger, table)})
             attempt = ledger.begin(dataset_id, request.document, price, by)
-            attempted = True
+            lost = DIED
             with ledger.drawing(dataset_id) as connection:
                 try:
                     files = _drawn(request, registration, table)
@@ -196,16 +197,17 @@ def release(
                 else:
                     outcome = "stored"
                 book(connection, attempt, outcome, body, files)
+            lost = UNSURE  # the outcome is booked, and not yet read
             return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
     except LedgerBusy:
-        return Failed(sentence=DIED) if attempted else Busy()
+        return Failed(sentence=lost) if lost else Busy()
     except LedgerUnsure as error:  # asked again, what was stored is given back
-        return Failed(sentence=str(error)) if attempted else Refused(sentence=str(error))
+        return Failed(sentence=str(error)) if lost else Refused(sentence=str(error))
     except LedgerError as error:
-        return Failed(sentence=DIED) if attempted else Refused(sentence=str(error))
+        return Failed(sentence=lost) if lost else Refused(sentence=str(error))
     except DataError as error:  # what the file is called, no registration publishes
-        if attempted:
-            return Failed(sentence=DIED)
+        if lost:
+            return Failed(sentence=lost)
         sentence = str(error).removeprefix(f"{table.name}: ")
         return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
 

@@ -49,6 +49,10 @@ class FileConnection(sqlite3.Connection):
         if _shape(self) != _expected():
             yield "The ledger's tables or triggers were changed. Restore a backup."
 
+    def registered_elsewhere(self) -> list[str]:
+        """None: whoever registers in a folder holds a lock that no other can take away."""
+        return []
+
     def copies_noted(self) -> int:
         """How many notes beside the file say that a copy took its place."""
         [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()

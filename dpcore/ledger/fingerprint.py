@@ -26,7 +26,7 @@ DIGITS = 64
 SUFFIX = ".sqlite"
 """Of a data set's file."""
 NOTE = "postgres-"
-"""How the note begins that a folder's data sets are in a database; the rest is the ledger's name there."""
+"""How the name of the note begins that a folder's data sets are in a database."""
 NAME = "[0-9a-f]{32}"
 """Of a data set."""
 

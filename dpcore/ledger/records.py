@@ -15,7 +15,7 @@ RAISED = "The draw failed. As that may depend on the rows, the charge stays. Not
 DIED = "The draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."
 TAKEN = "Another release is being drawn. Nothing was charged."
 UNWRITABLE = "The ledger could not be written. Nothing was charged or shown."
-UNSURE = "The ledger's database did not say whether this was stored, and nothing was shown: ask for the same again."
+UNSURE = "The ledger did not say whether this was stored, and nothing was shown: ask for the same again."
 UNFIT = "The ledger would not add up with this. Nothing was charged or shown."
 RESTORED = "a copy was put back that ends at entry"
 """How the event of it begins; certificates count such events."""

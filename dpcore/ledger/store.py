@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,19 @@ from dpcore.ledger.checks import wrong_inside
 from dpcore.ledger.connection import PATIENCE, sentences
 from dpcore.ledger.fingerprint import Rows, fingerprint, key_of, same_table
 from dpcore.ledger.reading import account_in, begun_in, failed_in, lines_in, registration_in, stored_in
-from dpcore.ledger.records import DIED, RELEASE, Actor, Attempt, Failed, LedgerError, Registration, Spent, Stored
+from dpcore.ledger.records import (
+    DIED,
+    RELEASE,
+    TAKEN,
+    Actor,
+    Attempt,
+    Failed,
+    LedgerBusy,
+    LedgerError,
+    Registration,
+    Spent,
+    Stored,
+)
 from dpcore.ledger.stores.chosen import note_store, store_of
 from dpcore.ledger.stores.files import file_of
 from dpcore.ledger.stores.opened import Opened, Store
@@ -39,6 +51,14 @@ def _words(text: str, what: str) -> str:
     if not 1 <= len(text.strip()) <= MOST_WORDS or not text.isprintable():
         raise LedgerError(f"The {what} must be 1 to {MOST_WORDS} printable characters.")
     return text.strip()
+
+
+def _must_be_new(print_of_rows: str, known: Collection[str]) -> None:
+    """Raises LedgerError if another data set, whose prints these are, holds the rows."""
+    if print_of_rows in known:
+        raise LedgerError("These rows are registered already, under the budget they have.")
+    if any(same_table(print_of_rows, each) for each in known):
+        raise LedgerError(COUNTED)
 
 
 class Ledger:
@@ -104,11 +124,7 @@ class Ledger:
             for dataset_id in self.dataset_ids():
                 if dataset_id == under:
                     continue
-                known = self.fingerprints(dataset_id)
-                if print_of_rows in known:
-                    raise LedgerError("These rows are registered already, under the budget they have.")
-                if any(same_table(print_of_rows, each) for each in known):
-                    raise LedgerError(COUNTED)
+                _must_be_new(print_of_rows, self.fingerprints(dataset_id))
             yield
 
     def _registered(self, registration: Registration, print_of_rows: str, budget: Price, by: Actor) -> Registration:
@@ -126,6 +142,7 @@ class Ledger:
             at=today(),
         )
         with self.store.beginning(made.dataset_id) as connection:
+            _must_be_new(print_of_rows, connection.registered_elsewhere())
             connection.execute(
                 "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (made.dataset_id, made.name, made.neighbours.value, made.public_n, made.person_column,
@@ -142,6 +159,7 @@ class Ledger:
         with self._registering(print_of_rows, under=dataset_id):
             if print_of_rows not in self.fingerprints(dataset_id):
                 with self._writing(dataset_id) as connection:
+                    _must_be_new(print_of_rows, connection.registered_elsewhere())
                     insert(connection, "versions", print_of_rows, _words(by.name, "name of the steward"), today())
 
     def set_budget(self, dataset_id: str, budget: Price, reason: str, by: Actor) -> None:
@@ -255,11 +273,21 @@ class Ledger:
                 book(connection, attempt, "failed", body)
 
     def begin(self, dataset_id: str, request: Mapping[str, Any], price: Price, by: Actor) -> Attempt:
-        """Commit an attempt: from here on the price is held, whatever happens."""
+        """Commit an attempt: from here on the price is held, whatever happens.
+
+        Raises:
+            LedgerBusy: somebody else began the same, who holds the turn since it was lost here.
+        """
         by.must_have_a_role(RELEASE)
         asked, text, at = digest(request), canonical(request).decode(), today()
         name = _words(by.name, "name of who asks")
         with self._writing(dataset_id, checked=True) as connection:
+            query = (
+                "SELECT 1 FROM attempts WHERE request_digest = ?"
+                " AND attempt NOT IN (SELECT attempt FROM charges WHERE outcome = ?)"
+            )
+            if connection.execute(query, (asked, MACHINE_FAILED)).fetchone():
+                raise LedgerBusy(TAKEN)
             number = insert(connection, "attempts", asked, text, price.first, price.delta, name, at)
         return Attempt(number=number, request_digest=asked, request=text, price=price, by=name, at=at)
 

@@ -138,8 +138,13 @@ def waiting(future: Future[Outcome]) -> None:
 @st.fragment(run_every=4 * LOOK_EVERY)
 def waiting_for_another(ledger: Ledger, dataset_id: str) -> None:
     """Another process draws: look now and then whether it still does."""
+    try:
+        over = settled(ledger, dataset_id) is not None
+    except LedgerError as problem:  # the page does not see it: a fragment runs alone
+        st.error(str(problem))
+        return
     st.info(TAKEN)
-    if settled(ledger, dataset_id) is not None:
+    if over:
         st.rerun()
 
 

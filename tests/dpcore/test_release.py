@@ -19,7 +19,7 @@ from dpcore.data.readings import Columns, Measure, Vectors
 from dpcore.data.sphere import Halfspaces
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import connected
-from dpcore.ledger.records import DIED, RAISED, Actor, Busy, Failed, LedgerError, Refused, Stored
+from dpcore.ledger.records import DIED, RAISED, UNSURE, UNWRITABLE, Actor, Busy, Failed, LedgerError, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells, Rectangles
@@ -137,6 +137,23 @@ def test_what_died_is_held_and_then_booked_as_failed(tmp_path: Path, monkeypatch
     assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed"]
     assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
     assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+
+
+def test_what_is_stored_and_cannot_be_read_is_not_said_to_have_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.find
+
+    def find(self: Ledger, *arguments: Any) -> Any:
+        if self.lines(dataset_id):
+            raise LedgerError(UNWRITABLE)
+        return usual(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "find", find)
+        assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Failed(sentence=UNSURE)
+    assert [release(ledger, dataset_id, request_of(), few_rows(), STEWARD)] == ledger.stored(dataset_id)
 
 
 def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

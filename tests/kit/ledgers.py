@@ -24,6 +24,7 @@ from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE, NOTE, key_of
 from dpcore.ledger.records import Actor, Registration, Role
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores.chosen import ADDRESS
+from dpcore.ledger.stores.note import write_note
 from dpcore.ledger.units import Price
 from dpcore.plan.questions import Plan, PlannedQuestion
 from dpcore.queries.ranges import Intervals
@@ -100,7 +101,7 @@ def registered(
     if os.environ.get(ADDRESS) and not any(folder.glob(f"{NOTE}*")):  # a ledger of its own in the database
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         key_of(folder)
-        (folder / f"{NOTE}t{secrets.token_hex(8)}").touch()
+        write_note(folder, f"t{secrets.token_hex(8)}")
     ledger = Ledger.open(folder)
     usual: dict[str, Any] = {"name": "ages", "neighbours": Neighbours.ADD_REMOVE_ONE, "public_n": NOMINAL}
     budget = Price.allowed(epsilon=epsilon, delta=delta)

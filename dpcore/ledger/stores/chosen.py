@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dpcore.ledger.connection import made_private, sentences
-from dpcore.ledger.fingerprint import NOTE, datasets_in
+from dpcore.ledger.fingerprint import datasets_in
 from dpcore.ledger.records import LedgerError
 from dpcore.ledger.stores.files import Files
+from dpcore.ledger.stores.note import USUAL, note_in, write_note
 from dpcore.ledger.stores.opened import Store
 
 ADDRESS = "DPSCOPE_LEDGER_DATABASE"
 """The variable that holds the address of a Postgres database as libpq has it."""
-USUAL = "dpscope"
 NOT_NAMED = f"This ledger is in a database: whoever runs the server names it in the variable {ADDRESS}."
 OF_FILES = f"This folder holds a ledger of files: the variable {ADDRESS} needs a folder of its own."
 
@@ -24,25 +23,19 @@ def store_of(folder: Path) -> Store:
     Raises:
         LedgerError: the folder's ledger is in the other of both; its budgets would begin anew.
     """
-    address, noted = os.environ.get(ADDRESS, ""), _noted(folder)
+    address, noted = os.environ.get(ADDRESS, ""), note_in(folder)
     if not address:
-        if noted:
+        if noted is not None:
             raise LedgerError(NOT_NAMED)
         return Files(folder)
     if datasets_in(folder):
         raise LedgerError(OF_FILES)
     from dpcore.ledger.stores.database import Database
 
-    return Database(address, folder=folder, name=noted or USUAL)
+    return Database(address, folder=folder, name=noted[0] if noted else USUAL)
 
 
 def note_store(folder: Path) -> None:
     """Note in a folder that its ledger is in a database, so that it is never begun anew as files."""
-    if os.environ.get(ADDRESS) and not _noted(folder):
-        with sentences():
-            made_private(folder / f"{NOTE}{USUAL}")
-
-
-def _noted(folder: Path) -> str:
-    with sentences():
-        return next((path.name.removeprefix(NOTE) for path in sorted(folder.glob(f"{NOTE}*"))), "")
+    if os.environ.get(ADDRESS) and note_in(folder) is None:
+        write_note(folder, USUAL)

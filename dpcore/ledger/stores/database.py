@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import secrets
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,8 +22,9 @@ from dpcore.ledger.connection import PATIENCE, RESTORES
 from dpcore.ledger.connection import sentences as file_sentences
 from dpcore.ledger.fingerprint import NAME
 from dpcore.ledger.reading import last_link
-from dpcore.ledger.records import UNSURE, UNWRITABLE, LedgerError, LedgerUnsure
+from dpcore.ledger.records import DAMAGED, UNSURE, UNWRITABLE, LedgerDamaged, LedgerError, LedgerUnsure
 from dpcore.ledger.stores.files import NO_SUCH
+from dpcore.ledger.stores.note import note_in, write_note
 from dpcore.ledger.stores.shape import expected_shape, shape_of
 from dpcore.ledger.stores.spoken import Spoken, driver, lock_number, sentences
 from dpcore.ledger.stores.translated import KNOWN, script
@@ -31,6 +33,7 @@ NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
 """Of a ledger in its database."""
 UNFAMILIAR = "The ledger has another schema than this program knows. Use the program that wrote it."
 OTHER_KEY = "The key beside the ledger is another one than its database knows. Restore a copy of it."
+OTHER_DATABASE = "The ledger's database is another one than its folder knows, or was emptied. Name the right one."
 SETTLING = 30.0
 """Seconds to ask a database what became of a commit."""
 AGAIN = 0.2
@@ -103,7 +106,7 @@ class Database:
         with self.spoken() as plain:
             connection = OpenSchema(self, dataset_id, plain)
             with transaction(connection):
-                plain.execute(f"CREATE SCHEMA {schema}; SET search_path = {schema}, pg_temp")
+                plain.execute(f"CREATE SCHEMA {schema}")
                 plain.execute(script(schema))
                 yield connection
 
@@ -117,20 +120,33 @@ class Database:
 
     @contextmanager
     def registering(self, key: bytes) -> Iterator[None]:
-        """See Store; with another key the same rows would get another budget."""
+        """See Store; with another key, or in another database, the same rows would get another budget."""
         mark = hmac.digest(key, b"mark", hashlib.sha256).hex()
         with self._alone("registering", patience=PATIENCE) as connection:
             with sentences():
                 connection.execute(
                     f"CREATE SCHEMA IF NOT EXISTS {self.name};"
-                    f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY);"
+                    f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY, id text);"
+                    f" ALTER TABLE {self.name}.keys ADD COLUMN IF NOT EXISTS id text;"
                 )
-                known = connection.execute(f"SELECT mark FROM {self.name}.keys").fetchall()
-                if not known and not self._held(connection):
-                    connection.execute(f"INSERT INTO {self.name}.keys VALUES (?)", (mark,))
-                elif known != [(mark,)]:
-                    raise LedgerError(OTHER_KEY)
+                known = connection.execute(f"SELECT mark, id FROM {self.name}.keys").fetchall()
+                self._same(known, mark, new=not known and not self._held(connection), connection=connection)
             yield
+
+    def _same(self, known: list[Any], mark: str, *, new: bool, connection: Spoken) -> None:
+        """Whether this is the database that the folder's note tells; it is told before anything is registered."""
+        _, noted = note_in(self.folder) or ("", "")
+        if noted and noted not in [told for _, told in known]:
+            raise LedgerError(OTHER_DATABASE)
+        if not new and [of_key for of_key, _ in known] != [mark]:
+            raise LedgerError(OTHER_KEY)
+        told = known[0][1] if known else ""
+        if not told:
+            told = secrets.token_hex(16)
+            query = f"INSERT INTO {self.name}.keys VALUES (?, ?) ON CONFLICT (mark) DO UPDATE SET id = excluded.id"
+            connection.execute(query, (mark, told))
+        if noted != told:
+            write_note(self.folder, self.name, told)
 
     @contextmanager
     def _alone(self, *names: str, patience: float) -> Iterator[Spoken]:
@@ -149,6 +165,16 @@ class Database:
         """The writer's, until the transaction ends."""
         connection.patient(patience)
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "writing", dataset_id),))
+
+    def elsewhere(self, connection: Spoken, dataset_id: str) -> list[str]:
+        """Fingerprints of all other data sets; until the transaction ends, nobody else registers.
+
+        The lock of ``registering`` is a connection's of its own: where that was lost, others may have registered.
+        """
+        connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "registered"),))
+        others = [each for each in self._held(connection) if each != dataset_id]
+        query = " UNION ALL ".join(f"SELECT fingerprint FROM {self.schema(each)}.versions" for each in others)
+        return [told for (told,) in connection.execute(query)] if others else []
 
     def wrote(self, dataset_id: str, link: str) -> bool:
         """Whether a transaction whose commit nobody acknowledged was done: the journal has its last link.
@@ -191,7 +217,12 @@ class OpenSchema:
 
     def look(self) -> None:
         """See Opened."""
-        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self.begin("REPEATABLE READ READ ONLY")
+
+    def begin(self, how: str) -> None:
+        """A transaction of this data set, whatever the session was told before."""
+        schema = self.store.schema(self.dataset_id)
+        self.execute(f"BEGIN ISOLATION LEVEL {how}; SET LOCAL search_path = {schema}, pg_temp")
 
     def damage(self) -> Iterator[str]:
         """See Opened; definitions are compared with those of a schema that is made and undone."""
@@ -203,6 +234,10 @@ class OpenSchema:
             if self.execute(query).fetchone():
                 yield "The ledger's tables do not fit each other. Restore a backup."
 
+    def registered_elsewhere(self) -> list[str]:
+        """See Opened."""
+        return self.store.elsewhere(self.spoken, self.dataset_id)
+
     def copies_noted(self) -> int:
         """See Opened."""
         with file_sentences():
@@ -212,10 +247,12 @@ class OpenSchema:
 @contextmanager
 def transaction(connection: OpenSchema) -> Iterator[None]:
     """All or nothing: the writer's lock from the beginning; a commit that nobody acknowledges is looked up."""
-    connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    connection.begin("READ COMMITTED READ WRITE")
     connection.store.lock(connection.spoken, connection.dataset_id)
     try:
         yield
+        if connection.execute("SELECT dataset_id FROM datasets").fetchall() != [(connection.dataset_id,)]:
+            raise LedgerDamaged(DAMAGED)
         _, link = last_link(connection)
     except BaseException:
         with suppress(Exception):

@@ -32,6 +32,9 @@ class Opened(Protocol):
     def damage(self) -> Iterator[str]:
         """What is wrong with the file, the tables or the triggers, one sentence each."""
 
+    def registered_elsewhere(self) -> list[str]:
+        """Fingerprints of other data sets, where they may be more than when registering began; none joins them now."""
+
     def copies_noted(self) -> int:
         """How many notes outside it say that a copy took its place."""
 

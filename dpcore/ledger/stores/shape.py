@@ -32,9 +32,10 @@ QUESTIONS = (
     f" FROM pg_rewrite r WHERE r.ev_class IN ({RELATIONS})",
     "SELECT 'policy', p.polrelid::regclass::text, p.polname::text, ''"
     f" FROM pg_policy p WHERE p.polrelid IN ({RELATIONS})",
-    # a child's rows are read with its parent's, and no trigger of the parent's sees them
+    # a child's rows are read with its parent's, and no trigger of the parent's sees them; the ledger's are nobody's
     "SELECT 'child', i.inhparent::regclass::text, i.inhrelid::regclass::text, ''"
-    f" FROM pg_inherits i WHERE i.inhparent IN ({RELATIONS})",
+    f" FROM pg_inherits i WHERE i.inhparent IN ({RELATIONS}) OR i.inhrelid IN ({RELATIONS})",
+    "SELECT 'type', t.typname::text, concat(t.typtype, t.typcategory), '' FROM pg_type t WHERE t.typnamespace = s.oid",
     "SELECT 'operator', o.oprname::text, o.oprcode::text, '' FROM pg_operator o WHERE o.oprnamespace = s.oid",
 )
 QUERY = "SELECT t.* FROM pg_namespace s, LATERAL ({question}) t WHERE s.nspname = '{schema}'"

@@ -12,8 +12,15 @@ from typing import Any
 from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
 
 NO_DRIVER = "This server has no driver for Postgres: whoever runs it can install the extra “engines”."
+POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
 SECONDS_TO_CONNECT = 5
-KEEPALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+KEEPALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 SETTINGS = (
     "SET synchronous_commit = on",
     "SET default_transaction_read_only = off",
@@ -29,6 +36,8 @@ SETTINGS = (
     "SET tcp_keepalives_idle = 30",
     "SET tcp_keepalives_interval = 10",
     "SET tcp_keepalives_count = 3",
+    # The same where something was sent that nobody acknowledged.
+    "SET tcp_user_timeout = 60000",
 )
 BUSY = {"55P03", "40P01"}
 """Somebody else has the lock, or two wait for each other."""
@@ -80,6 +89,8 @@ class Spoken:
         )
         try:
             self._made.execute("; ".join(SETTINGS))
+            if self._made.execute("SELECT pg_backend_pid()").fetchone() != (self._made.info.backend_pid,):
+                raise LedgerError(POOLED)
         except BaseException:
             self.close()
             raise

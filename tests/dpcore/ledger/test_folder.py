@@ -17,11 +17,12 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.connection import turn
 from dpcore.ledger.copies import backup
 from dpcore.ledger.fingerprint import KEY_FILE, fingerprint, key_of
-from dpcore.ledger.records import LedgerError, Stored
+from dpcore.ledger.records import LedgerBusy, LedgerError, Stored
 from dpcore.ledger.schema import CHECKS, NAMES, NUMBERS, VERSION
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores.chosen import ADDRESS
 from dpcore.ledger.stores.translated import script
+from dpcore.ledger.units import Price
 from dpcore.release import release
 from tests import ROOT
 from tests.kit.ledgers import ANALYST, STEWARD, few_rows, registered, request_of
@@ -147,6 +148,20 @@ def test_what_the_ledger_s_own_rules_refuse_is_a_sentence(tmp_path: Path) -> Non
         ledger.begin(dataset_id, request_of(draw=2).document, ledger.account(dataset_id).spent, ANALYST)
 
 
+def test_what_was_begun_is_begun_again_only_after_the_machine_failed(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    price = Price.allowed(epsilon=0.5, delta=0.0)
+    first = ledger.begin(dataset_id, request_of().document, price, STEWARD)
+    with pytest.raises(LedgerBusy):
+        ledger.begin(dataset_id, request_of().document, price, STEWARD)
+    ledger.machine_failed(dataset_id, first.number, STEWARD)
+    ledger.begin(dataset_id, request_of().document, price, STEWARD)
+    ledger.book_dead(dataset_id)
+    with pytest.raises(LedgerBusy):
+        ledger.begin(dataset_id, request_of().document, price, STEWARD)
+    assert ledger.account(dataset_id).spent.first == price.first and check(ledger, dataset_id) == []
+
+
 def test_a_folder_whose_ledger_is_in_a_database_is_not_begun_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +176,12 @@ def test_a_folder_whose_ledger_is_in_a_database_is_not_begun_anew(
     monkeypatch.setenv(ADDRESS, "host=127.0.0.1 port=1")
     with pytest.raises(LedgerError, match="holds a ledger of files"):
         Ledger.open(ledger.folder)
+
+
+def test_the_ledger_s_password_is_offered_to_no_other_database() -> None:
+    """Libpq takes the variable for every address that has none."""
+    told = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    assert not [line for line in told.splitlines() if line.strip().startswith("PGPASSWORD")]
 
 
 def test_every_rule_of_a_file_is_one_of_a_database() -> None:

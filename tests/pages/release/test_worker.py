@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpcore.core import Neighbours
 from dpcore.data.domains import Line
@@ -181,6 +182,19 @@ def test_a_press_of_somebody_who_is_not_admitted_draws_nothing(no_ledger: Path) 
     ledger, dataset_id = the(no_ledger)
     assert ANOTHER in said(app) and CLOSED in said(app)
     assert not ledger.lines(dataset_id) and not ledger.account(dataset_id).begun
+
+
+def test_where_the_ledger_is_lost_while_another_draws_there_is_a_sentence() -> None:
+    def script() -> None:
+        from pathlib import Path
+
+        from dpcore.ledger.store import Ledger
+        from pages.release.draw import waiting_for_another
+
+        waiting_for_another(Ledger(Path("nowhere")), "0" * 32)
+
+    app = sound(AppTest.from_function(script).run())
+    assert [each.value for each in app.error] == ["This ledger holds no such data set."]
 
 
 def test_what_ended_while_the_page_was_made_did_not_die(no_ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ import pytest
 
 import dpcore.release as releases
 from dpcore.ledger.checks import check
-from dpcore.ledger.records import DIED, UNSURE, UNWRITABLE, Failed, LedgerError, LedgerUnsure, Refused, Stored
+from dpcore.ledger.records import DIED, UNSURE, UNWRITABLE, Busy, Failed, LedgerError, LedgerUnsure, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores import database
 from dpcore.ledger.stores.chosen import ADDRESS
+from dpcore.ledger.stores.spoken import Spoken
 from dpcore.release import release
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 
@@ -31,7 +32,7 @@ class Wire:
     """Stands before the database, and cuts the line at a commit: before it is passed on, or before its answer is."""
 
     def __init__(self, port: int) -> None:
-        self.port, self.cut, self.at, self.commits, self.gone = port, "", 0, 0, False
+        self.port, self.cut, self.at, self.commits, self.gone, self.pools = port, "", 0, 0, False, False
         self.door = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -66,6 +67,8 @@ class Wire:
         """All of them are read, whether somebody still listens or not."""
         with suppress(OSError):
             while told := behind.recv(1 << 16):
+                if self.pools:  # the number of the process that serves is one that the pooler made up
+                    told = re.sub(rb"K\0\0\0\x0c....", b"K\0\0\0\x0c\0\0\0\1", told, count=1, flags=re.DOTALL)
                 with suppress(OSError):
                     line.sendall(told)
 
@@ -146,6 +149,37 @@ def test_a_registration_that_nobody_acknowledged_is_looked_up(
     assert len(ledger.dataset_ids()) == 2
 
 
+def test_a_machine_that_is_gone_is_noticed_though_something_was_sent(address: str) -> None:
+    connection = Spoken(address)
+    try:
+        told = connection.execute("SHOW tcp_user_timeout").fetchone()
+        ours = connection._made.info.get_parameters()["tcp_user_timeout"]
+    finally:
+        connection.close()
+    assert (told, ours) == (("60000",), "60000")
+
+
+def test_a_pooler_is_refused(wire: Wire, tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    wire.pools = True
+    with pytest.raises(LedgerError, match="stands a pooler"):
+        ledger.account(dataset_id)
+    assert "stands a pooler" in check(ledger, dataset_id)[0]
+
+
+def test_a_transaction_is_of_its_data_set_whatever_its_session_was_told(tmp_path: Path) -> None:
+    ledger, one = registered(tmp_path)
+    _, other = registered(tmp_path, rows=few_rows((1.0,)))
+    store = ledger.store
+    assert isinstance(store, database.Database)
+    with store.connected(one) as connection:
+        connection.execute(f"SET search_path = {store.schema(other)}")
+        with database.transaction(connection):
+            assert connection.execute("SELECT dataset_id FROM datasets").fetchall() == [(one,)]
+        with pytest.raises(LedgerError, match="cannot be read"), database.transaction(connection):
+            connection.execute(f"SET LOCAL search_path = {store.schema(other)}")
+
+
 def ended(address: str, which: str) -> int:
     """End the ledger's sessions that a condition of pg_stat_activity names, as an administrator may."""
     with importlib.import_module("psycopg").connect(address, autocommit=True) as connection:
@@ -212,6 +246,54 @@ def test_a_turn_that_is_lost_while_its_holder_draws_gives_no_second_outcome(
         assert came == Failed(sentence=DIED)
         assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed", "stored"]
     assert ledger.account(dataset_id).spent.first == 2 * PRICE and check(ledger, dataset_id) == []
+
+
+@pytest.mark.parametrize("version", [False, True])
+def test_a_lost_registration_s_lock_gives_the_same_rows_no_second_budget(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: bool
+) -> None:
+    """The session that keeps others from registering ends when all rows were compared, and somebody else registers."""
+    ledger, first = registered(tmp_path, rows=few_rows((1.0,)))
+    usual, left = Ledger._registering, [few_rows()]
+
+    @contextmanager
+    def registering(self: Ledger, *arguments: Any, **named: Any) -> Iterator[None]:
+        with usual(self, *arguments, **named):
+            if left:
+                rows = left.pop()
+                assert ended(address, "state = 'idle'") == 1
+                registered(tmp_path, rows=rows)
+            yield
+
+    monkeypatch.setattr(Ledger, "_registering", registering)
+    with pytest.raises(LedgerError, match="registered already"):
+        if version:
+            ledger.add_version(first, few_rows(), STEWARD)
+        else:
+            registered(tmp_path)
+    assert len(ledger.dataset_ids()) == 2 and ledger.fingerprints(first).isdisjoint(
+        *(ledger.fingerprints(each) for each in ledger.dataset_ids() if each != first)
+    )
+
+
+def test_a_turn_that_is_lost_before_its_holder_begins_charges_nothing_twice(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else asks for the same and has it stored; whoever lost the turn draws no second time."""
+    ledger, dataset_id = registered(tmp_path)
+    usual, left = Ledger.begin, [Ledger(tmp_path)]
+
+    def begin(self: Ledger, *arguments: Any) -> Any:
+        if left:
+            assert ended(address, TURN) == 1
+            assert isinstance(press(left.pop(), dataset_id), Stored)
+        return usual(self, *arguments)
+
+    monkeypatch.setattr(Ledger, "begin", begin)
+    assert press(ledger, dataset_id) == Busy()
+    assert ledger.account(dataset_id).spent.first == PRICE and ledger.account(dataset_id).begun == ()
+    assert [press(ledger, dataset_id)] == ledger.stored(dataset_id)
+    assert isinstance(press(ledger, dataset_id, 2), Stored) and check(ledger, dataset_id) == []
 
 
 def test_a_long_draw_keeps_nobody_else_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from dpcore.commands import main
+from dpcore.core import Neighbours
 from dpcore.ledger.checks import check
 from dpcore.ledger.copies import backup, migrate, restore
-from dpcore.ledger.fingerprint import KEY_FILE
-from dpcore.ledger.records import LedgerBusy, LedgerError, Stored
+from dpcore.ledger.fingerprint import KEY_FILE, key_of
+from dpcore.ledger.records import LedgerBusy, LedgerError, Registration, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores.chosen import ADDRESS
+from dpcore.ledger.units import Price
 from dpcore.release import release
 from tests.dpcore.ledger.database.conftest import new_database
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
@@ -47,6 +49,48 @@ def test_without_the_variable_it_is_not_begun_anew(tmp_path: Path, monkeypatch: 
             ask()
     assert "This ledger is in a database" in check(Ledger(tmp_path), dataset_id)[0]
     assert check(ledger, dataset_id) == []
+
+
+def test_a_folder_that_was_there_before_is_noted_before_anything_is_registered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key_of(tmp_path)  # as where the folder was mounted, or a process died between key and note
+    asked = Registration(name="ages", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=20)
+    Ledger(tmp_path).register(asked, few_rows(), Price.allowed(epsilon=1.0, delta=0.0), STEWARD)
+    monkeypatch.delenv(ADDRESS)
+    with pytest.raises(LedgerError, match="This ledger is in a database"):
+        Ledger(tmp_path).dataset_ids()
+
+
+def test_in_another_or_an_emptied_database_nothing_is_begun_anew(
+    tmp_path: Path, postgres: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path / "one")
+    with new_database(postgres) as other:
+        monkeypatch.setenv(ADDRESS, other)
+        for _ in range(2):
+            with pytest.raises(LedgerError, match="another one than its folder knows"):
+                registered(tmp_path / "one")
+        registered(tmp_path / "two")
+        with pytest.raises(LedgerError, match="another one than its folder knows"):
+            registered(tmp_path / "one")
+    monkeypatch.setenv(ADDRESS, address)
+    note = tmp_path / "one" / "postgres-dpscope"
+    name, _, told = note.read_text().partition(" ")
+    note.write_text(name)  # as where a process died before the note had its id
+    registered(tmp_path / "one", rows=few_rows((1.0,)))
+    assert note.read_text() == f"{name} {told}" and len(told) == 32
+    assert len(ledger.dataset_ids()) == 2 and check(ledger, dataset_id) == []
+
+
+@pytest.mark.parametrize("name", ["postgres-backup", "postgres-dpscope.old"])
+def test_a_second_note_is_refused_and_renames_no_ledger(tmp_path: Path, name: str) -> None:
+    ledger, _ = registered(tmp_path)
+    (tmp_path / name).mkdir()
+    for ask in (lambda: Ledger.open(tmp_path), Ledger(tmp_path).dataset_ids):
+        with pytest.raises(LedgerError, match="only its note, postgres-dpscope"):
+            ask()
+    assert len(ledger.dataset_ids()) == 1
 
 
 def test_a_folder_of_files_is_not_taken_for_one_beside_a_database(

@@ -16,6 +16,7 @@ from dpcore.ledger.records import LedgerError, Refused, Stored
 from dpcore.ledger.schema import KEYED, NAMES
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores.chosen import ADDRESS
+from dpcore.ledger.stores.note import note_in
 from dpcore.ledger.units import Price
 from dpcore.release import release
 from tests.dpcore.ledger.database.conftest import new_database
@@ -66,7 +67,7 @@ def plain(address: str, held: Held) -> Iterator[Any]:
 def session(address: str, held: Held) -> Any:
     """A session of the data set's schema."""
     ledger, dataset_id = held
-    [note] = [path.name.removeprefix("postgres-") for path in ledger.folder.glob("postgres-*")]
+    note, _ = note_in(ledger.folder) or ("", "")
     connection = importlib.import_module("psycopg").connect(address, autocommit=True)
     connection.execute(f"SET search_path = {note}_{dataset_id}")
     return connection
@@ -226,6 +227,8 @@ SHAPES = (
     "CREATE OR REPLACE VIEW spent AS SELECT 0::bigint AS first_nano, 0::bigint AS delta_atto",
     "CREATE TABLE child () INHERITS (charges)",
     "CREATE TABLE public.child () INHERITS (attempts)",
+    "CREATE TABLE public.parent (); ALTER TABLE events INHERIT public.parent",
+    "CREATE TYPE more AS ENUM ('one')",
     "CREATE RULE quiet AS ON INSERT TO attempts DO INSTEAD NOTHING",
     "ALTER TABLE charges ENABLE ROW LEVEL SECURITY",
     "CREATE POLICY few ON charges USING (entry > 1)",
