@@ -108,7 +108,7 @@ function describe(chart) {
 }
 
 // A legend of many names takes lines of its own, so that the picture keeps its height; or stands beside, where there is room.
-function sized(chart, { layout, data, beside: aside } = chart.figure, width = chart.plot.clientWidth || 600) {
+function sized(chart, { layout, data, beside: aside } = chart.figure, width = chart.plot.clientWidth || chart.width || 600) {
   const names = layout.showlegend ? data.filter((trace) => trace.showlegend).map((trace) => trace.name) : [];
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
   const beside = names.length && aside && width > 2.5 * ASIDE;
@@ -179,12 +179,12 @@ function watch(chart, Plotly) {
   });
   plot.on("plotly_deselect", () => chart.trigger("brushed", {}));
   plot.on("plotly_relayout", () => placeHandle(chart, chart.at));
-  let width = plot.clientWidth;
+  chart.width = plot.clientWidth; // as it was last seen: what is drawn out of sight is shown in that width again
   chart.resize = new ResizeObserver(() => {
-    if (plot.clientWidth === width || !plot.clientWidth) return;
-    width = plot.clientWidth;
+    if (plot.clientWidth === chart.width || !plot.clientWidth) return;
+    chart.width = plot.clientWidth;
     const { height, margin, legend } = sized(chart);
-    Plotly.relayout(plot, { width, height, margin, legend });
+    Plotly.relayout(plot, { width: chart.width, height, margin, legend });
   });
   chart.resize.observe(plot);
 }

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any, TypeVar
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -16,6 +19,7 @@ from benchmarks.timing import cpu_seconds
 from pages.shell.server.rehearsal import VARIABLE
 from tests.kit.browser import Server, comes_true, no_traceback, running_server
 
+Result = TypeVar("Result")
 ROUNDS, MOST_TIMES = 4, 2.5
 """Pairs of measurements; and how many times as long an answer may take beside long work, in one of them at least."""
 
@@ -26,10 +30,10 @@ def test_long_work_of_one_session_leaves_the_others_their_turns(
 ) -> None:
     """Alone and beside it by turns. At 5 ms a turn: four to seven times as long, unless all wait for a busy machine."""
     monkeypatch.setattr(sessions, "PAUSE", 0.3)
-    asyncio.run(load(fresh_server.url, sessions=1, moves=31))  # what is public is computed once for everybody
+    _ran(load(fresh_server.url, sessions=1, moves=31))  # what is public is computed once for everybody
 
     def median(*links: str) -> float:
-        return statistics.median(asyncio.run(load(fresh_server.url, sessions=3, moves=8, greedy=links)))
+        return statistics.median(_ran(load(fresh_server.url, sessions=3, moves=8, greedy=links)))
 
     found = []
     for _ in range(ROUNDS):
@@ -38,6 +42,12 @@ def test_long_work_of_one_session_leaves_the_others_their_turns(
             return
         time.sleep(2)  # what was under way ends at its next sign of progress
     pytest.fail(f"answers take {[round(times, 1) for times in found]} times as long")
+
+
+def _ran(work: Coroutine[Any, Any, Result]) -> Result:
+    """What comes of it, in a thread of its own: that of the tests may have a browser's loop."""
+    with ThreadPoolExecutor(1) as beside:
+        return beside.submit(asyncio.run, work).result()
 
 
 async def _first_visit(address: str, page: str) -> None:
@@ -58,7 +68,7 @@ def test_a_visitor_finds_what_was_rehearsed(monkeypatch: pytest.MonkeyPatch) -> 
             if rehearsed:
                 assert comes_true(partial(_rests, server.process.pid), seconds=600)
             before = cpu_seconds(server.process.pid)
-            asyncio.run(_first_visit(server.url, "conversation"))
+            _ran(_first_visit(server.url, "conversation"))
             used[rehearsed] = cpu_seconds(server.process.pid) - before
     assert used[True] < used[False] / 2
 
