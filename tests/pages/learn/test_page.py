@@ -203,9 +203,10 @@ def test_a_class_somebody_brings_goes_before_the_text() -> None:
 @pytest.mark.parametrize(
     ("link", "said", "not_said"),
     [
-        ({}, ["far more than the ruler's length 20", "it fails"], ["with more rows", "does not break"]),
-        ({"population_n": "10"}, ["and the ruler's length is 20: with more rows"], ["far more"]),
-        ({"population_epsilon": "1"}, ["the folded count does not break it"], ["it fails"]),
+        ({}, ["far more than the ruler's length 20", "needs a β of at least 0.225"], ["with more rows", "holds."]),
+        # Ten rows differ by ten at most: a loss of 1, and a β of 0.
+        ({"population_n": "10"}, ["20: with more rows", "(1, 0)-distributional privacy holds."], ["far more"]),
+        ({"population_epsilon": "1"}, ["(1, 0)-distributional privacy holds."], ["needs a β"]),
     ],
     ids=["usual", "few rows", "large loss"],
 )
