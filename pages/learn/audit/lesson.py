@@ -54,7 +54,8 @@ def _line_up() -> None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
         judged = "so it is" if guess == truth else "not so"
-        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict} “{ANSWERS[guess]}”: {judged}.")
+        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.graded() else ""
+        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
     _pictures(found, epsilon=EPSILON)
     _theorem()
     kit.break_it(
