@@ -87,7 +87,9 @@ def _rows(errors: Floats, allowed: float) -> str:
     """From how many rows the worst answer is within what is allowed."""
     enough = ROWS[errors <= allowed]
     return (
-        f"answers are that near from about {significant(float(enough[0]))} rows on" if len(enough) else "none is near"
+        f"answers are that near from about {significant(float(enough[0]))} rows on"
+        if len(enough)
+        else f"none is near on up to {significant(float(ROWS[-1]))} rows"
     )
 
 
