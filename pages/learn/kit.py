@@ -30,6 +30,8 @@ BEFORE = "lesson_before"
 """In the session: the controls that were broken last, as they stood."""
 BROKEN = "lesson_broken"
 """In the session: what they were set to, and the guess, which was about something else."""
+ASKED = "lesson_asked"
+"""In the session, by lesson: the guess, and the question that it was about."""
 SPARE = 26
 """Pixels that a lesson leaves to a presented chart."""
 SYSTEMS = "Systems to play with"
@@ -77,7 +79,10 @@ class Lesson:
 
 @dataclass(kw_only=True)
 class Screen:
-    """Where a lesson's parts go, and which it is; whether the reader has asked to see, has guessed; has it a title."""
+    """Where a lesson's parts go, and which it is; what the reader has done.
+
+    They have asked to see it; guessed; and the guess was about an old question. And whether the picture has a title.
+    """
 
     intro: DeltaGenerator
     guess: DeltaGenerator
@@ -91,6 +96,7 @@ class Screen:
     shown: bool = False
     titled: bool = False
     guessed: bool = True
+    old: bool = False
 
 
 _screen: ContextVar[Screen] = ContextVar("screen of this run's lesson")
@@ -165,12 +171,22 @@ def relation(lesson: str, *, default: Neighbours, help_text: str) -> Neighbours:
 
 
 def _as_guessed(text: str) -> str:
-    """Who left the slider where it stood has guessed nothing; who broke it since has guessed about something else."""
-    if _broken():
+    """Who left the slider where it stood has guessed nothing; who moved on since has guessed about something else."""
+    if _before():
         text = text.replace("you guessed", "before, you guessed").replace("You guessed", "Before, you guessed")
     if _screen.get().guessed:
         return text
     return text.replace("you guessed", "the guess stood at").replace("You guessed", "The guess stood at")
+
+
+def graded() -> bool:
+    """Whether there is a guess, and it was about the question that is asked now."""
+    return _screen.get().guessed and not _before()
+
+
+def _before() -> bool:
+    """Whether the guess was about something else."""
+    return _screen.get().old or _broken()
 
 
 def _broken() -> bool:
@@ -181,11 +197,15 @@ def _broken() -> bool:
     )
 
 
-def _reveal(lesson: str, question: str, place: DeltaGenerator, *, moved: bool) -> None:
+def _reveal(lesson: str, question: str, place: DeltaGenerator, *, guess: Setting | None, moved: bool) -> None:
     """Ask, and note whether the reader wants to see, and has moved the control."""
     shown = bool(st.toggle("Show what happens", key=in_link(f"{lesson}-shown"), bind="query-params")) or presenting()
     _screen.get().shown, _screen.get().lesson = shown, lesson
     _screen.get().guessed = moved
+    asked: dict[str, tuple[Setting | None, str]] = st.session_state.setdefault(ASKED, {})
+    if not shown or lesson not in asked or asked[lesson][0] != guess:  # whoever is shown it first has not guessed again
+        asked[lesson] = guess, question
+    _screen.get().old = asked[lesson][1] != question
     place.markdown(question if shown else f"**Guess first.** {question}")
 
 
@@ -201,7 +221,7 @@ def guess_number(lesson: str, question: str, *, label: str, low: int, high: int,
         key = f"{lesson}-guess"
         check_link(key, parameter=Parameter(label=label, low=low, high=high), default=default)
         guess = st.slider(label, low, high, default, key=in_link(key), format=f"%d{unit}", bind="query-params")
-        _reveal(lesson, question, place, moved=guess != default)
+        _reveal(lesson, question, place, guess=guess, moved=guess != default)
     return int(guess)
 
 
@@ -210,21 +230,26 @@ def guess_stop(lesson: str, question: str, *, label: str, options: Sequence[floa
     with _screen.get().guess.container(border=True):
         place = st.container()
         guess = stops(label, options, default, key=f"{lesson}-guess")
-        _reveal(lesson, question, place, moved=guess != default)
+        _reveal(lesson, question, place, guess=guess, moved=guess != default)
     return guess
 
 
 def guess_answer(lesson: str, question: str, *, label: str, answers: Mapping[str, str]) -> str:
-    """The same with answers to choose from; the link holds their words."""
+    """The same with answers to choose from, none of them chosen at first: ""; the link holds their words."""
     with _screen.get().guess.container(border=True):
         place = st.container()
         key = f"{lesson}-guess"
         check_choice(key, list(answers.values()), label=label)
         guess = st.radio(
-            label, list(answers), key=in_link(key), format_func=lambda answer: answers[answer], bind="query-params"
+            label,
+            list(answers),
+            index=None,
+            key=in_link(key),
+            format_func=lambda answer: answers[answer],
+            bind="query-params",
         )
-        _reveal(lesson, question, place, moved=True)
-    return str(guess)
+        _reveal(lesson, question, place, guess=guess, moved=guess is not None)
+    return guess or ""
 
 
 def pictures(lesson: str, *titles: str) -> str:
@@ -269,8 +294,8 @@ def picture(shown: Picture, *, key: str, badge: str) -> None:
 
 def _as_marked(mark: Mark) -> Mark:
     """The same of the words at a line, once the reader has seen what happens."""
-    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_left(mark) or _broken()):
-        words = "the guess before" if _broken() else "the guess"
+    if revealed() and isinstance(mark, Rule) and mark.role == "guess" and (_left(mark) or _before()):
+        words = "the guess before" if _before() else "the guess"
         return dataclasses.replace(mark, label=mark.label.replace("your guess", words))
     return mark
 

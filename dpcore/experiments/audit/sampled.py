@@ -135,11 +135,20 @@ class Audit:
     @property
     def sentence(self) -> str:
         """The verdict; the bound is rounded down."""
+        return self._verdict("Refuted", "claimed ")
+
+    @property
+    def sentence_for_all(self) -> str:
+        """The verdict where the claim is of rows drawn at random alone: what is refuted is the same of all data."""
+        return self._verdict("Refuted for all data, of which it claims nothing", "not ")
+
+    def _verdict(self, refuted: str, claimed: str) -> str:
+        """That it is refuted, in these words, or that it is not."""
         if not self.refuted:
             return f"Not refuted in {self.runs:,} runs. That is no proof."
-        claimed = exactly(self.epsilon) + (f" with δ = {exactly(self.delta)}" if self.delta else "")
+        claimed += exactly(self.epsilon) + (f" with δ = {exactly(self.delta)}" if self.delta else "")
         sure = f"{100 * (1 - self.failure):.6g}%"
-        return f"Refuted: at least {math.floor(100 * self.least) / 100:g}, claimed {claimed} ({sure})."
+        return f"{refuted}: at least {math.floor(100 * self.least) / 100:g}, {claimed} ({sure})."
 
 
 def audit(

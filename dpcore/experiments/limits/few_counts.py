@@ -40,9 +40,9 @@ class Degrees:
     queries: int
 
     def needed(self, bias: float, *, printed: bool = False) -> int:
-        """The least degree within this bias."""
-        found = self.printed if printed else self.least
-        return int(np.argmax(found <= bias + 1e-12)) + 1
+        """The least degree within this bias; 0 where none is, as it happens to the printed one."""
+        near = (self.printed if printed else self.least) <= bias + 1e-12
+        return int(np.argmax(near)) + 1 if near.any() else 0
 
 
 def degrees(*, attributes: int, width: int) -> Degrees:
@@ -84,13 +84,16 @@ class PredictedErrors:
 
 
 def predicted_errors(*, attributes: int, width: int, epsilon: float, delta: float, rows: Integers) -> PredictedErrors:
-    """The best degree at each number of rows, and noise for each answer; rows replaced, Gaussian noise if δ > 0."""
+    """The best degree at each number of rows, the exact one among them, and noise for each answer.
+
+    Rows are replaced, and noise is Gaussian if δ > 0.
+    """
     domain = generated_attributes(n=1000, attributes=attributes).domain
     assert isinstance(domain, Cube)
     problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=width, least=1), n=1)
     budget = Budget(epsilon=epsilon, delta=delta)
     direct = direct_plan(problem, budget)
-    plans = [polynomial_plan(problem, budget, best_polynomial(width=width, degree=t)) for t in range(1, width)]
+    plans = [polynomial_plan(problem, budget, best_polynomial(width=width, degree=t)) for t in range(1, width + 1)]
     found = np.array([plan.gamma + plan.kappa * plan.deviation / rows for plan in plans])
     return PredictedErrors(
         rows=rows,

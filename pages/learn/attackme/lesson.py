@@ -19,6 +19,10 @@ BEFORE = (2, 3, 5, 8, 13)
 
 
 EPSILON = "One person changes the chance of whatever is published by a factor of e^ε at most."
+ODDS = (
+    "Whoever knows all the others, and held a yes for as likely as a no, still faces odds of e^ε at most, for each "
+    "answer on its own."
+)
 NOTHING = 0.9995
 """A bound above it is written as 100%."""
 VIEWS = ("What the attacker says of you", "How much noise stops it")
@@ -52,8 +56,8 @@ def lesson() -> None:
         drawn = kit.draws_seed()
     guess = kit.guess_number(
         "attack-me",
-        f"{typed_bits.GROUPS} exact counts of random groups among 16 people. How many of the 16 answers can somebody "
-        "who sees nothing else work out?",
+        f"{typed_bits.GROUPS} {'private' if noisy else 'exact'} counts of random groups among 16 people. How many of "
+        "the 16 answers can somebody who sees nothing else work out?",
         label="Your guess, people",
         low=0,
         high=16,
@@ -85,8 +89,9 @@ def lesson() -> None:
         r"\mathbb{E}[\text{share found}]\le\frac{e^{\varepsilon}}{1+e^{\varepsilon}}",
         f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
         f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
-        "Whoever knows all the others still faces odds of e^ε at most, for each answer on its own.",
-        proved="Dinur and Nissim (2003); the wall: odds of e^ε at most, for each answer on its own.",
+        *([ODDS] if noisy else []),
+        proved="Dinur and Nissim (2003); the wall is that of private counts: odds of e^ε at most, for each answer on "
+        "its own.",
         says="For counts with noise: one person changes no chance by a factor above e^ε. If each answer is a fair coin "
         f"flip to them, nobody finds more than {percent(best)} of the answers on average at ε = {exactly(epsilon)}"
         + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),

@@ -13,15 +13,22 @@ from pages.charts.words import percent, significant
 from pages.learn.pictures import lesson_picture
 
 
-def loss(found: Audit | None, *, epsilon: float) -> Picture:
+def loss(found: Audit | None, *, epsilon: float, at_random: bool = False) -> Picture:
     """The loss that each look has shown, at least; above the claim nothing can be shown while the claim is true.
 
-    ``found`` is None before anything was run.
+    Args:
+        found: None before anything was run.
+        epsilon: claimed.
+        at_random: the claim is of rows drawn at random alone, and these were not: nothing refutes it.
     """
     looks = () if found is None else found.looks
     shown = [look.epsilon for look in looks]
     top = max(1.8 * epsilon, 1.3 * max(shown, default=0.0))  # the words in the corner have room above the dots
     runs = np.cumsum([look.runs for look in looks])
+    impossible, claimed = "impossible if the claim is true", "claimed"
+    if at_random:
+        impossible, claimed = "impossible if it held for all data", "claimed of random rows"
+    verdict = "" if found is None else found.sentence_for_all if at_random else found.sentence
     return lesson_picture(
         title="Loss shown, against the claim",
         x=Axis(
@@ -30,8 +37,8 @@ def loss(found: Audit | None, *, epsilon: float) -> Picture:
         ),
         y=Axis(title="ε proved so far, at least", low=0, high=top, form="~g"),
         marks=[
-            Region(role="impossible", y=(epsilon, top), label="impossible if the claim is true", corner="top right"),
-            Rule(role="theory", y=epsilon, label=f"claimed: ε = {exactly(epsilon)}", below=True),
+            Region(role="impossible", y=(epsilon, top), label=impossible, corner="top right"),
+            Rule(role="theory", y=epsilon, label=f"{claimed}: ε = {exactly(epsilon)}", below=True),
             Dots(
                 role="released", name="shown by a look", x=runs, y=shown, size=11, legend=False,
                 hover=[
@@ -41,7 +48,7 @@ def loss(found: Audit | None, *, epsilon: float) -> Picture:
                 ],
             ),
         ],
-        sentence="" if found is None else f"{found.sentence} Each dot is a look at runs of its own, which together are "
+        sentence="" if found is None else f"{verdict} Each dot is a look at runs of its own, which together are "
         f"wrong with chance {percent(found.failure)} at most.",
     )  # fmt: skip
 

@@ -54,7 +54,8 @@ def _line_up() -> None:
         truth = "broken" if suspect.fault else "right"
         verdict = suspect.fault or "Nothing is wrong with it: that is proved, and no audit could say so."
         judged = "so it is" if guess == truth else "not so"
-        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict} “{ANSWERS[guess]}”: {judged}.")
+        grade = f" “{ANSWERS[guess]}”: {judged}." if kit.graded() else ""
+        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{verdict}{grade}")
     _pictures(found, epsilon=EPSILON)
     _theorem()
     kit.break_it(
@@ -87,8 +88,9 @@ def _own(entry: Entry) -> None:
     found = _audited(tried.draw, epsilon=claim.epsilon, delta=claim.delta, about=about, place=place)
     if found is not None:
         besides = _besides(claim, exactly_on_two_rows(entry, mechanism, relation))
-        kit.told(f"**{found.sentence}** {kit.SIMULATED}\n\n{besides}")
-    _pictures(found, epsilon=claim.epsilon)
+        verdict = found.sentence_for_all if claim.gamma else found.sentence
+        kit.told(f"**{verdict}** {kit.SIMULATED}\n\n{besides}")
+    _pictures(found, epsilon=claim.epsilon, at_random=bool(claim.gamma))
     _theorem()
     kit.break_it("Fourteen programs, and not all keep their promise.", "Catch the cheat", {"audit-of": CHEAT})
 
@@ -130,11 +132,11 @@ def _audited(
     )
 
 
-def _pictures(found: Audit | None, *, epsilon: float) -> None:
+def _pictures(found: Audit | None, *, epsilon: float, at_random: bool = False) -> None:
     """One of the two, or its axes."""
     badge = "simulated: runs by the preview sampler"
     if kit.pictures("audit", *VIEWS) == VIEWS[0]:
-        kit.picture(figure.loss(found, epsilon=epsilon), key="audit_loss", badge=badge)
+        kit.picture(figure.loss(found, epsilon=epsilon, at_random=at_random), key="audit_loss", badge=badge)
     else:
         kit.picture(figure.scores(found), key="audit_scores", badge=badge)
 

@@ -62,8 +62,9 @@ def lesson() -> None:
         seed=drawn,
     )
     weak, strong = (percent(float(seen.shares[place].mean())) for place in (0, -1))
+    grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if kit.graded() else ""
     kit.told(
-        f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. **{weak}** is found at γ = 0.01, "
+        f"{grade}**{weak}** is found at γ = 0.01, "
         f"**{strong}** at γ = 0.5. The noise is on the people: a weak question has as little of it, and is scaled up. "
         f"{kit.SIMULATED}"
     )

@@ -84,7 +84,7 @@ def success(
         ],
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
         f"2^{bits:,.0f} grid points the best chance of being right that privacy loss {exactly(epsilon)} leaves is "
-        f"{log_chance(float(chances.most[here]))}; {reached}.",
+        f"{log_chance(float(chances.most[here]), at_most=True)}; {reached}.",
     )
 
 
@@ -173,12 +173,18 @@ def chance(value: float) -> str:
     return log_chance(math.log(value)) if value > 0 else percent(0)
 
 
-def log_chance(log: float) -> str:
-    """The same of a chance by its logarithm: one that is too small for a float keeps its power of ten."""
+def log_chance(log: float, *, at_most: bool = False) -> str:
+    """The same of a chance by its logarithm: one that is too small for a float keeps its power of ten.
+
+    Args:
+        log: natural.
+        at_most: it is an upper bound, so that digits of a power of ten are rounded up.
+    """
     value = math.exp(min(log, 0.0))
     if value >= 0.001 or log == -math.inf:
         return "over 99.9%" if 0.999 < value < 1 else percent(value)
     power = math.floor(log / math.log(10))
-    digits = f"{math.exp(log - power * math.log(10)):.2g}"
+    scale = math.exp(log - power * math.log(10))
+    digits = f"{math.ceil(10 * scale - 1e-9) / 10 if at_most else scale:.2g}"
     power, digits = (power + 1, "1") if digits == "10" else (power, digits)
     return f"{'' if digits == '1' else f'{digits}·'}10^{minus(str(power))}"

@@ -59,8 +59,8 @@ def lesson() -> None:
     else:
         _walk(n=n, epsilon=loss, delta=delta, bits=bits, seed=drawn, steps=chosen == VIEWS[2])
     at = medians.chances([bits], n=n, epsilon=loss, delta=delta)
-    most, stable = (typeset(figure.log_chance(float(each[0]))) for each in (at.most, at.mechanisms["stable"]))
-    able = typeset(figure.log_chance(float(at.mechanisms["exponential"][0])))
+    stable, able = (typeset(figure.log_chance(float(at.mechanisms[key][0]))) for key in ("stable", "exponential"))
+    most = typeset(figure.log_chance(float(at.most[0]), at_most=True))
     kit.told(
         f"The wall is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (

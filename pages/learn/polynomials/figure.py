@@ -24,7 +24,7 @@ def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
     """
     places = np.arange(1, found.width + 1)
     floor = 0.001
-    needed = found.needed(bias)
+    needed, printed = found.needed(bias), found.needed(bias, printed=True)
     return lesson_picture(
         title="How far from the step",
         x=Axis(
@@ -46,9 +46,9 @@ def biases(*, found: Degrees, bias: float, guess: int) -> Picture:
             Rule(role="ink", y=bias, label=f"allowed: {percent(bias)}"),
             guessed(x=guess),
         ],
-        sentence=f"To be within {percent(bias)} of “any of {found.width} attributes” degree {needed} is enough, and by "
-        f"the paper's polynomial {found.needed(bias, printed=True)}; you guessed {guess}. Degree {found.width} is "
-        "exact.",
+        sentence=f"To be within {percent(bias)} of “any of {found.width} attributes” degree {needed} is enough, "
+        + (f"and by the paper's polynomial {printed}" if printed else "and the paper's polynomial never is")
+        + f"; you guessed {guess}. Degree {found.width} is exact.",
     )
 
 

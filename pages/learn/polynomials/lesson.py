@@ -67,9 +67,9 @@ def lesson() -> None:
     kit.why(
         r"\deg p=O\bigl(\sqrt k\,\ln\tfrac1\gamma\bigr)",
         "Averaged over the rows, p of how many of the k attributes a row has is a sum of counts “all of these i”, i up "
-        "to t. Give each of those noise once, and every question is answered by adding up. There are "
-        f"about d^t counts, which share ε: their noise grows with their number, and the last picture says how many "
-        f"rows that takes. {kit.THEORY}",
+        f"to t. Give each of those noise once, and every question is answered by adding up. C(d, 1) + … + C(d, t) = "
+        f"{significant(counts)} counts (about d^t/t! where d is far above t) share ε: their noise grows with their "
+        f"number, and the last picture says how many rows that takes. {kit.THEORY}",
         "“All of them” and “at least r of them” have polynomials of their own. Where k is small, or rows are very "
         "many, noise in every answer is the better way.",
         proved="Thaler, Ullman and Vadhan (2012), Fact 4.2, Lemma 4.3 and Theorem 1.1; the best polynomial is a linear "
@@ -87,7 +87,9 @@ def _rows(errors: Floats, allowed: float) -> str:
     """From how many rows the worst answer is within what is allowed."""
     enough = ROWS[errors <= allowed]
     return (
-        f"answers are that near from about {significant(float(enough[0]))} rows on" if len(enough) else "none is near"
+        f"answers are that near from about {significant(float(enough[0]))} rows on"
+        if len(enough)
+        else f"none is near on up to {significant(float(ROWS[-1]))} rows"
     )
 
 

@@ -102,7 +102,7 @@ def _apart(apart: distributional.Separation, net: Floats, *, n: int, loss: float
 
 
 def distributional_words(apart: distributional.Separation, net: Floats, *, n: int) -> str:
-    """What distributional privacy is, what follows from it, and that neither mechanism has it at its ε.
+    """What distributional privacy is, what follows from it, and which mechanism does not have it at its ε.
 
     Args:
         apart: the folded count.
@@ -111,16 +111,18 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
     """
     least, middle = apart.beta(1.0), float(np.median(net))
     broken = (
-        f"With the folded count it fails: (1, β)-distributional privacy needs a β of at least {significant(least)}, if "
-        "the population is large."
+        f"With the folded count (1, β)-distributional privacy needs a β of at least {significant(least)}, if the "
+        "population is large."
         if least
-        else "At so large an ε, or on so few rows, the folded count does not break it."
+        else "At so large an ε, or on so few rows, the folded count has it: no two samples are told apart with a loss "
+        "above 1, so (1, 0)-distributional privacy holds."
     )
+    nor = "Nor do net mechanisms have it" if least else "Net mechanisms do not have it"
     return (
         "Differential privacy protects rows. *Distributional* privacy is about the sample: two samples of n distinct "
         "rows, each drawn without replacement from the same population, are to look alike except with chance β over "
         f"the draw. With β below 1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies "
-        f"differential privacy; the reverse does not hold. {broken} {kit.THEORY}\n\nNor do net mechanisms have it at "
+        f"differential privacy; the reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at "
         f"the ε of their differential privacy: at ε = {exactly(apart.epsilon)} the net mechanism for thresholds, with "
         f"{NET_POINTS} points, tells two samples of {n:,} of {2 * n:,} people apart with a loss of **at least "
         f"{significant(middle)}** in half of all pairs, {significant(middle / apart.epsilon)} times ε. That grows like "

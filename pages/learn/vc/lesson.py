@@ -55,8 +55,8 @@ def lesson() -> None:
         chosen = choice("Mechanism", titles, key="vc-mechanism", default="identity")
         drawn = kit.draws_seed()
     question = (
-        f"What share of the secret half does the attacker find at ε = {exactly(loss)}, on average? A blind guess "
-        "finds 50%, exact counts give 100%."
+        f"What share of the secret half does the attacker find at ε = {EPSILONS[near(loss)]:g}, on average? A blind "
+        "guess finds 50%, exact counts give 100%."
     )
     guess = kit.guess_number("vc", question, label="Your guess, percent", low=0, high=100, default=90, unit="%%")
     badge = f"true: generated secret · released: simulated, preview sampler, seed {drawn}"

@@ -130,7 +130,11 @@ def test_chances_in_words() -> None:
         "over 99.9%",
         "100%",
     ]
-    assert log_chance(-3000 * math.log(10)) == "10^−3000"
+    assert log_chance(-3000 * math.log(10)) == "10^−3000" == log_chance(-3000 * math.log(10), at_most=True)
+    # What nobody is above is rounded up.
+    assert log_chance(math.log(1.849e-17)) == "1.8·10^−17" and log_chance(math.log(9.99e-5)) == "10^−4"
+    ups = [log_chance(math.log(value), at_most=True) for value in (1.81e-17, 9.91e-5, 0.5)]
+    assert ups == ["1.9·10^−17", "10^−4", "50%"]
 
 
 def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:

@@ -68,8 +68,11 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     told = texts(app)
     assert "Reference:" in told and "you guessed" not in told.lower() and "your guess" not in str(after["layout"])
     key = f"{lesson}-guess"
-    if any(each.key == key for each in app.radio):  # an answer to choose, which is judged, and not the reader
-        assert "”: not so." in told
+    if any(each.key == key for each in app.radio):  # none is judged before it is chosen
+        assert not re.search("”: (not so|so it is|right)", told)
+        chosen = app.radio(key=key)
+        chosen.set_value(chosen.options[0]).run()
+        assert not app.exception and not app.warning and "”: not so." in texts(app)
         return
     # Who never touched the control has guessed nothing.
     assert "the guess stood at" in told.lower()
@@ -78,6 +81,31 @@ def test_a_lesson_asks_before_it_shows(lesson: str) -> None:
     guess.set_value(ends[0] if guess.value != ends[0] else ends[1]).run()
     told = texts(app).lower()
     assert not app.exception and not app.warning and "you guessed" in told and "the guess stood" not in told
+
+
+def test_a_guess_is_not_held_against_another_question() -> None:
+    app = opened(lesson="vc", vc_shown="true", vc_guess="70")
+    assert "you guessed 70%" in texts(app) and "efore, you guessed" not in texts(app)
+    app.number_input(key="vc-epsilon").set_value(1.1).run()
+    assert not re.search("(?<!efore, )you guessed", texts(app)) and "before, you guessed 70%" in texts(app)
+    asked, found = (re.search(f"{words} ε = ([0-9.]+)", texts(app)) for words in ("attacker find at", "every count at"))
+    assert asked and found and asked[1] == found[1]
+    app.slider(key="vc-guess").set_value(60).run()
+    assert "you guessed 60%" in texts(app) and "efore, you guessed" not in texts(app)
+    link = {"audit_guess": "It is broken", "audit_runs": "10000"}
+    app = opened(lesson="audit", audit_shown="true", **link)
+    assert "”: " in texts(app)
+    app.slider(key="audit-number").set_value(2).run()
+    assert not app.exception and "”: " not in texts(app)
+
+
+def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_tried() -> None:
+    link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
+    told = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
+    assert "that near from about 56,200,000 rows on" in told and "none is near" not in told
+    link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
+    told = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
+    assert "none is near on up to" in told
 
 
 def test_a_bad_link_gets_a_sentence() -> None:
@@ -203,9 +231,10 @@ def test_a_class_somebody_brings_goes_before_the_text() -> None:
 @pytest.mark.parametrize(
     ("link", "said", "not_said"),
     [
-        ({}, ["far more than the ruler's length 20", "it fails"], ["with more rows", "does not break"]),
-        ({"population_n": "10"}, ["and the ruler's length is 20: with more rows"], ["far more"]),
-        ({"population_epsilon": "1"}, ["the folded count does not break it"], ["it fails"]),
+        ({}, ["far more than the ruler's length 20", "needs a β of at least 0.225"], ["with more rows", "holds."]),
+        # Ten rows differ by ten at most: a loss of 1, and a β of 0.
+        ({"population_n": "10"}, ["20: with more rows", "(1, 0)-distributional privacy holds."], ["far more"]),
+        ({"population_epsilon": "1"}, ["(1, 0)-distributional privacy holds."], ["needs a β"]),
     ],
     ids=["usual", "few rows", "large loss"],
 )

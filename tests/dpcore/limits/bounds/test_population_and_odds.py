@@ -58,6 +58,13 @@ def test_the_limit_of_theorem_7_5(epsilon: float) -> None:
         distributional.limit_far(2 / 3)
 
 
+def test_a_gap_that_cannot_be_has_chance_0_and_one_that_hardly_can_be_its_own() -> None:
+    ten = distributional.separation(n=10, epsilon=0.1)
+    assert ten.modulus == 20 and not ten.gap[11:].any() and ten.beta(1.0) == 0
+    assert ten.gap[10] == pytest.approx(2 * 0.25**10, rel=1e-9)
+    assert distributional.separation(n=100, epsilon=0.02).gap[99] == pytest.approx(400 * 0.25**100, rel=1e-9)
+
+
 def test_loss_and_beta_are_two_sides() -> None:
     found = distributional.separation(n=1000, epsilon=0.3)
     assert found.modulus == 7

@@ -100,6 +100,18 @@ def test_the_degree_that_is_told_is_the_first_dot_below_what_is_allowed() -> Non
     assert np.abs(wanted - counted).max() == pytest.approx(found.least[4])
 
 
+def test_the_exact_degree_is_near_with_rows_enough_and_where_the_papers_never_is_it_is_said() -> None:
+    found = degrees(attributes=64, width=6)
+    assert found.needed(0.01) == 6 and found.least[5] == 0 < 0.01 < found.printed.min()
+    assert found.needed(0.01, printed=True) == 0
+    said = polynomials.biases(found=found, bias=0.01, guess=6).sentence
+    assert "degree 6 is enough, and the paper's polynomial never is; you guessed 6" in said
+    rows = np.array([10**7, 10**8, 10**10])
+    errors = predicted_errors(attributes=64, width=6, epsilon=1.0, delta=1e-6, rows=rows).polynomial
+    # All marginals add up to the answers: what is left is noise, which falls as 1/n.
+    assert errors[0] > 0.01 > errors[1] == pytest.approx(100 * errors[2])
+
+
 def test_noise_in_every_answer_is_the_dashed_line_that_wins_with_many_rows() -> None:
     found = predicted_errors(
         attributes=64, width=12, epsilon=1.0, delta=1e-6, rows=np.array([1000, 10**6, 10**8, 10**10])
