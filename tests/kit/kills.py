@@ -372,11 +372,18 @@ def shown_early(connection: Any, attempt: Any, outcome: str, body: Any, files: A
     return dpcore.ledger.writing.book(connection, attempt, outcome, body, files)
 
 
+@contextmanager
+def in_its_schema(connection: Any) -> Iterator[None]:
+    """The same in Postgres, where it is the transaction that names the data set's schema."""
+    connection.execute(f"SET search_path = {connection.store.schema(connection.dataset_id)}, pg_temp")
+    yield
+
+
 def in_pieces() -> None:
     """No transaction, whichever store it is."""
-    store: Any
-    for store in (files, database):
-        store.transaction = two_transactions
+    changed: Any = (files, two_transactions), (database, in_its_schema)
+    for store, in_pieces_too in changed:
+        store.transaction = in_pieces_too
 
 
 CONTROLS: dict[str, Callable[[], None]] = {

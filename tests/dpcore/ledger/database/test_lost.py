@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -325,7 +326,7 @@ def test_no_message_of_the_database_is_passed_on(
     ):
         monkeypatch.setenv(ADDRESS, wrong)
         away = Ledger(tmp_path)
-        asks: list[Callable[[], Any]] = [away.dataset_ids, lambda away=away: away.account(dataset_id)]  # type: ignore[misc]
+        asks: list[Callable[[], Any]] = [away.dataset_ids, partial(away.account, dataset_id)]
         for ask in asks:
             with pytest.raises(LedgerError) as problem:
                 ask()
