@@ -1,9 +1,8 @@
-"""Many sessions of one server: long work of one leaves the others their turns; a visitor finds what was rehearsed."""
+"""A visitor finds what was rehearsed. What sessions leave to each other is measured by ``bench sessions``."""
 
 from __future__ import annotations
 
 import asyncio
-import statistics
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -13,35 +12,12 @@ from typing import Any, TypeVar
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks import sessions
-from benchmarks.sessions import GREEDY, load, visiting
+from benchmarks.sessions import visiting
 from benchmarks.timing import cpu_seconds
 from pages.shell.server.rehearsal import VARIABLE
-from tests.kit.browser import Server, comes_true, no_traceback, running_server
+from tests.kit.browser import comes_true, no_traceback, running_server
 
 Result = TypeVar("Result")
-ROUNDS, MOST_TIMES = 4, 2.5
-"""Pairs of measurements; and how many times as long an answer may take beside long work, in one of them at least."""
-
-
-@pytest.mark.full
-def test_long_work_of_one_session_leaves_the_others_their_turns(
-    fresh_server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Alone and beside it by turns. At 5 ms a turn: four to seven times as long, unless all wait for a busy machine."""
-    monkeypatch.setattr(sessions, "PAUSE", 0.3)
-    _ran(load(fresh_server.url, sessions=1, moves=31))  # what is public is computed once for everybody
-
-    def median(*links: str) -> float:
-        return statistics.median(_ran(load(fresh_server.url, sessions=3, moves=8, greedy=links)))
-
-    found = []
-    for _ in range(ROUNDS):
-        found.append(1 / median() * median(*GREEDY))
-        if found[-1] < MOST_TIMES:
-            return
-        time.sleep(2)  # what was under way ends at its next sign of progress
-    pytest.fail(f"answers take {[round(times, 1) for times in found]} times as long")
 
 
 def _ran(work: Coroutine[Any, Any, Result]) -> Result:
