@@ -20,6 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.core import Floats, Neighbours, ParameterError
 
+SAYS_NOTHING = "may promise any error, as far as this theorem goes."
+"""The end of a lower bound's statement where the bound is 0: "no error below 0" would tell nobody that."""
+
 
 def check_loss(*, epsilon: float, delta: float = 0.0, steps: int = 1) -> None:
     """Raise ParameterError unless epsilon, delta and the number of steps make sense."""

@@ -37,7 +37,7 @@ from dpcore.core import (
     ParameterError,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
-from dpcore.limits.chance import check_loss, replacement_steps, wrong_share
+from dpcore.limits.chance import SAYS_NOTHING, check_loss, replacement_steps, wrong_share
 
 
 def check_levels(*, levels: Floats, scale: float) -> float:
@@ -164,8 +164,13 @@ def error_bound(
         value=known.best / rows,
         kind=BoundKind.LOWER,
         statement=f"Whoever answers queries that shatter {points:,} points at scale {scale:g}, with privacy loss "
-        f"{epsilon:g} ({neighbours.words}), cannot promise all of them within less than {known.best:.3g} of {rows:,} "
-        f"row{'s' if rows > 1 else ''} with failure chance {beta:g}.",
+        f"{epsilon:g} ({neighbours.words}), "
+        + (
+            f"cannot promise all of them within less than {known.best:.3g} of {rows:,} row{'s' if rows > 1 else ''} "
+            f"with failure chance {beta:g}."
+            if known.best > 0
+            else SAYS_NOTHING
+        ),
         reference="Roth (2010), Theorem 2, with constants",
         beta=beta,
         assumptions=(

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.core import Assumption, Booleans, Bound, BoundKind, Floats, Integers, ParameterError
-from dpcore.limits.chance import wrong_share
+from dpcore.limits.chance import SAYS_NOTHING, wrong_share
 from dpcore.randomness import PublicCoins, Sampler
 
 Oracle = Callable[[Booleans], Floats]
@@ -195,8 +195,12 @@ def error_bound(masks: Booleans, *, epsilon: float, beta: float = 0.0, delta: fl
         value=rows / people,
         kind=BoundKind.LOWER,
         statement=f"Whoever answers these {groups:,} random groups of {people:,} people with privacy loss {epsilon:g} "
-        f"cannot promise all answers within less than {rows:.3g} people with failure chance {beta:g}; √n is "
-        f"{math.sqrt(people):.3g}.",
+        + (
+            f"cannot promise all answers within less than {rows:.3g} people with failure chance {beta:g}; √n is "
+            f"{math.sqrt(people):.3g}."
+            if rows > 0
+            else SAYS_NOTHING
+        ),
         reference="Dinur and Nissim (2003); least squares as in Kasiviswanathan, Rudelson and Smith (2013)",
         beta=beta,
         assumptions=(Assumption(text="there are at least as many independent groups as people", met=weakest > 0),),

@@ -36,7 +36,7 @@ from dpcore.core import (
     ParameterError,
 )
 from dpcore.limits.attacks.halves import Halves, check_points, heaviest_half
-from dpcore.limits.chance import check_loss, confusion, replacement_steps, wrong_share
+from dpcore.limits.chance import SAYS_NOTHING, check_loss, confusion, replacement_steps, wrong_share
 
 
 def reconstruct(release: DataRelease, *, shattered: Integers | None = None) -> Halves:
@@ -111,6 +111,7 @@ def error_bound(
     if points is not None:
         check_points(points)
         far = _far_error(epsilon=epsilon, steps=steps, beta=beta, delta=delta, points=points)
+    known = max(swap, far)
     chain = printed_error(epsilon=epsilon, steps=steps, beta=beta)
     # The paper adds and removes rows, and leaves out β: its proof ends before it would matter.
     paper = printed_error(epsilon=epsilon, steps=2 * repeats)
@@ -121,16 +122,20 @@ def error_bound(
         f"n = {rows:,} row{'s' if rows > 1 else ''}" if points else f"{repeats} row{'s' if repeats > 1 else ''} a point"
     )
     return Bound(
-        value=max(swap, far),
+        value=known,
         kind=BoundKind.LOWER,
         statement=f"Whoever answers every subset of a shattered set with privacy loss {epsilon:g} "
-        f"({neighbours.words}), from {size}, cannot promise an error below {max(swap, far):.3g} of n with failure "
-        f"chance {beta:g}.",
+        f"({neighbours.words}), from {size}, "
+        + (
+            f"cannot promise an error below {known:.3g} of n with failure chance {beta:g}."
+            if known > 0
+            else SAYS_NOTHING
+        ),
         reference="Blum, Ligett and Roth (2013), Theorem 3.11, with constants",
         beta=beta,
         assumptions=(
             Assumption(text="the queries shatter the points: every subset is a query", met=True),
-            Assumption(text="β is small enough for the swap to say something", met=max(swap, far) > 0),
+            Assumption(text="β is small enough for the swap to say something", met=known > 0),
         ),
         note=f"The paper's own chain takes a swap for a removal and an addition, e^({exponent}) from end to end, and "
         f"β = 0: {paper:.3g}{simple}. The same chain for “{neighbours.words}” and β = {beta:g}: {chain:.3g}.",

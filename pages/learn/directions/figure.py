@@ -53,7 +53,9 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
             Curve(role="released", name="observed", x=seen.degrees, y=np.maximum(seen.error, floor)),
             guessed(y=guess),
         ],
-        caption="Orange: what is promised, where the margin is there.",
+        caption="Orange: what is promised, where the margin is there."
+        if seen.promised.any()
+        else "No direction has the margin: nothing is promised.",
         sentence=f"At ε = {exactly(epsilon)} a release of {seen.counts} counts is {said}{beyond}. Promised of the "
         f"former, but for a chance of {BETA:g}: {percent(seen.bound)}. You guessed {percent(guess)}.",
     )

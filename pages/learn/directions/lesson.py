@@ -85,8 +85,8 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         "and not on d: see the other picture for what T that takes.",
         proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
-        says="Promised, with probability at least 1 − β, of all directions y with margin γ at once, "
-        "by one ε-private release.",
+        says="Promised, with probability at least 1 − β, of all directions y with margin "
+        f"γ = {significant(seen.margin)} at once, by one ε-private release: α = {percent(seen.bound)}.",
     )
 
 

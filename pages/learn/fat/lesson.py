@@ -73,7 +73,7 @@ def lesson() -> None:
         points=points, scale=scale, spread=spread, epsilon=loss, neighbours=neighbours, beta=BETA
     )
     kit.why(
-        r"(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
+        r"s<2\gamma:\;(2\gamma-s)\,|T\setminus T'|\le2\alpha n",
         "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",

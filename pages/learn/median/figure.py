@@ -83,7 +83,8 @@ def success(
             guessed(x=guess),
         ],
         sentence=f"The wall is at {median.wall(n=n, epsilon=epsilon):,.1f} bits (you guessed {guess:,.0f}). On "
-        f"2^{bits:,.0f} grid points the best chance of being right that privacy loss {exactly(epsilon)} leaves is "
+        f"2^{bits:,.0f} grid points the best chance of being right about the worst value that privacy loss "
+        f"{exactly(epsilon)} leaves is "
         f"{log_chance(float(chances.most[here]), at_most=True)}; {reached}.",
     )
 

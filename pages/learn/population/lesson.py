@@ -72,7 +72,8 @@ def lesson() -> None:
         distributional_words(apart, net, n=n),
         without_replacement(n),
         proved="Blum, Ligett and Roth (2013), section 7, Theorems 7.3 and 7.5.",
-        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, and not which sample was asked.",
+        says=f"Noise of scale 1/ε hides every single row, at ε = {exactly(loss)}, "
+        f"and {'not' if apart.beta(1.0) else 'here, up to a loss of 1, also'} which sample was asked.",
     )
     kit.break_it(
         "Ten people's count hardly wanders.",

@@ -150,7 +150,8 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
         f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "
         f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: about like log k, "
-        f"{significant(many / few)} times, not {WIDE[1] // WIDE[0]}. {kit.SIMULATED}"
+        f"for the second is {significant(many / few)} times the first, and k is {WIDE[1] // WIDE[0]} times as large. "
+        f"{kit.SIMULATED}"
     )
     kit.why(
         r"2k\le\gamma n\;\Longrightarrow\;\lVert\hat\theta-\theta\rVert_1=O_P\bigl(\tfrac{r}{\varepsilon n}\bigr)",

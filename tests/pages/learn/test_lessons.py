@@ -58,6 +58,14 @@ def test_where_nobody_finds_the_median_it_is_said_of_delta_0() -> None:
     assert power and int(power[1]) > 10 and "stable median, with δ = 1e-6" in words
 
 
+def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers() -> None:
+    assert "and not which sample was asked" in texts(lesson("population"))
+    assert "and here, up to a loss of 1, also which sample was asked" in texts(
+        lesson("population", **{"population-n": "10"})
+    )
+    assert re.search(r"margin γ = [\d.]+ at once, by one ε-private release: α = [\d.]+%", texts(lesson("directions")))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("key", LESSONS)
 def test_breaking_it_changes_what_is_told(key: str) -> None:

@@ -109,6 +109,7 @@ def test_few_groups_prove_nothing(seed: int) -> None:
     assert subset_sum.wrong_at_most(masks, error=1) == 20
     bound = subset_sum.error_bound(masks, epsilon=1.0)
     assert bound.value == 0 and not bound.applies
+    assert "any error" in bound.statement and "less than 0" not in bound.statement
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])

@@ -49,11 +49,11 @@ def test_releases_of_two_clouds_keep_the_promise_where_it_is_made() -> None:
     seen = every_direction(n=1000, gap=0.7, directions=4, epsilon=1.0, seed=1)
     assert seen.promised.any() and not seen.promised.all()
     assert seen.worst <= seen.bound < seen.beyond
-    sound(directions.errors(seen=seen, n=1000, epsilon=1.0, guess=0.0001))
+    assert "what is promised" in sound(directions.errors(seen=seen, n=1000, epsilon=1.0, guess=0.0001)).caption
     crowded = every_direction(n=1000, gap=0.0, directions=4, epsilon=1.0, seed=1)
-    assert not crowded.promised.any() and np.isnan(crowded.worst) and "no direction promised" in str(
-        directions.errors(seen=crowded, n=1000, epsilon=1.0, guess=0.05).sentence
-    )  # fmt: skip
+    empty = directions.errors(seen=crowded, n=1000, epsilon=1.0, guess=0.05)
+    assert not crowded.promised.any() and np.isnan(crowded.worst)
+    assert "no direction promised" in empty.sentence and "nothing is promised" in empty.caption
 
 
 @pytest.mark.slow
