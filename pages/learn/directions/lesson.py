@@ -86,7 +86,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
         says="Promised, with probability at least 1 − β, of all directions y with margin "
-        f"γ = {significant(seen.margin)} at once, by one ε-private release: α = {percent(seen.bound)}.",
+        f"γ = {significant(seen.margin)} by one ε-private release: α = {percent(seen.bound)}.",
     )
 
 
