@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
@@ -14,6 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages.shell.server import rehearsal
 from pages.shell.server.rehearsal import PAGES, Heard, Hearing, Nobody, rehearse
+from tests.kit.loops import ran
 from tests.pages.opening import MAIN, PAGE
 
 
@@ -55,7 +55,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_page_runs_once_and_one_that_was_disturbed_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage(heard := Heard(), disturbed=("tables",))
     monkeypatch.setattr(runtime, "get_instance", lambda: stage)
-    asyncio.run(rehearse(heard))
+    ran(rehearse(heard))
     assert stage.asked == [PAGES[0], "tables", *PAGES[1:]] and not stage.clients
 
 
@@ -63,7 +63,7 @@ def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(rehearsal.VARIABLE, "0")
     stage = Stage(heard := Heard())
     monkeypatch.setattr(runtime, "get_instance", lambda: stage)
-    asyncio.run(rehearse(heard))
+    ran(rehearse(heard))
     assert not stage.asked
 
 
@@ -87,7 +87,7 @@ def test_sockets_alone_are_heard_and_everything_is_passed_on(kind: str, counts: 
 
     heard = Heard()
     assert heard.nobody()
-    asyncio.run(Hearing(echo, heard)({"type": kind}, receive, send))
+    ran(Hearing(echo, heard)({"type": kind}, receive, send))
     assert sent == [{"type": "said"}] and heard.nobody() != counts
     time.sleep(0.06)
     assert heard.nobody()
