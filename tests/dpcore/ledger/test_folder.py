@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import sqlite3
 import stat
 import subprocess
@@ -182,6 +183,16 @@ def test_the_ledger_s_password_is_offered_to_no_other_database() -> None:
     """Libpq takes the variable for every address that has none."""
     told = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
     assert not [line for line in told.splitlines() if line.strip().startswith("PGPASSWORD")]
+
+
+def test_what_the_containers_mount_is_there_and_the_ledger_s_folder_is_the_app_s() -> None:
+    compose = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    mounted = re.findall(r"- \./([^:]+):", compose)
+    assert mounted and all((ROOT / "deploy" / name).is_file() for name in mounted)
+    image = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
+    folder, (user,) = "/var/lib/dpscope", re.findall(r"^USER (\w+)$", image, re.MULTILINE)
+    assert f"- ledger:{folder}\n" in compose and f"DPSCOPE_LEDGER={folder}/" in image
+    assert re.search(rf"^RUN install -d -m 700 -o {user} -g {user} {folder}$", image, re.MULTILINE)
 
 
 def test_every_rule_of_a_file_is_one_of_a_database() -> None:
