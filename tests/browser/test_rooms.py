@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -15,15 +11,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from benchmarks.sessions import visiting
 from benchmarks.timing import cpu_seconds
 from pages.shell.server.rehearsal import VARIABLE
+from tests.kit import ran
 from tests.kit.browser import comes_true, no_traceback, running_server
-
-Result = TypeVar("Result")
-
-
-def _ran(work: Coroutine[Any, Any, Result]) -> Result:
-    """What comes of it, in a thread of its own: that of the tests may have a browser's loop."""
-    with ThreadPoolExecutor(1) as beside:
-        return beside.submit(asyncio.run, work).result()
 
 
 async def _first_visit(address: str, page: str) -> None:
@@ -44,7 +33,7 @@ def test_a_visitor_finds_what_was_rehearsed(monkeypatch: pytest.MonkeyPatch) -> 
             if rehearsed:
                 assert comes_true(partial(_rests, server.process.pid), seconds=600)
             before = cpu_seconds(server.process.pid)
-            _ran(_first_visit(server.url, "conversation"))
+            ran(_first_visit(server.url, "conversation"))
             used[rehearsed] = cpu_seconds(server.process.pid) - before
     assert used[True] < used[False] / 2
 

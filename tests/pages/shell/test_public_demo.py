@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
 from pages.shell.doors import DEMONSTRATION, NO_FILES, Doors, is_public_demo
 from pages.shell.headers import content_policy
+from tests.kit import ran
 from tests.pages.opening import opened, sound
 
 HOST = "teacher.example.org"
@@ -28,11 +26,7 @@ def answer(method: str, path: str, *, host: str = HOST, origin: str = "") -> tup
     async def send(message: Message) -> None:
         told.append(message)
 
-    async def ask() -> None:
-        await Doors(PlainTextResponse("the app"))(scope, receive, send)
-
-    with ThreadPoolExecutor(1) as other:  # this thread may already run the loop of a browser's tests
-        other.submit(lambda: asyncio.run(ask())).result()
+    ran(Doors(PlainTextResponse("the app"))(scope, receive, send))
     return told[0]["status"], told[1]["body"].decode()
 
 

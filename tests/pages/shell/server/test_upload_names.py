@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from pages.shell.server.upload_names import LONGEST_HEAD, LONGEST_NAME, UploadNames
+from tests.kit import ran
 
 CONTENT = b'age,filename="x"\r\n\r\n41,"name=""y"' + bytes(range(256))
 
@@ -46,8 +44,7 @@ def sent(body: bytes, *, pieces: int) -> tuple[int, str, bytes]:
         "path": "/_stcore/upload_file/s/f",
         "headers": [(b"content-type", b"multipart/form-data; boundary=b")],
     }
-    with ThreadPoolExecutor(1) as other:  # this thread may already run the loop of a browser's tests
-        other.submit(lambda: asyncio.run(UploadNames(app)(scope, receive, send))).result()
+    ran(UploadNames(app)(scope, receive, send))
     name, content = next(iter(arrived.items()), ("", b""))
     return status[0], name, content
 
