@@ -17,6 +17,9 @@ from pages.shell.server.rehearsal import PAGES, Heard, Hearing, Nobody, rehearse
 from tests.kit import ran
 from tests.pages.opening import MAIN, PAGE
 
+CLOCK = count(0.0)
+"""Each look at it is a second."""
+
 
 class Stage:
     """A server whose pages run to their end at once, but for one visitor who comes during some."""
@@ -38,7 +41,7 @@ class Stage:
         self.asked.append(page)
         if page in self.disturbed:
             self.disturbed.remove(page)
-            self.heard.at = rehearsal.time.monotonic()
+            self.heard.at = next(CLOCK)
         else:
             self.clients[session].write_forward_msg(ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY))
 
@@ -48,8 +51,8 @@ class Stage:
 
 
 @pytest.fixture(autouse=True)
-def each_look_at_the_clock_is_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, "time", SimpleNamespace(monotonic=count(0.0).__next__))
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "time", SimpleNamespace(monotonic=CLOCK.__next__))
     monkeypatch.setattr(rehearsal, "LOOK_EVERY", 0.0)
 
 
