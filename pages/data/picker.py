@@ -36,8 +36,8 @@ BY_PERSON = "In your file persons are protected, and this page speaks of rows: c
 
 
 def pair_titles(sample_key: str) -> dict[str, str]:
-    """Link value, without the sample's, to title of the pairs of columns worth looking at together."""
-    titles = {each.column: each.title for each in sample(sample_key).columns}
+    """Link value, without the sample's, to title, without units, of the pairs of columns worth looking at together."""
+    titles = {each.column: each.title.partition(" (")[0] for each in sample(sample_key).columns}
     return {PAIR.join(pair): " × ".join(titles[column] for column in pair) for pair in sample(sample_key).pairs}
 
 

@@ -11,8 +11,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from benchmarks.sessions import visiting
 from benchmarks.timing import cpu_seconds
 from pages.shell.server.rehearsal import VARIABLE
+from tests.kit import ran
 from tests.kit.browser import comes_true, no_traceback, running_server
-from tests.kit.loops import ran
 
 
 async def _first_visit(address: str, page: str) -> None:

@@ -20,6 +20,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
+    Error,
     FilePayload,
     Locator,
     Page,
@@ -132,9 +133,10 @@ XMLHttpRequest.prototype.send = function (data) {
 LONGEST_ANSWER = 60  # seconds; what takes longer is a message that gets none
 
 # True once the app has been idle for the given time without a break: connected, nothing unanswered, no run, nothing
-# stale, no placeholder, and no chart without its picture. The page's own clock measures it, in steps: what the app has
-# put off for as long (a debounce, or what it sends after this task) comes before, on the busiest machine.
-IDLE = """([milliseconds, longest, anew]) => {
+# stale, no placeholder, and no chart without its picture; false if it was not for two seconds. The page's own clock
+# measures it, in steps: what the app has put off for as long (a debounce, or what it sends after this task) comes
+# before, on the busiest machine.
+IDLE = """([milliseconds, longest]) => new Promise((resolve) => {
     const idle = () => {
         const app = document.querySelector('[data-testid="stApp"]');
         return app && app.dataset.testScriptState === 'notRunning' && app.dataset.testConnectionState === 'CONNECTED'
@@ -142,11 +144,15 @@ IDLE = """([milliseconds, longest, anew]) => {
             && !document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
             && !document.querySelector('.dpscope-plot:not([data-drawn]), .dpscope-plot[data-waiting]');
     };
-    const STEP = 25;
-    window.idleClock ??= setInterval(() => { window.idleFor = idle() ? window.idleFor + STEP : 0; }, STEP);
-    if (anew || window.idleFor === undefined) window.idleFor = 0;
-    return window.idleFor >= milliseconds && Boolean(idle());
-}"""
+    const STEP = 25, ENOUGH = 2000 / STEP;
+    let rested = 0, steps = 0;
+    const clock = setInterval(() => {
+        rested = idle() ? rested + STEP : 0;
+        if (rested < milliseconds && ++steps < ENOUGH) return;
+        clearInterval(clock);
+        resolve(rested >= milliseconds);
+    }, STEP);
+})"""
 
 
 # Words outside pictures and tables that a reader sees before opening anything.
@@ -342,8 +348,10 @@ def watched_visit(tab: Tab, *, viewport: ViewportSize = DESKTOP, colour_scheme: 
     assert not problems, "\n".join(problems)
 
 
-LOADING, RESTING, LOOK = 0.15, 0.35, 50
-"""Seconds without work until an opened page, and one that was moved, is at rest; milliseconds between looks."""
+LOADING, RESTING = 0.15, 0.35
+"""Seconds without work until an opened page, and one that was moved, is at rest."""
+LEFT = "Execution context was destroyed"
+"""What Playwright says where the page was left meanwhile."""
 
 
 def settled(page: Page, *, idle: float = RESTING) -> Page:
@@ -355,13 +363,19 @@ def settled(page: Page, *, idle: float = RESTING) -> Page:
         playwright.sync_api.TimeoutError: if it does not come to rest in time.
     """
     end = time.monotonic() + PATIENCE
-    asked = [idle * 1000, LONGEST_ANSWER * 1000]
-    page.evaluate(IDLE, [*asked, True])
-    # The page's content policy forbids `wait_for_function`, which makes code from text; the debugger may look.
-    while not page.evaluate(IDLE, [*asked, False]):
+
+    def rests() -> bool:
+        # The page's content policy forbids `wait_for_function`, which makes code from text; the debugger may look.
+        try:
+            return bool(page.evaluate(IDLE, [idle * 1000, LONGEST_ANSWER * 1000]))
+        except Error as problem:
+            if LEFT in str(problem):
+                return False
+            raise
+
+    while not rests():
         if time.monotonic() > end:
             raise TimeoutError(f"the app did not come to rest within {PATIENCE:g} seconds")
-        page.wait_for_timeout(LOOK)
     return page
 
 
@@ -377,7 +391,7 @@ def axe(page: Page) -> None:
     """Fail if the page violates an accessibility rule, other than where Streamlit itself is known to."""
     found = [
         f"{violation['id']} ({violation['impact']}): {node['html']}\n  {node.get('failureSummary', '')}"
-        for violation in Axe().run(page).response["violations"]
+        for violation in Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
         for node in violation["nodes"]
         if not page.evaluate(IS_WITHIN, [node["target"][0], KNOWN_VIOLATIONS.get(violation["id"], ":not(*)")])
     ]

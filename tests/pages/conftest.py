@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
 
+from dpcore.experiments.sweep import sweep
 from pages.plan import jobs
+from pages.play import strip
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,6 +23,15 @@ def all_sessions_share_what_a_server_reads_once() -> Iterator[None]:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
         patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_trade_off_is_measured_at_few_privacy_losses() -> Iterator[None]:
+    """It is most of the work of Play, anew for every data set; the browser's pages have all ten."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strip, "sweep", partial(sweep, epsilons=(0.1, 1.0, 10.0)))
+        patch.setattr(strip, "MOST_CELLS", 1)
         yield
 
 

@@ -34,18 +34,32 @@ def on_one_screen(page: Page) -> None:
     assert len(words := visible_words(page)) <= MOST, f"{len(words)} words"
 
 
-@pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_is_one_screen_and_its_link_reopens_it_on_a_phone(page: Page, server: Server, lesson: str) -> None:
+def shown(page: Page, server: Server, lesson: str) -> str:
+    """Open a lesson, and show what happens; what its pictures say then."""
     visit(page, server, f"learn?lesson={lesson}")
     on_one_screen(page)
-    before = sentences(page)
-    assert "hidden until you have guessed" in before
+    assert "hidden until you have guessed" in sentences(page)
     page.get_by_text("Show what happens", exact=True).click()
     settled(page)
     on_one_screen(page)
     after = sentences(page)
     assert "hidden" not in after and f"{lesson}-shown=true" in page.url
+    return after
+
+
+@pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_is_one_screen(page: Page, server: Server, lesson: str) -> None:
+    shown(page, server, lesson)
+    sound(page)
+
+
+@pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
+@pytest.mark.parametrize(
+    "lesson", [pytest.param(lesson, marks=[pytest.mark.full] * (place > 0)) for place, lesson in enumerate(LESSONS)]
+)
+def test_the_link_of_a_lesson_reopens_it_on_a_phone(page: Page, server: Server, lesson: str) -> None:
+    after = shown(page, server, lesson)
     page.set_viewport_size(PHONE)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert sentences(reopened(page)) == after or lesson == "low-bits"  # its secure draws are never the same

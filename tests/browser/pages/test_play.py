@@ -151,12 +151,16 @@ def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_re
 @pytest.mark.full
 def test_whoever_is_at_the_slider_before_its_stops_are_there_finds_them_drawn_too(page: Page, server: Server) -> None:
     page.emulate_media(reduced_motion="no-preference")
-    page.goto(f"{server.url}/{SMALL}&data=sparse&seed=41")
-    page.locator(".dpscope-slide input").wait_for()
-    early = "document.querySelector('.dpscope-slide input').focus(), document.querySelector('[data-stops=\"31\"]')"
-    assert page.evaluate(f"() => ({early})") is None, "they come after the page"
-    expect(page.locator('.st-key-live_states [data-stops="31"]')).to_be_attached(timeout=30_000)
-    expect(page.locator(".dpscope-twin")).to_have_count(following(page), timeout=30_000)
+
+    def early(seed: int) -> bool:
+        page.goto(f"{server.url}/{SMALL}&data=sparse&seed={seed}")
+        page.locator(".dpscope-slide input").wait_for()
+        focus = "document.querySelector('.dpscope-slide input').focus()"
+        return page.evaluate(f"() => ({focus}, document.querySelector('[data-stops=\"31\"]'))") is None
+
+    assert any(early(seed) for seed in range(41, 51)), "they come after the page; a busy machine looks late"
+    expect(page.locator('.st-key-live_states [data-stops="31"]')).to_be_attached()
+    expect(page.locator(".dpscope-twin")).to_have_count(following(page))
 
 
 @pytest.mark.full

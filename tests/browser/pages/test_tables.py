@@ -50,9 +50,14 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     assert rows[0] == ["flipper length (mm)", "body mass (g)", "species", "island", "sex"] and len(rows) == 345
 
 
+@on_screens("link", (VIEW,))
+def test_every_view_is_accessible_and_fits(page: Page, server: Server, link: str) -> None:
+    every_view_is_sound(visit(page, server, link, *CHARTS))
+
+
+@pytest.mark.full
 @on_screens(
     "link,charts",
-    (VIEW, CHARTS),
     (f"{VIEW}&tables-of=adult-yes-no&tables-k=3", CHARTS),
     (f"{VIEW}&tables-of=census&tables-method=direct-tables", DIRECT),
 )

@@ -32,7 +32,13 @@ MOST, FEWEST = 250, 40
 @on_screens("name", *((name,) for name in LINKS))
 def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, server: Server, name: str) -> None:
     sound(visit(page, server, LINKS[name]))
-    page.set_viewport_size(DESKTOP)  # a phone's sidebar is out of sight, but there
+    says_little(page)
+    page.set_viewport_size(DESKTOP)  # a phone's sidebar is closed
+    expect(page.get_by_test_id("stTopNav")).to_be_visible()  # until then the names of all pages are in the sidebar
+    says_little(settled(page))
+
+
+def says_little(page: Page) -> None:
     words = visible_words(page)
     assert FEWEST < len(words) <= MOST, f"{len(words)} words: {' '.join(words)}"
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 from pages.shell.ledger.door import CLOSED, WRONG
 from run import HERE
 from tests.browser.pages.test_grid import type_at
+from tests.browser.pages.test_play import SMALL
 from tests.browser.test_private_table import FILE, FROM, SECRETS, picked
 from tests.browser.test_session import as_bytes
 from tests.kit.browser import go_to, no_traceback, running_server, settled, sound, visible_words, watched_page
@@ -31,7 +32,7 @@ def press(page: Page, name: str) -> None:
 
 def test_the_token_opens_the_ledger_and_stands_nowhere(browser: Browser) -> None:
     with running_server(token=TOKEN) as server, no_traceback(server), watched_page(browser) as page:
-        page.goto(f"{server.url}/?token={TOKEN}")
+        page.goto(f"{server.url}/{SMALL}&token={TOKEN}")
         settled(page)
         assert "token" not in page.url
         go_to(page, "release")
@@ -44,7 +45,7 @@ def test_the_token_opens_the_ledger_and_stands_nowhere(browser: Browser) -> None
         assert "token" not in page.url
         page.goto(f"{server.url}/release?data=penguins.body_mass_g")  # a new session, which this tab lets in
         expect(page.get_by_role("button", name="Start a ledger")).to_be_visible()
-        page.goto(f"{server.url}/?present=1&token={TOKEN}")
+        page.goto(f"{server.url}/{SMALL}&present=1&token={TOKEN}")
         settled(page)
         assert TOKEN not in page.content(), "it is in no QR code's link"
         with watched_page(browser) as other:  # another browser

@@ -7,6 +7,7 @@ tests/kit/contract.py.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import shutil
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import numpy as np
 import pytest
 
 from dpcore import Line, Neighbours, ParameterError, Preview, Problem, Secure, Thresholds, catalogue
-from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramState
+from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramState, Mechanism
 from dpcore.experiments.audit import exact_delta, exact_gamma
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.queries.ranges import Intervals
 from dpcore.randomness import GaussianCounts, NoisyCounts, Sampler
 from tests import ROOT
 from tests.kit import contract, problems
@@ -60,8 +62,8 @@ def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
     tiny = list(problems.tiny_problems(entry, neighbours))
     assert tiny
     for mechanism in problems.variants(entry, **entry.tiny):
-        for problem in tiny:
-            contract.check_privacy(mechanism, problem)
+        for _, same in itertools.groupby(tiny, key=lambda problem: problem.domain):
+            contract.check_privacy_whatever_is_asked(mechanism, list(same))
 
 
 @pytest.mark.slow
@@ -182,6 +184,32 @@ def test_half_the_sensitivity_is_caught(neighbours: Neighbours) -> None:
     contract.check_privacy(IdentityHistogram(epsilon=1.0), problem)
     with pytest.raises(AssertionError, match="exact delta"):
         contract.check_privacy(HalfSensitivity(epsilon=1.0), problem)
+
+
+class Lavish(IdentityHistogram):
+    """Has half the noise it needs where intervals are asked."""
+
+    def run(self, state: HistogramState, sampler: Sampler, trials: int = 1) -> HistogramRelease:
+        kind = HalfSensitivity if isinstance(state.problem.queries, Intervals) else IdentityHistogram
+        return kind(epsilon=self.epsilon).run(state, sampler, trials)
+
+
+def test_a_fault_for_one_class_of_queries_is_caught_and_one_check_is_enough_where_none_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = [PROBLEM, dataclasses.replace(PROBLEM, queries=Intervals(domain=LINE))]
+    contract.check_privacy_whatever_is_asked(Lavish(epsilon=1.0), both[:1])
+    with pytest.raises(AssertionError, match="exact delta"):
+        contract.check_privacy_whatever_is_asked(Lavish(epsilon=1.0), both)
+    check, checked = contract.check_privacy, list[Problem]()
+
+    def counted(mechanism: Mechanism, problem: Problem) -> None:
+        checked.append(problem)
+        check(mechanism, problem)
+
+    monkeypatch.setattr(contract, "check_privacy", counted)
+    contract.check_privacy_whatever_is_asked(IdentityHistogram(epsilon=1.0), both)
+    assert len(checked) == 1
 
 
 def test_an_overspend_is_caught_by_enumeration_and_by_accounting(seed: int) -> None:

@@ -89,7 +89,7 @@ def caught(log):
 async def tasks():
     asyncio.get_running_loop().set_exception_handler(of_the_loop)
     task = asyncio.create_task(asyncio.to_thread(fail))
-    await asyncio.sleep(0.3)
+    await asyncio.wait([task])
     del task
     gc.collect()
 

@@ -8,7 +8,7 @@ from starlette.types import Message, Scope
 
 from pages.shell.doors import DEMONSTRATION, NO_FILES, Doors, is_public_demo
 from pages.shell.headers import content_policy
-from tests.kit.loops import ran
+from tests.kit import ran
 from tests.pages.opening import opened, sound
 
 HOST = "teacher.example.org"

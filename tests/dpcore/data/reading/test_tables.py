@@ -107,9 +107,9 @@ def test_row_numbers_count_quoted_line_breaks_as_one_row() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
-    st.lists(st.tuples(text | tricky, text | tricky), min_size=1, max_size=40),
+    st.lists(st.tuples(text | tricky, text | tricky), min_size=1, max_size=80),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
 )
 def test_text_round_trip(cells: list[tuple[str, str]], quoting: Literal[0, 1]) -> None:
@@ -129,8 +129,8 @@ def test_text_round_trip(cells: list[tuple[str, str]], quoting: Literal[0, 1]) -
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
-@given(st.lists(st.floats() | st.integers().map(float), min_size=1, max_size=30))
+@settings(max_examples=15)
+@given(st.lists(st.floats() | st.integers().map(float), min_size=1, max_size=80))
 @example([float("nan"), float("inf"), -float("inf"), 1.7976931348623157e308, 5e-324, -0.0])
 def test_number_round_trip(numbers: list[float]) -> None:
     expected = np.where(np.isfinite(numbers), numbers, np.nan)
