@@ -11,7 +11,7 @@ ELSEWHERE = (
         group=SYSTEMS,
         place=430,
         minutes=5,
-        needs="any of the systems",
+        needs="any of the systems; it is a table, without a guess",
         asks=(
             "Which printed number promises privacy that is not there?",
             "By which factor does the proof of the interval theorem need more rows?",

@@ -57,6 +57,8 @@ def card(lesson: Lesson) -> None:
     with st.container(border=True, key=f"card_{lesson.key}", gap=None):
         st.html(f'<img class="dpscope-card" alt="" src="{drawing(lesson.key)}">')
         st.page_link(lesson.page, label=lesson.question, query_params=lesson.address)
+        if lesson.show is None:
+            st.caption("A table, not a lesson")
 
 
 def teachers(lessons: Iterable[Lesson]) -> None:

@@ -140,7 +140,7 @@ class Audit:
     @property
     def sentence_for_all(self) -> str:
         """The verdict where the claim is of rows drawn at random alone: what is refuted is the same of all data."""
-        return self._verdict("Refuted for all data, of which it claims nothing", "not ")
+        return self._verdict("Refuted as a promise for all data", "not ")
 
     def _verdict(self, refuted: str, claimed: str) -> str:
         """That it is refuted, in these words, or that it is not."""

@@ -98,6 +98,11 @@ class Distortions:
     chance: float
     before: int
 
+    @property
+    def starts(self) -> int:
+        """The least T of which the theorem speaks: its ς is below 1/2."""
+        return math.ceil(80 * math.log(1 / self.chance))
+
     def claimed(self) -> Floats:
         """The least distortion that Theorem 6.3 and Corollary 6.4 promise at each T; NaN where it is 1/2 or more."""
         return np.array([claimed_distortion(each, chance=self.chance) for each in self.dimensions])

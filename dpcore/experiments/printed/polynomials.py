@@ -7,6 +7,8 @@ replaced row moves all coefficients together by Σ |a_i| C(d, i) at most: from a
 The sanitizer as printed adds noise of scale 2T/(εn) to each coefficient of the mean. That is right where T bounds the
 sum of a row's coefficients; Section 2.3 defines it as the bound of each. So what it has is not ε but
 ε · Σ |a_i| C(d, i) / (2T): `literal_epsilon`, exact for Laplace noise when a row is replaced.
+
+The text of the paper at hand has lost its formulas. Those here are as we know them, checked against no printed page.
 """
 
 from __future__ import annotations
@@ -58,10 +60,7 @@ EVERY = "all"
 
 
 def survey(*, attributes: int, width: int, alpha: float) -> tuple[MethodLine, ...]:
-    """Table 1, row by row. It prints orders: their constants are 1 here, and powers of logarithms are left out.
-
-    The text this was read from has no exponents: they are those of the papers named, checked against no printed page.
-    """
+    """Table 1, row by row. It prints orders: their constants are 1 here, and powers of logarithms are left out."""
     bit, log = math.log10(2), math.log10(attributes)
     each, listed, spread = width * log, attributes * bit, math.log(1 / alpha)
     answers, few = each / 2 - math.log10(alpha), math.log10(width * math.sqrt(attributes) / alpha**2)
@@ -185,8 +184,9 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 what="time for synthetic rows right on all two-way marginals",
                 printed=None,
                 holds=None,
-                why="not polynomial in d on the worst data, if one-way functions exist; under stronger assumptions not "
-                "much less than 2ᵈ for some number of attributes a question (Ullman and Vadhan 2011)",
+                why="of a differentially private method: not polynomial in d, if one-way functions exist; under "
+                "stronger assumptions nearly exponential, for some number of attributes a question (Ullman and Vadhan "
+                "2011)",
             ),
             PrintedLine(
                 what=f"two methods, errors added up for {half} of {width} (Remark 4.7)",
@@ -195,9 +195,8 @@ def polynomial_table(*, attributes: int, width: int, alpha: float, n: int, epsil
                 why="inclusion and exclusion against a polynomial of its own (Theorem 1.2)",
             ),
         ),
-        reference="Thaler, Ullman and Vadhan (2012), Sections 2 to 4, Theorems 1.1, 1.2 and 3.1, Table 1. If one-way "
-        "functions exist, no differentially private algorithm makes, in polynomial time, rows that are right on all "
-        "two-way marginals (Ullman and Vadhan 2011): these are answers only",
+        reference="Thaler, Ullman and Vadhan (2012), Sections 2 to 4, Theorems 1.1, 1.2 and 3.1, Table 1. The text of "
+        "it at hand has lost its formulas: what stands here as printed is as we know it, not checked against a page",
         link={
             "cube": "generated",
             "cube-attributes": f"{d}",

@@ -45,15 +45,15 @@ def lesson() -> None:
     )
     names, unique = pet_names()
     kit.why(
-        r"\Pr_X\bigl[\,\exists B:\,Q(B|X)>e^{\varepsilon}Q(B|X')\bigr]\le\gamma",
+        r"\Pr\Bigl[\forall B:\,e^{-\varepsilon}\le\tfrac{Q(B|X)}{Q(B|X')}\le e^{\varepsilon}\Bigr]\ge1-\gamma",
         "The paper warns of it: whoever **knows all rows but one**, and finds that one alone in its cell, learns it "
         "for certain. The promise only says that data drawn at random are rarely such.",
         f"Real data often are. Of the {names:,} names of these pets {unique:,} belong to one pet alone. With "
         f"{cells} cells and γ = {exactly(gamma)} empty ones may stay empty from "
         f"{rows_needed(cells=cells, gamma=gamma, condition='paper'):,} rows on. {kit.THEORY}",
         proved="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
-        says="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. γ is over draws of the data: "
-        "whoever is alone may be in it, unprotected.",
+        says="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over draws of the "
+        "data: of a share γ, as where somebody is alone, nothing is promised.",
     )
     kit.break_it(
         "With hardly any data sets left without promise, every cell gets noise, and the row is hidden.",

@@ -20,8 +20,8 @@ BEFORE = (2, 3, 5, 8, 13)
 
 EPSILON = "One person changes the chance of whatever is published by a factor of e^ε at most."
 ODDS = (
-    "Whoever knows all the others, and held a yes for as likely as a no, still faces odds of e^ε at most, for each "
-    "answer on its own."
+    r"Whoever knows all the others, and held a yes for as likely as a no, still faces odds of $e^{\varepsilon}$ at "
+    "most, for each answer on its own."
 )
 NOTHING = 0.9995
 """A bound above it is written as 100%."""
@@ -90,10 +90,10 @@ def lesson() -> None:
         f"The first published count as the attacker reads it, one equation in sixteen unknowns, and there are "
         f"{typed_bits.GROUPS} of them: ${first} = {found.answers[0]:g}$.",
         *([ODDS] if noisy else []),
-        proved="Dinur and Nissim (2003); the wall is that of private counts: odds of e^ε at most, for each answer on "
-        "its own.",
-        says="For counts with noise: one person changes no chance by a factor above e^ε. If each answer is a fair coin "
-        f"flip to them, nobody finds more than {percent(best)} of the answers on average at ε = {exactly(epsilon)}"
+        proved="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
+        says=r"For counts with noise: one person changes no chance by a factor above $e^{\varepsilon}$. If each answer "
+        f"is a fair coin flip to them, nobody finds more than {percent(best)} of the answers on average at "
+        f"ε = {exactly(epsilon)}"
         + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),
     )
     if noisy:

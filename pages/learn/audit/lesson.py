@@ -99,8 +99,8 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
     """What is known of a mechanism besides its runs."""
     if claim.gamma:
         return (
-            f"It promises nothing of all data, only of data drawn at random, but for a share "
-            f"γ = {exactly(claim.gamma)} of them; these rows are chosen. That is why no γ can be charged to a ledger."
+            "It makes no such promise, only one about data drawn at random, all but a share "
+            f"γ = {exactly(claim.gamma)} of them; these rows were chosen. That is why no γ can be charged to a ledger."
         )
     if exact is None:
         return "Its laws are too large to be listed here."
@@ -152,7 +152,7 @@ def _theorem() -> None:
         proved="Clopper and Pearson (1934); Ding, Wang, Wang, Zhang and Kifer (2018); the sparse-vector variants are "
         "those of Lyu, Su and Li (2017).",
         says="An event has chance p on one data set and q on the other; exact intervals bound both (the "
-        "lines under p and over q), wrong together once in a thousand.",
+        "lines under p and over q); one of them is wrong in one audit of a thousand at most.",
     )
 
 

@@ -64,7 +64,6 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
 def moved(*, seen: Distortions) -> Picture:
     """Distortions of lengths and inner products against the dimensions kept, and what the theorem promises."""
     claimed = seen.claimed()
-    starts = next(at for at, value in zip(seen.dimensions, claimed, strict=True) if np.isfinite(value))
     places = np.array(seen.dimensions, dtype=np.float64)
     last = seen.dimensions[-1]
     marks = [
@@ -86,8 +85,9 @@ def moved(*, seen: Distortions) -> Picture:
         y=Axis(title="distortion", log=True, low=0.03, high=4),
         marks=marks,
         caption="Dots end at the median pair; the promise starts to the right of the rows' own dimensions.",
-        sentence=f"Random signs move inner products of {seen.before}-number digits by up to "
-        f"{significant(float(seen.products[seen.dimensions.index(seen.before)].max()))} at T = {seen.before}, in "
-        f"{percent(1 - 2 * seen.chance)} of the matrices; the theorem says nothing below T = {starts}. At T = {last:,} "
-        f"it promises {significant(float(claimed[-1]))}, and {significant(float(seen.products[-1].max()))} is seen.",
+        sentence=f"At T = {seen.before} random signs move an inner product of {seen.before}-number digits by at most "
+        f"{significant(float(seen.products[seen.dimensions.index(seen.before)].max()))} in "
+        f"{percent(1 - 2 * seen.chance)} of the matrices; the theorem says nothing below T = {seen.starts}. At "
+        f"T = {last:,} it promises {significant(float(claimed[-1]))}, and "
+        f"{significant(float(seen.products[-1].max()))} is seen.",
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from dpcore.core import exactly
 from dpcore.experiments.limits.directions import BETA, TRIALS, distortions, every_direction
 from dpcore.mechanisms.halfspaces.printed import printed
@@ -62,17 +60,13 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         key="directions_errors",
         badge=f"true: generated rows · released: simulated, {TRIALS} releases, preview sampler, seed {drawn}",
     )
-    promised = (
-        f"Where the margin is there, answers are within **{percent(seen.worst)}**"
-        if seen.promised.any()
-        else "No direction has the margin, and nothing is promised"
-    )
-    beyond = (
-        f"; elsewhere up to **{percent(seen.beyond)}** off, by rows between two measured directions, which no ε cures"
-        if not math.isnan(seen.beyond)
-        else ""
-    )
-    kit.told(f"{promised}{beyond}; you guessed {guess:g}%. {kit.SIMULATED}")
+    told = f"up to **{percent(seen.beyond)}** off, by rows between two measured directions, which no ε cures"
+    if not seen.promised.any():
+        told = f"No direction has the margin, and nothing is promised: answers are {told}"
+    else:
+        promised = f"Where the margin is there, answers are within **{percent(seen.worst)}**"
+        told = promised if seen.promised.all() else f"{promised}; elsewhere {told}"
+    kit.told(f"{told}; you guessed {guess:g}%. {kit.SIMULATED}")
     kit.why(
         r"\min_x|\langle x,y\rangle|\ge\gamma\;\Longrightarrow\;|q_y(D)-\hat q_y|\le\alpha",
         f"Here nothing is projected. {seen.counts} counts share ε; every direction is near one that is measured, and "
@@ -85,7 +79,7 @@ def _every(*, n: int, gap: float, measured: int, loss: float, guess: float, draw
         "and not on d: see the other picture for what T that takes.",
         proved="Blum, Ligett and Roth (2013), Definitions 6.1, 6.2 and 6.5, Theorems 6.8 and 6.9; without the "
         "projection, proved beside the mechanism.",
-        says="Promised, with probability at least 1 − β, of all directions y with margin "
+        says=f"Promised, with probability at least {1 - BETA:.0%}, of all directions y with margin "
         f"γ = {significant(seen.margin)} by one ε-private release: α = {percent(seen.bound)}.",
     )
 
@@ -99,12 +93,11 @@ def _fewer(drawn: int) -> None:
         badge=f"true: bundled digits · simulated: random signs, seed {drawn}",
     )
     paper = printed(margin=0.5, alpha=0.1, dimensions=seen.before, beta=BETA, epsilon=1.0)
-    needed = math.ceil(20 / 0.5**2 * math.log(1 / CHANCE))
     kept = seen.dimensions.index(16)
     moved = significant(float(seen.products[kept].max()))
     kit.told(
         f"16 random dimensions of {seen.before} move some inner product by **{moved}** or more in one matrix "
-        f"of ten. The theorem promises nothing below T = **{needed}**, more than the rows had. {kit.SIMULATED}"
+        f"of ten. The theorem promises nothing below T = **{seen.starts}**, more than the rows had. {kit.SIMULATED}"
     )
     kit.why(
         r"\Pr\bigl[|\langle Ax,Ay\rangle-\langle x,y\rangle|\ge\varsigma\bigr]\le2\tau",

@@ -65,7 +65,7 @@ def lesson() -> None:
     grade = f"“{ANSWERS[guess]}”: {'right' if guess == 'same' else 'not so'}. " if kit.graded() else ""
     kit.told(
         f"{grade}**{weak}** is found at γ = 0.01, "
-        f"**{strong}** at γ = 0.5. The noise is on the people: a weak question has as little of it, and is scaled up. "
+        f"**{strong}** at γ = 0.5. Noise is on people’s counts: a weak question weighs it as weakly as the secret. "
         f"{kit.SIMULATED}"
     )
     spread = float(np.ptp(seen.levels))
@@ -77,8 +77,8 @@ def lesson() -> None:
         "What shrinks with γ is only the error that gives protection.",
         f"{bound.statement} {bound.note} {kit.THEORY}",
         proved=f"{bound.reference}; Lemmas 1 and 2.",
-        says="Answers within α give a half T′ that misses few of the true half T, if α is far below γ. s: how far "
-        "apart people’s usual weights lie.",
+        says="Answers within α, a share of n rows, give a half T′ that misses few of the true half T, if α is far "
+        "below γ. s: how far apart people’s usual weights lie.",
     )
     kit.break_it(
         "Errors of γ hide the half: a small γ forbids only small errors.",

@@ -76,7 +76,7 @@ def lesson() -> None:
         says="k bars, n rows, ε up to about 1, k up to about εn; for some constant c, whatever the ε-private "
         "method M, on its worst data D.",
     )
-    kit.break_it("With few full bars something helps.", "One full bar", {"histogram-held": kit.stop(1)})
+    kit.break_it("Projecting helps most where few bars are full.", "One full bar", {"histogram-held": kit.stop(1)})
 
 
 def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projected: Floats) -> str:
@@ -92,16 +92,16 @@ def what_helps(*, cells: int, occupied: int, rows: int, epsilon: float, projecte
     plain, spared = (minimax.geometric_risk(cells=size, rows=rows, epsilon=epsilon) for size in (cells, occupied))
     gamma = min(1.0, lone_row_chance(cells=cells, n=rows))
     return (
-        f"That is about the worst data. Where only {occupied:,} of {cells:,} bars hold rows, two things help. The full "
-        "promise stays and the noisy bars are **projected** to the nearest histogram of n rows, which costs nothing: "
-        f"total error {significant(float(projected.mean()))} instead of {significant(plain)}, on average over "
-        f"{len(projected)} releases of rows spread evenly over these bars. {kit.SIMULATED} Or the promise is weaker: "
-        "*random* differential privacy protects against data sets that the same population makes, not against all, and "
-        f"may leave empty bars alone: {significant(spared)}, before any projection. For {cells:,} bars and {rows:,} "
+        f"**On easier data**, where only {occupied:,} of {cells:,} bars hold rows, two things help. Noisy bars may be "
+        "moved (projected) to the nearest histogram of n rows, under the full promise: total error "
+        f"{significant(float(projected.mean()))} instead of {significant(plain)}, on average over {len(projected)} "
+        f"releases of rows spread evenly over these bars. {kit.SIMULATED}\n\n**Or the promise is weaker**: *random* "
+        "differential privacy is a promise for data drawn at random, not for all data, and may leave empty bars alone: "
+        f"{significant(spared)}, before any projection. For {cells:,} bars and {rows:,} rows "
         + (
-            f"rows it takes a promise that may fail for a share γ = {significant(gamma)} of the data sets. {kit.THEORY}"
+            f"it may fail for a share γ = {significant(gamma)} of the data sets. {kit.THEORY}"
             if gamma < 1
-            else f"rows no such promise is proved: there are too few rows. {kit.THEORY}"
+            else f"no such promise is proved: there are too few rows. {kit.THEORY}"
         )
     )
 

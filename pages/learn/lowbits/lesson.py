@@ -65,7 +65,7 @@ def lesson() -> None:
         says="No attacker on an ε-private release tells two neighbouring tables apart more often.",
     )
     kit.break_it(
-        "Next to a large count fewer bits are lost, and this guess fails.",
+        "Large counts round the noise alike, and this guess fails.",
         "Counts 1,000 and 1,001",
         {"low-bits-count": kit.stop(1000)},
     )

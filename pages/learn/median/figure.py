@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dpcore.core import Floats, Integers, exactly
+from dpcore.core import Floats, Integers, exactly, rounded_up
 from dpcore.experiments.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
 from dpcore.limits.bounds import median
 from dpcore.limits.bounds.walk import MeasuredWalk, Walk
@@ -171,7 +171,7 @@ def measured_climb(*, n: int, seen: MeasuredWalk, key: str) -> Picture:
 
 def chance(value: float) -> str:
     """A chance in per cent; a hopeless one as a power of ten, a nearly sure one as over 99.9%."""
-    return log_chance(math.log(value)) if value > 0 else percent(0)
+    return log_chance(math.log(value)) if 0 < value < 1 else percent(value)
 
 
 def log_chance(log: float, *, at_most: bool = False) -> str:
@@ -179,11 +179,13 @@ def log_chance(log: float, *, at_most: bool = False) -> str:
 
     Args:
         log: natural.
-        at_most: it is an upper bound, so that digits of a power of ten are rounded up.
+        at_most: it is an upper bound, and rounded up.
     """
     value = math.exp(min(log, 0.0))
     if value >= 0.001 or log == -math.inf:
-        return "over 99.9%" if 0.999 < value < 1 else percent(value)
+        if at_most:
+            return f"{rounded_up(round(100 * value, 9))}%"
+        return "over 99.9%" if value > 0.999 else percent(value)  # of an exact law, which may round to 1
     power = math.floor(log / math.log(10))
     scale = math.exp(log - power * math.log(10))
     digits = f"{math.ceil(10 * scale - 1e-9) / 10 if at_most else scale:.2g}"

@@ -27,8 +27,8 @@ WALKS = {
 
 
 SEARCHES = {"search": "identity", "interval-search": "intervals-anchored"}
-ROOM = math.log(0.9995)
-"""Chances above it are written as 100%."""
+ROOM = math.log(0.999)
+"""A chance above it is as good as allowed."""
 VIEWS = ("Who finds the median?", "The walk", "Its steps")
 """Its pictures."""
 
@@ -64,7 +64,7 @@ def lesson() -> None:
     kit.told(
         f"The wall is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
-            f"values there is room: the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
+            f"values, short of the wall, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
             if float(at.most[0]) > ROOM
             else f"values, with δ = 0, nobody is right about every value with a chance above **{most}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"
@@ -160,6 +160,6 @@ LESSON = kit.Lesson(
         "By how much may the chance of an answer change when one row changes, and after n rows?",
         "What does the stable median give up to pass the wall?",
     ),
-    point=((1, 10), (10, 10), (11, 100), (99.95, 100)),  # 10 to a power below −10, for any with δ = 0
+    point=((1, 10), (10, 10), (11, 100), (99.9, 99.9)),  # 10 to a power below −10, for any with δ = 0
     show=lesson,
 )

@@ -18,11 +18,6 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
     grid = np.unique(np.append(np.linspace(1e-6, 1 - 1e-6, 101), prior))
     low, high = odds.posterior_range(grid, epsilon=epsilon)
     impossible = "impossible were δ = 0" if delta else f"impossible at ε = {exactly(epsilon)}"
-    hole = (
-        f" That is for δ = 0: with δ = {exactly(delta)} single outputs may tell more, sets of them hardly."
-        if delta
-        else ""
-    )
     return lesson_picture(
         title="Belief, before and after",
         x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=QUARTERS),
@@ -36,8 +31,16 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
             Rule(role="ink", x=prior, label=f"before: {percent(prior)}"),
             guessed(y=guess),
         ],
-        sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}.{hole}",
+        sentence=f"{odds.told(prior=prior, epsilon=epsilon).sentence} You guessed at most {percent(guess)}."
+        f"{hole(delta)}",
     )
+
+
+def hole(delta: float) -> str:
+    """What a slack leaves open, in a sentence with a space before it; nothing without one."""
+    if not delta:
+        return ""
+    return f" That is for δ = 0: outputs that come with a chance of δ = {exactly(delta)} at most may tell everything."
 
 
 def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:

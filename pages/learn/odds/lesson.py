@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.core import exactly
+from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import odds
-from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.odds import figure
 from pages.shell.controls import stops, whole
@@ -26,7 +25,7 @@ def lesson() -> None:
     guess = kit.guess_number(
         "odds",
         f"They think it {percents}% likely. How likely can they think it at most, after a release at "
-        f"ε = {exactly(loss)}?",
+        f"ε = {exactly(loss)}{' and δ = 0' if delta else ''}?",
         label="Your guess, percent",
         low=0,
         high=100,
@@ -35,7 +34,10 @@ def lesson() -> None:
     )
     badge = "exact theory: holds for every release and every attacker"
     most = float(odds.posterior_range([prior], epsilon=loss)[1][0])
-    kit.told(f"From {percents}% to at most **{percent(most)}** likely; you guessed {guess}%. {kit.THEORY}")
+    kit.told(
+        f"From {percents}% to at most **{rounded_up(100 * most)}%** likely; you guessed {guess}%. {kit.THEORY}"
+        f"{figure.hole(delta)}"
+    )
     if kit.pictures("odds", *VIEWS) == VIEWS[0]:
         shown = figure.belief(prior=prior, epsilon=loss, delta=delta, guess=guess / 100)
         kit.picture(shown, key="odds_belief", badge=badge)
@@ -48,7 +50,8 @@ def lesson() -> None:
         f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
         proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
         "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",
-        says="For δ = 0. Their odds are multiplied by at most this factor, whatever else they know.",
+        says="y: what is released. For δ = 0 their odds are multiplied by at most this factor, whatever else they "
+        "know.",
     )
     kit.break_it("A large ε is a promise of little.", "ε = 5", {"odds-epsilon": 5.0})
 

@@ -61,7 +61,7 @@ def lesson() -> None:
     kit.told(
         f"Degree **{needed}** of {width} is enough: {significant(counts)} noisy counts of at most {needed} attributes "
         f"answer {significant(found.queries)} questions, **{significant(found.queries / counts)}** times as many; you "
-        f"guessed {guess}. With their noise (d = {attributes}, ε = {exactly(loss)}) "
+        f"guessed {guess}. With noise, in the best degree (d = {attributes}, ε = {exactly(loss)}), "
         f"{_rows(seen.polynomial, bias)}. {kit.THEORY}"
     )
     kit.why(

@@ -120,26 +120,25 @@ def distributional_words(apart: distributional.Separation, net: Floats, *, n: in
     )
     nor = "Nor do net mechanisms have it" if least else "Net mechanisms do not have it"
     return (
-        "Differential privacy protects rows. *Distributional* privacy is about the sample: two samples of n distinct "
-        "rows, each drawn without replacement from the same population, are to look alike except with chance β over "
-        f"the draw. With β below 1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies "
-        f"differential privacy; the reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at "
-        f"the ε of their differential privacy: at ε = {exactly(apart.epsilon)} the net mechanism for thresholds, with "
-        f"{NET_POINTS} points, tells two samples of {n:,} of {2 * n:,} people apart with a loss of **at least "
-        f"{significant(middle)}** in half of all pairs, {significant(middle / apart.epsilon)} times ε. That grows like "
-        f"ε√n, so it takes an ε of about 1/√n = {significant(n**-0.5)} for a useful promise about samples; measured, "
-        f"{significant(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most for a loss below 1 in 95% of the pairs. "
-        f"{kit.SIMULATED}"
+        "**Distributional privacy** is about the sample: two samples of n distinct rows, drawn without replacement "
+        "from one population, look alike except with chance β over the draw. With β below "
+        f"1/(n + 1)² = {significant(distributional.differential_from(n=n))} it implies differential privacy; the "
+        f"reverse does not hold. {broken} {kit.THEORY}\n\n{nor} at the ε of their differential privacy: at "
+        f"ε = {exactly(apart.epsilon)} the one for thresholds, with {NET_POINTS} points, tells two samples of {n:,} of "
+        f"{2 * n:,} people apart with a loss of **at least {significant(middle)}** in half of all pairs, "
+        f"{significant(middle / apart.epsilon)} times ε. That grows like ε√n, so it takes an ε of about "
+        f"1/√n = {significant(n**-0.5)}; measured, {significant(_pairs(n).most_epsilon(loss=1.0, beta=BETA))} at most "
+        f"for a loss below 1 in 95% of the pairs. {kit.SIMULATED}"
     )
 
 
 def without_replacement(n: int) -> str:
     """Why the definition draws without replacement: the database D* that a mechanism may give away."""
     return (
-        "Why *without* replacement? Let a mechanism publish the one database D* whenever it is drawn. Among n fair "
-        f"coins D* is so rare that this tells two samples apart in {_rare(n)} of all pairs: a promise about samples "
-        "does not notice, and differential privacy is lost. Drawn without replacement from D* and one row more, it is "
-        f"{percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². {kit.THEORY}"
+        "**Why without replacement?** Let a mechanism say whether its sample is one database D*: that is not "
+        f"differentially private. Of samples of n fair coins D* is so rare that two are told apart in {_rare(n)} of "
+        "all pairs, and a promise about samples does not notice. Drawn without replacement from D* and one row more, "
+        f"it is {percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². {kit.THEORY}"
     )
 
 

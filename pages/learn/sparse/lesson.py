@@ -149,8 +149,8 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
     open_question = (
         "**A question the paper leaves open**: is a loss of k/(εn) the price of every private method where few cells "
         f"are full? Measured here, not proved: after the projection, with two full cells, it goes from "
-        f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: about like log k, "
-        f"for the second is {significant(many / few)} times the first, and k is {WIDE[1] // WIDE[0]} times as large. "
+        f"{significant(few)} to {significant(many)} as k goes from {WIDE[0]} to {WIDE[1]:,}: "
+        f"{significant(many / few)} times as much for {WIDE[1] // WIDE[0]} times as many cells, about as log k grows. "
         f"{kit.SIMULATED}"
     )
     kit.why(
@@ -163,8 +163,8 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         open_question,
         proved="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        says="Of k cells r are full. If your data are among the share γ for which nothing is promised, whoever is "
-        "alone in a cell has no protection at all.",
+        says=r"$\hat\theta$: the release; r of k cells are full; $O_P$: of that order, but for bad luck. In the share "
+        "γ whoever is alone in a cell has no protection.",
     )
 
 

@@ -111,11 +111,11 @@ def lesson() -> None:
         f"{questions / loss:,.0f}; then the same attack finds {percent(private)} of the bits. {kit.SIMULATED} Least "
         "squares is at its weakest where there are as many questions as people: every error is magnified.",
         proved=f"{bound.reference}; Dwork, McSherry and Talwar (2007) for sums of residuals.",
-        says="m answers, none off by more than E; s is the smallest singular value of the matrix of 0 and 1 that says "
-        f"who is in which group.{nothing}",
+        says="Least squares on m answers, none off by more than E; s is the smallest singular value of the matrix of "
+        f"0 and 1 that says who is in which group.{nothing}",
     )
     kit.break_it(
-        f"Noise beyond √n stops this attack with {questions:,} questions; more questions take more noise.",
+        f"Noise well beyond √n stops this attack with {questions:,} questions; more questions take more noise.",
         "±40 people",
         {"subset-noise": 40},
     )

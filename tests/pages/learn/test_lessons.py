@@ -63,7 +63,19 @@ def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers(
     assert "and here, up to a loss of 1, also which sample was asked" in texts(
         lesson("population", **{"population-n": "10"})
     )
+    assert "nothing is promised: answers are up to **" in told(lesson("directions", **{"directions-gap": "0"}))
     assert re.search(r"margin γ = [\d.]+ by one ε-private release: α = [\d.]+%", texts(lesson("directions")))
+
+
+def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
+    assert "δ" not in told(lesson("odds"))
+    slack = lesson("odds", **{"odds-delta": "0.01"})
+    assert "That is for δ = 0: outputs that come with a chance of δ = 0.01 at most may tell everything" in told(slack)
+    assert "a release at ε = 1 and δ = 0?" in texts(slack)
+    # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
+    assert "in the best degree (d = 64, ε = 1), answers are that near from about 23,700,000 rows" in told(
+        lesson("polynomials")
+    )
 
 
 @pytest.mark.slow
@@ -148,6 +160,7 @@ def test_the_wall_has_every_lesson_and_every_page_of_learn() -> None:
     assert all(addresses[file] == address for file, address in ADDRESSES.items())
     assert {each.page for each in WALL} == set(ADDRESSES)
     assert not drawn(app) and len({each.key for each in WALL}) == len(WALL)
+    assert [each.value for each in app.caption].count("A table, not a lesson") == len(WALL) - len(LESSONS) == 1
     assert set(DRAWINGS) == {each.key for each in WALL}
 
 

@@ -133,8 +133,9 @@ def test_chances_in_words() -> None:
     assert log_chance(-3000 * math.log(10)) == "10^−3000" == log_chance(-3000 * math.log(10), at_most=True)
     # What nobody is above is rounded up.
     assert log_chance(math.log(1.849e-17)) == "1.8·10^−17" and log_chance(math.log(9.99e-5)) == "10^−4"
-    ups = [log_chance(math.log(value), at_most=True) for value in (1.81e-17, 9.91e-5, 0.5)]
-    assert ups == ["1.9·10^−17", "10^−4", "50%"]
+    ups = [log_chance(math.log(value), at_most=True) for value in (1.81e-17, 9.91e-5, 0.5, 0.48443, 0.0010001)]
+    assert ups == ["1.9·10^−17", "10^−4", "50%", "48.5%", "0.101%"]
+    assert log_chance(0.0) == "over 99.9%"  # an exact chance of 1 − 1e-17
 
 
 def test_a_search_in_an_interval_release_climbs_like_any_other() -> None:

@@ -267,7 +267,8 @@ def test_which_epsilon_a_net_mechanism_needs_is_measured_and_why_rows_are_not_pu
 def test_what_helps_a_histogram_is_told_with_its_price() -> None:
     told = texts(opened(lesson="histogram", histogram_shown="true"))
     assert "What does help is a weaker promise" not in told
-    found = re.search(r"projected.* total error ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before", told)
+    words = r"projected.* total error ([\d.]+) instead of ([\d.]+), .* bars alone: ([\d.]+), before"
+    found = re.search(words, told, re.DOTALL)
     assert found
     projected, plain, spared = map(float, found.groups())
     # The same promise, 8 of 64 bars full, 1,000 rows, ε = 0.5: less than half the error of noise in every bar.

@@ -89,14 +89,14 @@ def test_nothing_of_the_verdict_is_told_before() -> None:
 def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
     told = texts(app)
-    assert "Refuted for all data, of which it claims nothing: at least" in told and "no γ can be charged" in told
+    assert "Refuted as a promise for all data: at least" in told and "no γ can be charged" in told
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
     assert "if the claim is true" not in str(chart) and "impossible if it held for all data" in str(chart)
     assert ", not 1 (99.9%)" in told and "claimed of random rows: ε = 1" in str(chart)
     app = opened(lesson="audit", audit_shown="true")
     app.button[0].click().run()
-    assert "Sparse histogram" in texts(app) and "Refuted for all data" in texts(app)
+    assert "Sparse histogram" in texts(app) and "Refuted as a promise for all data" in texts(app)
 
 
 @pytest.mark.parametrize(

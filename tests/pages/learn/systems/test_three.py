@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.experiments.limits.directions import EveryDirection, distortions, every_direction
+from dpcore.experiments.limits.directions import EveryDirection, claimed_distortion, distortions, every_direction
 from dpcore.experiments.limits.few_counts import best_polynomial, degrees, predicted_errors
 from dpcore.experiments.sparse import grid_example, line_example, simulate
 from pages.charts.picture import Bars, Curve, Dots, Region, Rule, numbers
@@ -65,6 +65,8 @@ def test_distortions_stand_below_the_promise_and_the_promise_to_the_right_of_the
     told = np.isfinite(claimed)
     assert numbers(claim.x)[told].min() > seen.before and (worst[told] < claimed[told]).all()
     assert picture.one(Rule, role="ink").x == seen.before == 64
+    assert not np.isfinite(claimed_distortion(seen.starts - 1, chance=0.05)) and seen.starts == 240
+    assert np.isfinite(claimed_distortion(seen.starts, chance=0.05)) and "nothing below T = 240" in picture.sentence
 
 
 @pytest.mark.parametrize("guess", [1, 3, 50])
