@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from dpcore.certificate import BETA, body_of, file_prefix, price_of, unreleasable
@@ -28,6 +29,7 @@ from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
 from dpcore.data.twin import twin
+from dpcore.experiments.measure import finish
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
 from dpcore.ledger.fingerprint import key_of
@@ -114,7 +116,12 @@ class Rehearsal:
 
 
 def rehearse(request: Asked) -> Rehearsal:
-    """The secure sampler on made-up rows of the same public problem; free.
+    """The secure sampler on made-up rows of the same public problem; free. Raises as ``rehearsing`` does."""
+    return finish(rehearsing(request))
+
+
+def rehearsing(request: Asked) -> Generator[float, None, Rehearsal]:
+    """The same in blocks, one for each question: yields the share that is done.
 
     Raises:
         ParameterError: it cannot be released, or made-up rows would be too many.
@@ -122,7 +129,8 @@ def rehearse(request: Asked) -> Rehearsal:
     if sentence := unreleasable(request):
         raise ParameterError(sentence)
     seconds, numbers = 0.0, 0
-    for part in request.parts:
+    for place, part in enumerate(request.parts):
+        yield place / len(request.parts)
         problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()

@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
 
-from pages.plan import jobs
+from pages.shell.server import jobs
 
 
 @pytest.fixture(scope="session", autouse=True)
