@@ -30,11 +30,12 @@ from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
 from dpcore.data.twin import twin
 from dpcore.experiments.measure import finish
+from dpcore.ledger.chain import spent_along
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
 from dpcore.ledger.fingerprint import key_of
 from dpcore.ledger.looks import looked_at, print_of_name
-from dpcore.ledger.reading import account_in, told_in, unpublished_in
+from dpcore.ledger.reading import account_in, lines_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -153,10 +154,14 @@ def release(
         table: the private rows.
         by: who asks; stewards and analysts may, and whoever has no role is refused.
         patience: seconds to wait while somebody else draws from the same data.
+
+    Whatever goes wrong once something is charged is an outcome; what is raised before has charged nothing.
     """
     lost = ""  # what is said where the ledger is lost from here on, once something is charged
     try:
         by.must_have_a_role(RELEASE)
+        if wrong := check(ledger, dataset_id):  # a result that was exchanged is not handed out either
+            return Refused(sentence=wrong[0])
         if known := ledger.find(dataset_id, request.digest):
             return known
         if sentence := missing_column(ledger.registration(dataset_id), request, table):
@@ -190,7 +195,8 @@ def release(
                         request,
                         registration,
                         version=version,
-                        before=account_in(connection),
+                        # What others begun, whose turn was lost, is no entry before this one.
+                        before=replace(account_in(connection), spent=spent_along(lines_in(connection)) + price),
                         files=files,
                         unpublished=unpublished_in(connection),
                         steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
@@ -218,6 +224,10 @@ def release(
             return Failed(sentence=lost)
         sentence = str(error).removeprefix(f"{table.name}: ")
         return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
+    except Exception:
+        if lost:  # whoever asked is told what is charged, and not in words that may quote a row
+            return Failed(sentence=lost)
+        raise
 
 
 def _also(ledger: Ledger, table: Table) -> list[str]:
