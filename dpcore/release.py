@@ -64,6 +64,8 @@ from dpcore.requests.single import Request
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
 MOST_MADE_UP = 1_000_000
+ROWS_AT_ONCE = 1024
+"""Lines of a file that are written at once: no other thread computes meanwhile, such as one that shows the ledger."""
 FEW = 100_000
 """Rows that a file opened to analysts may have, however few are registered."""
 TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
@@ -328,4 +330,5 @@ def _files(drawn: Drawn) -> dict[str, bytes]:
     # A label with a lone carriage return would be read as two lines unless it is quoted.
     returns = any(isinstance(each, str) and "\r" in each for name in frame for each in frame[name])
     quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    return {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()}
+    text = frame.to_csv(index=False, lineterminator="\n", quoting=quoting, chunksize=ROWS_AT_ONCE)
+    return {f"{name}.csv": text.encode()}
