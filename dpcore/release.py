@@ -6,6 +6,7 @@ import csv
 import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dpcore.certificate import BETA, body_of, file_prefix, price_of, unreleasable
 from dpcore.core import (
@@ -327,8 +328,8 @@ def _files(drawn: Drawn) -> dict[str, bytes]:
     frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a table may have a column of that name
     kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic", RowsRelease: ROWS_OF_NOBODY}
     name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
-    # A label with a lone carriage return would be read as two lines unless it is quoted.
-    returns = any(isinstance(each, str) and "\r" in each for name in frame for each in frame[name])
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    text = frame.to_csv(index=False, lineterminator="\n", quoting=quoting, chunksize=ROWS_AT_ONCE)
+    written = partial(frame.to_csv, index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
+    text = written()
+    if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
+        text = written(quoting=csv.QUOTE_NONNUMERIC)
     return {f"{name}.csv": text.encode()}
