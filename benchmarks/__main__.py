@@ -19,6 +19,7 @@ ALL = {
     "engines": "files.engines",
     "repaint": "repaint.main",
     "sessions": "sessions.main",
+    "reads": "reads.main",
 }
 
 chosen = sys.argv[1:] or list(ALL)

@@ -128,7 +128,7 @@ def body_of(
         request: what was asked.
         registration: of the data.
         version: of the rows that were drawn from, counted from 1.
-        before: the account, in which the attempt's price is held already.
+        before: the account; what is spent of it is the charges of all entries before, and this one's.
         files: what was drawn.
         unpublished: stored releases of these data that nobody has published yet; they may be later.
         steward_saw: whether the steward saw true values.

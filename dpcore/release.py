@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dpcore.certificate import BETA, body_of, file_prefix, price_of, unreleasable
 from dpcore.core import (
@@ -28,11 +30,13 @@ from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
 from dpcore.data.reading.tables import Table
 from dpcore.data.readings import Reading
 from dpcore.data.twin import twin
+from dpcore.experiments.measure import finish
+from dpcore.ledger.chain import spent_along
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import PATIENCE
 from dpcore.ledger.fingerprint import key_of
 from dpcore.ledger.looks import looked_at, print_of_name
-from dpcore.ledger.reading import account_in, told_in, unpublished_in
+from dpcore.ledger.reading import account_in, lines_in, told_in, unpublished_in
 from dpcore.ledger.records import (
     DIED,
     RAISED,
@@ -61,6 +65,8 @@ from dpcore.requests.single import Request
 SAW_TRUE_VALUES = "the steward saw true values"
 ROUNDING = 1 + 1e-9
 MOST_MADE_UP = 1_000_000
+ROWS_AT_ONCE = 1024
+"""Lines of a file that are written at once: no other thread computes meanwhile, such as one that shows the ledger."""
 FEW = 100_000
 """Rows that a file opened to analysts may have, however few are registered."""
 TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
@@ -114,7 +120,12 @@ class Rehearsal:
 
 
 def rehearse(request: Asked) -> Rehearsal:
-    """The secure sampler on made-up rows of the same public problem; free.
+    """The secure sampler on made-up rows of the same public problem; free. Raises as ``rehearsing`` does."""
+    return finish(rehearsing(request))
+
+
+def rehearsing(request: Asked) -> Generator[float, None, Rehearsal]:
+    """The same in blocks, one for each question: yields the share that is done.
 
     Raises:
         ParameterError: it cannot be released, or made-up rows would be too many.
@@ -122,7 +133,8 @@ def rehearse(request: Asked) -> Rehearsal:
     if sentence := unreleasable(request):
         raise ParameterError(sentence)
     seconds, numbers = 0.0, 0
-    for part in request.parts:
+    for place, part in enumerate(request.parts):
+        yield place / len(request.parts)
         problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP))
         dataset = twin(part.reading, n=problem.n).dataset()
         start = time.perf_counter()
@@ -145,10 +157,14 @@ def release(
         table: the private rows.
         by: who asks; stewards and analysts may, and whoever has no role is refused.
         patience: seconds to wait while somebody else draws from the same data.
+
+    Whatever goes wrong once something is charged is an outcome; what is raised before has charged nothing.
     """
     lost = ""  # what is said where the ledger is lost from here on, once something is charged
     try:
         by.must_have_a_role(RELEASE)
+        if wrong := check(ledger, dataset_id):  # a result that was exchanged is not handed out either
+            return Refused(sentence=wrong[0])
         if known := ledger.find(dataset_id, request.digest):
             return known
         if sentence := missing_column(ledger.registration(dataset_id), request, table):
@@ -182,7 +198,8 @@ def release(
                         request,
                         registration,
                         version=version,
-                        before=account_in(connection),
+                        # What others begun, whose turn was lost, is no entry before this one.
+                        before=replace(account_in(connection), spent=spent_along(lines_in(connection)) + price),
                         files=files,
                         unpublished=unpublished_in(connection),
                         steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
@@ -210,6 +227,10 @@ def release(
             return Failed(sentence=lost)
         sentence = str(error).removeprefix(f"{table.name}: ")
         return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
+    except Exception:
+        if lost:  # whoever asked is told what is charged, and not in words that may quote a row
+            return Failed(sentence=lost)
+        raise
 
 
 def _also(ledger: Ledger, table: Table) -> list[str]:
@@ -307,7 +328,8 @@ def _files(drawn: Drawn) -> dict[str, bytes]:
     frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a table may have a column of that name
     kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic", RowsRelease: ROWS_OF_NOBODY}
     name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
-    # A label with a lone carriage return would be read as two lines unless it is quoted.
-    returns = any(isinstance(each, str) and "\r" in each for name in frame for each in frame[name])
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    return {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()}
+    written = partial(frame.to_csv, index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
+    text = written()
+    if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
+        text = written(quoting=csv.QUOTE_NONNUMERIC)
+    return {f"{name}.csv": text.encode()}

@@ -30,6 +30,12 @@ from dpcore.ledger.store import Ledger
 from dpcore.ledger.stores.files import Files
 from dpcore.ledger.writing import insert, linked, today
 
+OF_A_DATABASE = (
+    "These commands are for ledgers of files. One in a database is copied by Postgres' own means, also while it is "
+    "used: pg_dump --schema='dpscope*'. Put a copy into an empty database with psql, and `ledger check` it before "
+    "anybody draws: what was charged in between is forgotten, and no certificate counts such a copy."
+)
+
 
 def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
     """A copy by SQLite's own means, also while somebody writes; checked.
@@ -53,7 +59,7 @@ def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
 
 def _of_files(ledger: Ledger) -> None:
     if not isinstance(ledger.store, Files):
-        raise LedgerError("A ledger in a database is copied and put back by Postgres' own means: the README says how.")
+        raise LedgerError(OF_A_DATABASE)
 
 
 def _copied(source: sqlite3.Connection, path: Path) -> None:

@@ -18,10 +18,10 @@ from dpcore.plan.compare import Cells, compared, so_far
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
 from pages.plan.growth import errors_by_rows
-from pages.plan.jobs import in_background
 from pages.plan.rows import keep, title
 from pages.plan.table import Declared
 from pages.play.figures.tradeoff import tradeoff
+from pages.shell.server.jobs import in_background
 from pages.shell.session import remembered
 
 SEED = 1

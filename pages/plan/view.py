@@ -17,7 +17,6 @@ from pages.data.upload import held_file
 from pages.plan.add import add_question, paste_questions
 from pages.plan.figure import missing, planned_errors
 from pages.plan.frontier import frontier
-from pages.plan.jobs import in_background, stop
 from pages.plan.preview import preview
 from pages.plan.rows import edited, keep, questions_of, title
 from pages.plan.since import since_release
@@ -25,6 +24,7 @@ from pages.plan.table import OPENED, Declared, open_file, pick_table, to_release
 from pages.plan.whole import whole_table
 from pages.shell.code import show_code
 from pages.shell.private.chip import escaped, named
+from pages.shell.server.jobs import in_background, stop
 from pages.shell.session import keep_plan, remembered
 from pages.shell.theorem import all_digits
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -13,7 +14,7 @@ from dpcore.data.reading.tables import Table
 from dpcore.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
-from dpcore.release import Rehearsal, rehearse
+from dpcore.release import Rehearsal, rehearsing
 from dpcore.requests.joint import Asked
 from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
@@ -21,7 +22,7 @@ from pages.release.results import stored_sentence
 from pages.release.worker import Outcome, submit
 from pages.shell.ledger.door import actor, admitted
 from pages.shell.ledger.held import PATIENT
-from pages.shell.session import remembered
+from pages.shell.server.jobs import in_background, stop
 
 DRAWING = "Charge and result are stored together, or not at all. You may close this page."
 PREVIEW = "Until you publish it, what is drawn is a private preview: charged all the same, and seen again free."
@@ -30,7 +31,7 @@ LOOK_EVERY = 0.5
 ANOTHER = "Who is logged in here has changed since this button was shown. Nothing was charged."
 CLOSED = "Its steward has closed these rows to analysts. Nothing was charged."
 HELD, LAST, REHEARSED = "release_drawing", "release_last", "release_rehearsed"
-"""In the session: what is being drawn, what a draw that is over said, and which request was rehearsed."""
+"""In the session: what is being drawn, what a draw that is over said, and which request is rehearsed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +44,18 @@ class Drawing:
 
 
 def rehearsed(request: Asked) -> Rehearsal | None:
-    """What the rehearsal of a request said, if there was one; its draws have one rehearsal."""
+    """What the rehearsal of a request said; before, its button, or how far it is. Its draws have one rehearsal."""
     if st.session_state.get(REHEARSED) != request.digest:
+        stop(REHEARSED)
+        st.button(
+            "Rehearse, free", key="release_rehearse", type="primary", on_click=_rehearse, args=(request.digest,),
+            help="The same draw by the secure sampler, on made-up rows.",
+        )  # fmt: skip
         return None
-    return remembered(f"rehearsal|{request.digest}", lambda: _rehearsal(request))
-
-
-def _rehearsal(request: Asked) -> Rehearsal:
-    with st.spinner("Drawing from made-up rows."):
-        return rehearse(request)
+    return in_background(
+        f"rehearsal|{request.digest}", partial(rehearsing, request), so_far=lambda: None,
+        label="Drawing from made-up rows.", place=REHEARSED, again="From the beginning, and free.",
+    )  # fmt: skip
 
 
 def rehearsal_sentence(found: Rehearsal, request: Asked) -> str:
@@ -61,14 +65,6 @@ def rehearsal_sentence(found: Rehearsal, request: Asked) -> str:
         rows = math.ceil(found.bound.value * request.n)
         error = f", off by at most {rows:,} rows except with chance {found.bound.beta:g}"
     return f"On made-up rows: {rounded_up(found.seconds)} s, {many}{error}. Nothing was charged."
-
-
-def ask_rehearsal(request: Asked, *, disabled: bool) -> None:
-    """The button before any charge."""
-    st.button(
-        "Rehearse, free", key="release_rehearse", type="primary", disabled=disabled, on_click=_rehearse,
-        args=(request.digest,), help="The same draw by the secure sampler, on made-up rows.",
-    )  # fmt: skip
 
 
 def _rehearse(digest: str) -> None:

@@ -17,7 +17,6 @@ from pages.data.picker import pick_source
 from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (
     Drawing,
-    ask_rehearsal,
     confirm,
     drawing,
     rehearsal_sentence,
@@ -175,7 +174,6 @@ def _choose(found: Ledger, account: Account, source: Source, first: Asked, reque
         st.warning(said)
     rehearsal = rehearsed(first)
     if rehearsal is None:
-        ask_rehearsal(first, disabled=False)
         return
     st.markdown(rehearsal_sentence(rehearsal, first))
     price = cost(request, account.registration)

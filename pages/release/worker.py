@@ -21,6 +21,7 @@ Outcome = Stored | Failed | Refused | Busy
 STEP = 1e-4
 """Seconds that a thread computes before another may, while somebody draws: a page that reads the ledger waits for its
 turn some twenty times, and at Python's usual 5 ms that is a tenth of a second."""
+NOT_BEGUN = "The draw could not begin. Nothing was charged or shown."
 _worker = ThreadPoolExecutor(1, thread_name_prefix="release")
 _under_way: dict[tuple[str, str], Future[Outcome]] = {}
 _lock = Lock()
@@ -60,7 +61,9 @@ def _drawn(ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Ac
     sys.setswitchinterval(STEP)
     try:
         return release(ledger, dataset_id, request, table, by)
-    except BaseException:  # its words may quote a row, and what it left is in the ledger
+    except Exception:  # its words may quote a row; once something is charged, there is an outcome
+        return Refused(sentence=NOT_BEGUN)
+    except BaseException:  # what it left is in the ledger
         return Failed(sentence=DIED)
     finally:
         sys.setswitchinterval(usual)

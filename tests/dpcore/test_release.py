@@ -156,6 +156,29 @@ def test_what_is_stored_and_cannot_be_read_is_not_said_to_have_died(
     assert [release(ledger, dataset_id, request_of(), few_rows(), STEWARD)] == ledger.stored(dataset_id)
 
 
+@pytest.mark.parametrize(("name", "told"), [("book", DIED), ("find", UNSURE)])
+def test_nothing_is_raised_once_something_is_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    """As where there is no memory to write a result, or to read it: no word of it is passed on."""
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.find
+
+    def without_memory(*arguments: Any) -> Any:
+        raise MemoryError(SECRET)
+
+    def find(self: Ledger, *arguments: Any) -> Any:
+        return without_memory() if self.lines(dataset_id) else usual(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        if name == "book":
+            patch.setattr(releases, "book", without_memory)
+        else:
+            patch.setattr(Ledger, "find", find)
+        assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Failed(sentence=told)
+    assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+
+
 def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, dataset_id = registered(tmp_path)
     attempt = died(ledger, dataset_id, request_of(), monkeypatch)
@@ -244,9 +267,26 @@ def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> No
         connection.execute(f"DROP TRIGGER {name}")
         connection.execute("UPDATE draws SET contents = x'00'")
         connection.execute(trigger)
-    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
-    assert isinstance(came, Refused) and "does not add up at entry 1" in came.sentence
+    for draw in (1, 2):  # what is stored already, and what is not
+        came = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
+        assert isinstance(came, Refused) and "does not add up at entry 1" in came.sentence
     assert spent(ledger, dataset_id) == 500_000_000
+
+
+def test_what_somebody_else_began_is_no_entry_of_a_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Postgres by a connection that lost its turn: a certificate tells its chain's charges, or it would not hold."""
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.drawing
+
+    def drawing(self: Ledger, dataset_id: str) -> Any:
+        self.begin(dataset_id, request_of(draw=2).document, Price.allowed(epsilon=0.5), ANALYST)
+        return usual(self, dataset_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "drawing", drawing)
+        came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert isinstance(came, Stored) and verify(certificate(came), came.files) == []
+    assert spent(ledger, dataset_id) == 10**9 and check(ledger, dataset_id) == []
 
 
 def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

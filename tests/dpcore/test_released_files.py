@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+from pandas.io.formats.csvs import CSVFormatter
 
 import dpcore
 import dpcore.release as releases
 from dpcore.certificate import unreleasable
 from dpcore.core import Dataset, Neighbours, Provenance, ProvenanceKind
+from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns
+from dpcore.data.twin import twin
+from dpcore.queries.ranges import Intervals
 from dpcore.randomness import Account, Secure
 from dpcore.randomness.sampler import Draw, Drawn, Sampler
 from dpcore.requests.single import Request
 from tests.dpcore.test_catalogue_releases import ENTRIES, ROWS, requested
+from tests.kit.ledgers import request_of
 
 SHOWS_THE_DATA = {"stable_median": "a stable median is shown as it is: a neighbour has the same one, hardly ever not"}
 """What is published beside draws, and why it may be."""
@@ -97,3 +103,18 @@ def test_a_file_with_private_low_bits_is_noticed(monkeypatch: pytest.MonkeyPatch
     recorded = Recorded()
     told = files(request, request.mechanism, recorded, changed=False)
     assert files(request, request.mechanism, Replayed(recorded.kept), changed=True) != told
+
+
+def test_a_long_file_is_written_in_blocks_between_which_others_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While pandas makes a block's texts no page is shown: of 65,536 lines at once for a tenth of a second."""
+    blocks, usual = list[int](), CSVFormatter._save_chunk
+
+    def noted(self: CSVFormatter, start: int, stop: int) -> None:
+        blocks.append(stop - start)
+        usual(self, start, stop)
+
+    monkeypatch.setattr(CSVFormatter, "_save_chunk", noted)
+    line = Line(high=20.0, bits=13)
+    asked = request_of(reading=Columns(names=("age",), on=line), queries=Intervals(domain=line))
+    made = releases._files(releases.draw(asked, asked.problem, twin(asked.reading, n=ROWS).dataset()))
+    assert made["counts.csv"].count(b"\n") == line.size + 1 == sum(blocks) + 1 and max(blocks) <= 1024

@@ -11,8 +11,8 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
 
 from dpcore.experiments.sweep import sweep
-from pages.plan import jobs
 from pages.play import strip
+from pages.shell.server import jobs
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,7 +15,7 @@ from dpcore.experiments.sweep import Sweep
 from dpcore.plan.compare import compared
 from dpcore.plan.errors import predict
 from pages.plan import frontier, jobs, view
-from pages.plan.jobs import JOBS
+from pages.shell.server.jobs import JOBS
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
 from tests.pages.plan.test_page_plan import PAGE, press, questions

@@ -16,7 +16,7 @@ from dpcore.core import Neighbours
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
-from dpcore.ledger.records import DIED, RAISED, Failed, Registration, Stored
+from dpcore.ledger.records import DIED, RAISED, Failed, Refused, Registration, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells
@@ -118,6 +118,20 @@ def test_a_draw_that_is_over_does_not_end_a_newer_one_of_the_same(monkeypatch: p
     assert worker.under_way("dataset", REQUEST) is newer
     worker._done(key, newer)
     assert worker.under_way("dataset", REQUEST) is None and not worker.busy("dataset")
+
+
+def test_what_goes_wrong_before_anything_is_charged_is_not_said_to_be_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = people()
+    ledger, dataset_id = held(tmp_path / "ledger", rows)
+
+    def without_memory(*_: Any) -> Any:
+        raise MemoryError("41")
+
+    monkeypatch.setattr(Ledger, "version", without_memory)
+    came = worker.submit(ledger, dataset_id, REQUEST, rows, STEWARD).result(30)
+    assert came == Refused(sentence=worker.NOT_BEGUN) and not ledger.account(dataset_id).spent
 
 
 def test_pages_do_not_wait_for_whoever_draws(no_ledger: Path) -> None:

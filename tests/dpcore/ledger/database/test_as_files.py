@@ -13,6 +13,7 @@ SAME = (
     releases.test_a_release_is_charged_once_and_given_back_free,
     releases.test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not,
     releases.test_delta_is_charged_too,
+    releases.test_what_somebody_else_began_is_no_entry_of_a_certificate,
     releases.test_a_draw_that_spends_more_than_its_charge_is_not_shown,
     releases.test_what_died_is_held_and_then_booked_as_failed,
     releases.test_a_steward_may_say_once_that_the_machine_failed,

@@ -73,10 +73,11 @@ def in_background(
     so_far: Callable[[], Result],
     label: str,
     place: str,
+    again: str = "What is done is kept.",
 ) -> Result:
     """What comes of the work, remembered for the session; while it is under way, or stopped, what is known so far.
 
-    Each place of the page has one such work: another one stops it.
+    Each place of the page has one such work: another one stops it. ``again`` says what going on after a stop means.
 
     Raises:
         DataError, ParameterError: as the work does.
@@ -88,7 +89,7 @@ def in_background(
     jobs = _jobs()
     job: Job[Result] | None = jobs.get(place)
     if _stopped().get(place) == key:
-        st.button("Go on", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help="What is done is kept.")
+        st.button("Go on", key=f"plan_go_on_{place}", on_click=_go_on, args=(place,), help=again)
         return so_far()
     if job is None or job.key != key or job.ended:
         stop(place)
