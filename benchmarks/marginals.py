@@ -34,7 +34,7 @@ from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Secure
 from dpcore.core import Floats, Guarantee, Integers
 from dpcore.data.attributes import Attributes, Marginals
-from dpcore.data.correlated import correlated_domain, correlated_rows
+from dpcore.data.cube import correlated_domain, correlated_rows
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals

@@ -23,13 +23,14 @@ from dpcore.core import Dataset, Entry, Provenance, ProvenanceKind, Queries
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import Cube
 from dpcore.data.domains import Grid, Grouped
+from dpcore.data.lists import DecisionLists
 from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.limits.bounds.applicable import lower_bound, lower_curve
 from dpcore.mechanisms.marginals.bounds import between
-from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals as MarginalRelease
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import classes_for
 from tests import ROOT

@@ -12,7 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from dpcore.core import Domain, ParameterError
+from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Predicate, one_hot, thresholds
+from dpcore.data.declared import ranged
 from dpcore.data.domains import Categories, Grid, Grouped, Labelled, Line
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.samples import ColumnSuggestion, sample
@@ -107,6 +109,28 @@ CUTS: Mapping[str, Mapping[str, tuple[int, ...]]] = {
     "penguins": {"flipper_length_mm": (190, 210), "body_mass_g": (3_500, 4_500)},
 }
 """By sample: where its numbers are cut."""
+
+
+BOXES: Mapping[str, tuple[str, ...]] = {
+    "earnings": ("earnings", "age", "education"),
+    "census": ("age", "income", "hrs_work"),
+    "cities": ("longitude", "latitude", "population"),
+}
+"""By sample: numbers worth looking at together."""
+
+
+def ranges_of(sample_key: str, *columns: str) -> Source:
+    """Numbers of a sample as categories of a few ranges each.
+
+    Raises:
+        ParameterError: there is no such sample or number.
+    """
+    suggestions = {each.column: each for each in sample(sample_key).columns if each.kind == "number"}
+    if not set(columns) <= set(suggestions):
+        raise ParameterError("The sample has no such number.")
+    kinds = [suggested_domain(suggestions[column]) for column in columns]
+    on = Attributes(names=columns, columns=tuple(ranged(kind) for kind in kinds if isinstance(kind, Line)))
+    return Source(origin=Bundled(sample_key=sample_key), reading=Columns(names=columns, on=on))
 
 
 def yes_no_of(sample_key: str) -> Source:

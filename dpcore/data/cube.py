@@ -1,4 +1,4 @@
-"""Rows of yes/no answers: the cube {0, 1}^d, and the predicates that turn a table's columns into them."""
+"""Rows of yes/no answers: the cube {0, 1}^d, predicates that turn a table's columns into them, and made-up ones."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dpcore.data.reading.tables import Table
 
 MOST_ATTRIBUTES = 64
+GROUPS, BLOCK = 12, 1 << 16
+"""Of made-up rows: how many kinds there are, and how many are drawn at once."""
+MOST_ROWS = 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,4 +139,31 @@ def judged(table: Table, predicates: Sequence[Predicate]) -> Booleans:
                 rows[:, place] = read < float(value)
     if rows is None:
         raise ParameterError("Judging rows needs a predicate.")
+    return rows
+
+
+def correlated_domain(attributes: int) -> Cube:
+    """Attributes named a1, a2, ..."""
+    return Cube(names=tuple(f"a{place}" for place in range(1, attributes + 1)))
+
+
+def correlated_rows(*, n: int, attributes: int, seed: int) -> Booleans:
+    """Made-up rows (n, d) that go together, as shopping baskets do: a dozen groups, each with its own rates.
+
+    >>> correlated_rows(n=3, attributes=5, seed=1).shape
+    (3, 5)
+    """
+    if not (1 <= n <= MOST_ROWS and 1 <= attributes <= MOST_ATTRIBUTES):
+        raise ParameterError(f"Up to {MOST_ROWS:,} rows of up to {MOST_ATTRIBUTES} attributes can be made.")
+    random = np.random.Generator(np.random.SFC64(seed))
+    popular = random.uniform(0.05, 1.0, attributes) ** 2
+    rates = popular * random.beta(0.4, 1.2, (GROUPS, attributes))
+    limits = (rates * 2**16).astype(np.uint16)
+    shares = random.dirichlet(np.full(GROUPS, 2.0))
+    rows = np.empty((n, attributes), dtype=np.bool_)
+    for start in range(0, n, BLOCK):
+        here = rows[start : start + BLOCK]
+        group = random.choice(GROUPS, len(here), p=shares)
+        drawn = random.integers(0, 2**16, here.shape, dtype=np.uint16)
+        np.less(drawn, limits[group], out=here)
     return rows

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from numpy.typing import NDArray
 
 from dpcore.core import Dataset, Domain, ParameterError, Provenance, ProvenanceKind
-from dpcore.data.correlated import correlated_domain, correlated_rows
-from dpcore.data.cube import Cube, Predicate
+from dpcore.data.cube import Cube, Predicate, correlated_domain, correlated_rows
 from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
 from dpcore.data.generators import GENERATORS, generate, two_clouds
+from dpcore.data.lists import DecisionLists, college_domain, college_students, columns_of
 from dpcore.data.readings import Columns, Measure, Reading, Vectors, YesNo
 from dpcore.data.samples import Sample, load_sample, sample
 from dpcore.data.sphere import Sphere
@@ -31,9 +31,9 @@ NOMINAL_ROWS = 10_000
 """What n is said to be, until somebody names another figure, where the number of rows is not public."""
 SIDE_BITS = 5
 """Bits of each side of a grid where nobody chose others: 32 by 32 cells."""
-ATTRIBUTES, CLOUDS = "attributes", "two-clouds"
-"""Generated rows of yes/no attributes, and of vectors."""
-TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin"}
+ATTRIBUTES, CLOUDS, STUDENTS = "attributes", "two-clouds", "students"
+"""Generated rows of yes/no attributes, vectors, and decision lists."""
+TITLES = {ATTRIBUTES: "attributes that go together", CLOUDS: "two clouds with a margin", STUDENTS: "students' rules"}
 MODULES = {
     "FOLDER": "dpcore.data.samples",
     **dict.fromkeys(("Categories", "Columns", "Grid", "Line"), "dpcore"),
@@ -43,7 +43,8 @@ MODULES = {
     "Predicate": "dpcore.data.cube",
     "Capped": "dpcore.data.declared",
     **dict.fromkeys(("Coded", "Columns", "Measure", "Several", "Vectors", "YesNo"), "dpcore.data.readings"),
-    **dict.fromkeys(("generated_rows", "generated_attributes", "generated_vectors"), "dpcore.data.sources"),
+    "ListColumns": "dpcore.data.lists",
+    **dict.fromkeys((f"generated_{of}" for of in ("rows", "attributes", "vectors", "lists")), "dpcore.data.sources"),
     **dict.fromkeys(("survey_of", "vectors_of", "yes_no_of"), "dpcore.data.bundled"),
 }
 """Where the names in a snippet come from."""
@@ -81,7 +82,7 @@ class Origin(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Generated(Origin):
-    """Seeded rows: of a shape in generators, of attributes that go together, or of two clouds of vectors.
+    """Seeded rows: of a shape in generators, attributes that go together, two clouds of vectors, or decision lists.
 
     Attributes:
         shape: which.
@@ -121,6 +122,8 @@ class Generated(Origin):
         records: NDArray[Any]
         if isinstance(domain, Cube):
             records = correlated_rows(n=self.n, attributes=domain.attributes, seed=self.seed)
+        elif isinstance(domain, DecisionLists):
+            records = college_students(n=self.n, rules=domain.rules, seed=self.seed)
         elif isinstance(domain, Sphere):
             records = two_clouds(n=self.n, dimensions=domain.dimensions, margin=self.margin, seed=self.seed)
         else:
@@ -326,6 +329,13 @@ def generated_attributes(*, n: int, attributes: int, seed: int = 1) -> Source:
     reading = YesNo(predicates=tuple(Predicate(column=name, value="true", name=name) for name in names))
     told = f"generated_attributes(n={n}, attributes={attributes}, seed={seed})"
     return Source(origin=Generated(shape=ATTRIBUTES, n=n, seed=seed), reading=reading, name=told)
+
+
+def generated_lists(*, n: int, rules: int, seed: int = 1) -> Source:
+    """Students' decision lists for choosing a college."""
+    told = f"generated_lists(n={n}, rules={rules}, seed={seed})"
+    origin = Generated(shape=STUDENTS, n=n, seed=seed)
+    return Source(origin=origin, reading=columns_of(college_domain(rules)), name=told)
 
 
 def generated_vectors(*, n: int = 10_000, dimensions: int = 10, margin: float = 0.5, seed: int = 1) -> Source:

@@ -19,6 +19,7 @@ from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Cube
 from dpcore.data.domains import Categories, Grid, Grouped, Line
 from dpcore.data.generators import generate
+from dpcore.data.lists import DecisionLists, made_up_lists
 from dpcore.data.readings import Reading
 from dpcore.data.sources import Origin, Source
 from dpcore.data.sphere import Sphere
@@ -105,6 +106,8 @@ def made_up(domain: Domain, *, n: int, seed: int) -> NDArray[Any]:
         case Cube():
             random = np.random.Generator(np.random.SFC64(seed))
             return random.random((n, domain.attributes)) < random.uniform(*SHARES, domain.attributes)
+        case DecisionLists():
+            return made_up_lists(domain, n=n, seed=seed)
         case Sphere():
             return np.random.Generator(np.random.SFC64(seed)).standard_normal((n, domain.dimensions))
         case Attributes():

@@ -1,15 +1,14 @@
-"""Students' decision lists: what share would apply to each college, and the bias of three polynomials."""
+"""Private decision lists: what share of them says yes to each input, and the bias of three polynomials."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Problem, Provenance, ProvenanceKind
-from dpcore.mechanisms.marginals.colleges import college_domain, college_students
-from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
-from dpcore.mechanisms.marginals.decision_lists import Inputs
+from dpcore.core import Dataset, Floats, Problem, State
+from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals, ListState
 from dpcore.mechanisms.marginals.list_polynomials import (
     all_outputs,
     bias,
@@ -17,12 +16,16 @@ from dpcore.mechanisms.marginals.list_polynomials import (
     rule_by_rule_bias,
     whole_coefficients,
 )
+from dpcore.queries.inputs import Inputs
 from dpcore.randomness import Preview
+
+TRIALS, TOGETHER = 500, 50
+"""Releases whose worst error is shown, and how many of them are made at once."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CollegeShares:
-    """Shares of the students that would apply to each college.
+class ListShares:
+    """Shares of the lists that say yes to each input.
 
     Attributes:
         truth: true shares, (Q,).
@@ -35,24 +38,33 @@ class CollegeShares:
     gamma: float
 
 
-def students(*, n: int, rules: int) -> Dataset:
-    """Generated students, each with a decision list."""
-    provenance = Provenance(kind=ProvenanceKind.GENERATED, title=f"{n:,} students")
-    return Dataset(college_domain(rules), college_students(n=n, rules=rules, seed=1), provenance)
+def true_shares(dataset: Dataset, problem: Problem) -> Floats:
+    """Lists that say yes to each input, as a share of the public n, (Q,)."""
+    queries = problem.queries
+    assert isinstance(queries, Inputs)
+    return queries.truth(dataset.records, np.arange(queries.count)) * (dataset.n / problem.n)
 
 
-def true_shares(dataset: Dataset, queries: Inputs) -> Floats:
-    """Shares of the lists that say yes to each college, (Q,)."""
-    return queries.truth(dataset.records, np.arange(queries.count))
+def list_shares(mechanism: DecisionListMarginals, state: State, *, truth: Floats, seed: int) -> ListShares:
+    """One release for all inputs together, beside the truth of true_shares()."""
+    assert isinstance(state, ListState)
+    release = mechanism.run(state, Preview(seed))
+    answers = release.answers(np.arange(state.problem.queries.count), clip=True)
+    return ListShares(truth=truth, released=answers[0], gamma=release.plan.gamma)
 
 
-def college_shares(
-    mechanism: DecisionListMarginals, dataset: Dataset, problem: Problem, *, truth: Floats, seed: int
-) -> CollegeShares:
-    """One release for all colleges together, beside the truth of true_shares()."""
-    release = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed))
-    answers = release.answers(np.arange(problem.queries.count), clip=True)
-    return CollegeShares(truth=truth, released=answers[0], gamma=release.plan.gamma)
+def worst_of_lists(
+    mechanism: DecisionListMarginals, state: State, *, truth: Floats, seed: int
+) -> Generator[float, None, Floats]:
+    """The largest error over all inputs in each of TRIALS releases, (TRIALS,); yields the fraction done."""
+    assert isinstance(state, ListState)
+    sampler, worst = Preview(seed), np.empty(TRIALS)
+    for start in range(0, TRIALS, TOGETHER):
+        release = mechanism.run(state, sampler, TOGETHER)
+        answers = release.answers(np.arange(len(truth)), clip=True)
+        worst[start : start + TOGETHER] = np.abs(answers - truth).max(axis=1)
+        yield (start + TOGETHER) / TRIALS
+    return worst
 
 
 def worst_biases(*, rules: int, degree: int) -> tuple[float, float, float]:

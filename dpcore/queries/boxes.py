@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -66,6 +67,13 @@ class RangeBoxes(Queries):
         """First cell of each range of a column and the cell behind its last one, (ranges,) each."""
         first, last = np.triu_indices(len(self.places[column]), k=1)
         return self.places[column][first], self.places[column][last]
+
+    def index(self, ranges: Sequence[tuple[int, int]]) -> int:
+        """Number of the box between two places of each column, the first before the second."""
+        found = 0
+        for (first, last), places, ways in zip(ranges, self.places, self.shape, strict=True):
+            found = found * ways + first * (2 * len(places) - first - 1) // 2 + last - first - 1
+        return found
 
     def describe(self, index: int) -> str:
         """The ranges in words."""

@@ -19,10 +19,12 @@ from dpcore.data.cube import Predicate
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import Capped, DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
+from dpcore.data.lists import ListColumns
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 
@@ -31,8 +33,8 @@ KINDS: Mapping[str, type] = {
     for kind in (
         *(Line, Calendar, Categories, Truth, Binned, Labelled, Grid, Grouped, Attributes),
         *(DeclaredColumn, DeclaredTable, Capped),
-        *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate),
-        *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes),
+        *(Columns, YesNo, Several, Vectors, Coded, Measure, Predicate, ListColumns),
+        *(Thresholds, Intervals, Rectangles, Cells, LinearQueries, AtLeast, Marginals, Halfspaces, RangeBoxes, Inputs),
     )
 }
 """What a request may be made of; another is a line here, if every field of it is public."""

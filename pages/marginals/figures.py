@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.core import Floats
 from dpcore.experiments.marginals import MarginalAnswers
-from dpcore.experiments.marginals_lists import CollegeShares
+from dpcore.experiments.marginals_lists import ListShares
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from dpcore.mechanisms.marginals.preview import error_quantiles, level_shares
@@ -212,14 +212,14 @@ def error_curves(*, errors: dict[str, Floats], plan: MarginalsPlan, direct: Marg
     )
 
 
-def shares_scatter(shares: CollegeShares, *, n: int, chosen: int, name: str) -> Picture:
-    """A dot for each college, the diagonal, and the band of the bias.
+def shares_scatter(shares: ListShares, *, n: int, chosen: int, name: str) -> Picture:
+    """A dot for each input, the diagonal, and the band of the bias.
 
     Args:
         shares: true and released.
-        n: students.
-        chosen: the reader's college, a place among them.
-        name: what that college is.
+        n: lists.
+        chosen: the reader's input, a place among them.
+        name: what holds in it.
     """
     truth, released, gamma = shares.truth, shares.released, shares.gamma
     errors = np.abs(released - truth)
@@ -240,7 +240,7 @@ def shares_scatter(shares: CollegeShares, *, n: int, chosen: int, name: str) -> 
             Curve(role="quiet", x=[0, 1], y=[0, 1], dash="dash", width=1),
             Dots(
                 role="released",
-                name="a college",
+                name="an input",
                 x=truth,
                 y=released,
                 size=6,

@@ -1,83 +1,223 @@
-"""Rules instead of attributes: students' decision lists, and the share that would apply to a college."""
+"""The third view of the Tables page: private lists of rules, and what share of them says yes to an input."""
 
 from __future__ import annotations
 
-import streamlit as st
+import dataclasses
+from dataclasses import dataclass
 
-from dpcore.core import Dataset, Problem
-from dpcore.experiments.marginals_lists import college_shares, students, true_shares, worst_biases
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Dataset, Entry, Neighbours, Problem
+from dpcore.data.lists import DecisionLists
+from dpcore.data.sources import STUDENTS, Generated, Source, generated_lists
+from dpcore.experiments.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
+from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.marginals.colleges import COLLEGE, college_domain
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
-from dpcore.mechanisms.marginals.decision_lists import Inputs
+from dpcore.mechanisms.marginals.plans import BETA
+from dpcore.queries.inputs import Inputs
 from pages.charts.component import draw_with_table
+from pages.charts.words import drawable, percent
+from pages.charts.worst import Called
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
+from pages.data.upload import held_file
 from pages.marginals.figures import shares_scatter
-from pages.shell.controls import control, stops, whole
-from pages.shell.session import remembered
+from pages.marginals.promise import Promised, beside
+from pages.marginals.upload import own_lists
+from pages.shell.code import show_code
+from pages.shell.controls import Value, audit_this, control, epsilon_bar, neighbours, seed, stops, whole
+from pages.shell.private.chip import chip
+from pages.shell.private.promises import Offer, ask_rows, headline, promises
+from pages.shell.private.twin import drawn
+from pages.shell.session import OnPage, keep_on_page, remembered
+from pages.shell.status import badge, may_show, views
 from pages.shell.theorem import all_digits
 
-STUDENTS = (1_000, 3_000, 10_000, 30_000, 100_000)
-FIRST = (0, 7)
+ROWS = (1_000, 3_000, 10_000, 30_000, 100_000)
+VIEWS = ("All inputs and promise", "Three ways", "More")
+FIRST = {0, 7}
+"""What holds in the input that is asked about first, as far as there are so many variables."""
+HOW_LISTS = (
+    "Each row is a private **decision list**: *if it is in the top ten: yes; else if rural: no; else yes*. "
+    "What share of the lists says yes to an input, such as a college?",
+    "Whether a list says yes hangs on its first rule that holds. A polynomial in the literals of a list comes near "
+    "that, and its coefficients, added up over all lists and released with noise, answer every input at once (Thaler, "
+    "Ullman and Vadhan 2012).",
+)
 
 
-def college_story(*, epsilon: float, seed: int, download: bool) -> None:
-    """The section; worked out only while it is open."""
-    place = st.expander("Rules instead of attributes: students and colleges", key="lists_open", on_change="rerun")
-    if not place.open:
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that is asked; ``rows`` are those of the file, where its twin is drawn."""
+
+    rows: Source
+    source: Source
+    entry: Entry
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+    @property
+    def domain(self) -> DecisionLists:
+        """The lists."""
+        return self.source.on(DecisionLists)
+
+    @property
+    def mechanism(self) -> DecisionListMarginals:
+        """The mechanism with the chosen parameters."""
+        made = self.entry.make(**self.values)
+        assert isinstance(made, DecisionListMarginals)
+        return made
+
+    def problem(self, n: int) -> Problem:
+        """The public problem; where rows come and go, for a public number of them."""
+        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
+            n = self.source.public_rows
+        queries = Inputs(domain=self.domain)
+        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
+
+
+def decision_lists(beside: DeltaGenerator) -> None:
+    """Read the controls in their place beside, then show what they do."""
+    bar = st.container(key="epsilon_bar")
+    head = bar.container()
+    with beside:
+        asked = _ask(bar)
+    if asked is None:
         return
-    with place:
+    queries = asked.problem(1).queries
+    keep_on_page(OnPage(place="Tables", source=asked.rows, queries=queries, entry=asked.entry, values=asked.values))
+    if may_show(asked.source):
+        _shown(asked, head)
+    else:
+        _known(asked)
+
+
+def _ask(bar: DeltaGenerator) -> Asked | None:
+    """Everything that is asked; None as long as an own file's lists are open."""
+    held = held_file()
+    chosen = choose(
+        "Rows of decision lists",
+        {STUDENTS: "Generated: how students choose colleges"},
+        key="lists-of",
+        own="Your file: columns with rules" if held and not held.by_person else "",
+        why_not=BY_PERSON if held else NOT_SENT,
+        help_text="Generated rows are nobody's: previews on them cost nothing. The Data page takes a file of yours.",
+    )
+    rules = whole("Rules of a list k", 1, 5, 3, key="rules")
+    if chosen == OWN_FILE and held:
+        rows = own_lists(held, rules)
+        if rows is None:
+            return None
+    else:
+        rows = generated_lists(n=int(stops("Lists n", ROWS, 30_000, key="students")), rules=rules)
+    source = drawn(rows)
+    chip(source)
+    machine = entry("marginals-decision-lists")
+    values = {name: control(machine, name, p) for name, p in machine.controls().items() if name != "epsilon"}
+    with st.popover("More settings", width="stretch"):
+        relation, coins = neighbours(), seed()
+    values["epsilon"] = epsilon_bar(machine, bar)
+    return Asked(rows=rows, source=source, entry=machine, values=values, neighbours=relation, seed=coins)
+
+
+def _known(asked: Asked) -> None:
+    """What is promised of private lists that nobody may see."""
+    n = ask_rows(asked.source, asked.neighbours)
+    offer = Offer(
+        about=f"{asked.domain.variables}|{asked.domain.rules}|{asked.values}|{asked.neighbours}",
+        problem=dataclasses.replace(asked.problem(n), n=n),
+        makers={asked.entry.key: lambda epsilon: asked.entry.make(**{**asked.values, "epsilon": epsilon})},
+        titles={asked.entry.key: asked.entry.title},
+        chosen=asked.entry.key,
+        epsilon=float(asked.values["epsilon"]),
+        beta=BETA,
+        of="input",
+        person_rows=0,
+        covers="for all inputs together",
+        references=asked.entry.references,
+    )
+    st.header(headline(offer, offer.epsilon))
+    promises(offer, key="promises")
+
+
+def _shown(asked: Asked, head: DeltaGenerator) -> None:
+    """One release beside the truth, many releases beside the promise, and how the polynomials come about."""
+    dataset: Dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
+    problem, mechanism = asked.problem(dataset.n), asked.mechanism
+    memory = f"{asked.source.key}|{asked.neighbours}|{problem.n}"
+    truth = remembered(f"yes|{memory}", lambda: true_shares(dataset, problem))
+    state = mechanism.prepare(dataset, problem)
+    shares = list_shares(mechanism, state, truth=truth, seed=asked.seed)
+    guarantee, private = mechanism.guarantee(problem), asked.source.provenance.is_private
+    told = badge(asked.source, seed=asked.seed)
+    with head:
+        off = float(np.quantile(np.abs(shares.released - truth), 0.95))
+        st.header(f"95 in 100 inputs are off by at most {percent(off)}")
         st.markdown(
-            "Each student has a private **decision list**: *if it is in the top ten: yes; else if rural: no; else if "
-            "the team is good: yes; else no*. A college asks what share would apply. A polynomial in the literals of "
-            "the lists answers all colleges at once, with the privacy loss chosen above."
+            f"Privacy: {guarantee.sentence()}, for all {problem.queries.count:,} inputs together. "
+            ":blue-badge[simulated] :gray-badge[true]",
+            help=all_digits(guarantee),
         )
-        problem, dataset, mechanism, rules = _asked(epsilon)
-        _answers(problem, dataset, mechanism, seed=seed, download=download)
-        _three_ways(rules, min(mechanism.degree, rules))
-
-
-def _asked(epsilon: float) -> tuple[Problem, Dataset, DecisionListMarginals, int]:
-    """Students, the mechanism with its parameters, and the rules of a list."""
-    left, middle, right = st.columns(3)
-    chosen = entry("marginals-decision-lists")
+    every, ways, more = views(*VIEWS, key="lists-seen")
+    with every:
+        left, right = st.columns(2)
     with left:
-        n = int(stops("Students n", STUDENTS, 30_000, key="students"))
-    with middle:
-        rules = whole("Rules of a list k", 1, 5, 3, key="rules")
+        st.subheader("All inputs")
+        index = _picked(asked)
+        true, released = float(truth[index]), float(shares.released[index])
+        st.markdown(
+            f"**{percent(true)}** of the lists say yes; released **{percent(released)}**, off by "
+            f"{percent(abs(released - true))}."
+        )
+        # What a variable is called was typed: a sentence does without.
+        name = problem.queries.describe(index) if _is_students(asked) else "the chosen input"
+        picture = shares_scatter(shares, n=problem.n, chosen=index, name=name)
+        draw_with_table(picture, key="marginals_lists", badge=told, title="all inputs", download=not private)
+    with ways:
+        _three_ways(asked.domain.rules, min(mechanism.degree, asked.domain.rules))
+    with more:
+        if _is_students(asked):
+            st.markdown(f"One student's rules: *{asked.domain.sentence(dataset.records[0])}*.")
+        audit_this(asked.entry, asked.values, asked.neighbours)
+        show_code("Code", key="lists_code_open", write=lambda: _code(asked))
     with right:
-        values = {name: control(chosen, name, p) for name, p in chosen.controls().items() if name != "epsilon"}
-    dataset: Dataset = remembered(f"students|{n}|{rules}", lambda: students(n=n, rules=rules))
-    mechanism = chosen.make(epsilon=epsilon, **values)
-    assert isinstance(mechanism, DecisionListMarginals)
-    queries = Inputs(domain=college_domain(rules))
-    return Problem(domain=queries.domain, queries=queries, n=n), dataset, mechanism, rules
+        bound = mechanism.accuracy(problem, BETA)
+        beside(
+            Promised(
+                problem=problem,
+                guarantee=guarantee,
+                bound=bound,
+                details=bound.statement,
+                looked_at=f"all {problem.queries.count:,} inputs",
+                dots="Answers are moved into 0 to 1, which brings none further from the truth.",
+                called=Called(query="input", over="all inputs"),
+                badge=told,
+                private=private,
+            ),
+            memory=f"{memory}|{mechanism!r}|{asked.seed}",
+            work=lambda: worst_of_lists(mechanism, state, truth=truth, seed=asked.seed),
+        )
 
 
-def _answers(
-    problem: Problem, dataset: Dataset, mechanism: DecisionListMarginals, *, seed: int, download: bool
-) -> None:
-    """The college of the reader, and all others."""
-    queries = problem.queries
-    assert isinstance(queries, Inputs)
-    truth = remembered(f"yes|{dataset.n}|{queries.domain.rules}", lambda: true_shares(dataset, queries))
-    shares = college_shares(mechanism, dataset, problem, truth=truth, seed=seed)
+def _is_students(asked: Asked) -> bool:
+    """Whether the lists are generated ones."""
+    return isinstance(asked.source.origin, Generated)
+
+
+def _picked(asked: Asked) -> int:
+    """The input that is asked about, by its number."""
+    names = asked.domain.names
     picked = st.multiselect(
-        "A college that is", range(len(COLLEGE)), default=FIRST, key="college", format_func=lambda place: COLLEGE[place]
+        "An input with",
+        range(len(names)),
+        default=sorted(FIRST & set(range(len(names)))),
+        key=f"list-input-{len(names)}",
+        format_func=drawable(names).__getitem__,
     )
-    chosen = sum(1 << place for place in picked)
-    name = queries.describe(chosen)
-    true, released = float(shares.truth[chosen]), float(shares.released[chosen])
-    guarantee = mechanism.guarantee(problem)
-    st.markdown(
-        f"**{100 * true:.1f}%** of the students would apply :gray-badge[true]; released "
-        f"**{100 * released:.1f}%**, off by {100 * abs(released - true):.2f}%. :blue-badge[simulated]\n\n"
-        f"One student's rules: *{queries.domain.sentence(dataset.records[0])}*. Privacy: "
-        f"{guarantee.sentence()}, for all {queries.count} colleges together.",
-        help=all_digits(guarantee),
-    )
-    picture = shares_scatter(shares, n=problem.n, chosen=chosen, name=name)
-    badge = f"true: generated · simulated, preview sampler, seed {seed}"
-    draw_with_table(picture, key="marginals_lists", badge=badge, title="all colleges", download=download)
+    return sum(1 << place for place in picked)
 
 
 def _three_ways(rules: int, degree: int) -> None:
@@ -87,4 +227,21 @@ def _three_ways(rules: int, degree: int) -> None:
         f"| {rules} rules, degree {degree} | worst bias |\n|---|---|\n"
         f"| rule by rule, as in the paper | {paper:.3f} |\n| paying only where the output changes | {prefix:.3f} |\n"
         f"| linear program over all patterns (used) | {program:.3f} |\n\n:orange-badge[theory]"
+    )
+
+
+def _code(asked: Asked) -> str:
+    """The snippet."""
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries="Inputs(domain=dataset.domain)",
+        neighbours=asked.neighbours,
+        imports=["from dpcore.queries.inputs import Inputs"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
+            "print(release.frame().head())",
+            "print(mechanism.guarantee(problem).sentence())",
+        ],
     )

@@ -1,19 +1,23 @@
-"""Marginals: what share has any, all or some of these attributes? Small marginals, a polynomial, and their limits."""
+"""Tables: shares of any, all or some attributes, all tables of k, decision lists, and boxes of numbers."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
+from pages.marginals.lists import HOW_LISTS, decision_lists
 from pages.marginals.view import HOW_SHARES, marginals
 from pages.shell.session import in_link, require_gate
 from pages.shell.status import rail
 from pages.shell.theorem import how_it_works
+from pages.tables.boxes import HOW_BOXES, boxes
 from pages.tables.view import HOW_TABLES, all_tables
 
 VIEWS = {
     "Any, all or some of k attributes": (marginals, HOW_SHARES),
     "All tables of k attributes": (all_tables, HOW_TABLES),
+    "Decision lists": (decision_lists, HOW_LISTS),
+    "Boxes": (boxes, HOW_BOXES),
 }
 FIRST = next(iter(VIEWS))
 

@@ -1,4 +1,4 @@
-"""Columns of one's own file as yes/no attributes: predicates a person names, never read off private rows."""
+"""Columns of one's own file as yes/no attributes or decision lists: named by a person, never read off private rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from dpcore.data.cube import MOST_ATTRIBUTES, Predicate
+from dpcore.data.lists import MOST_VARIABLES, ListColumns
 from dpcore.data.readings import YesNo
 from dpcore.data.sources import Source
 from pages.data.upload import HeldFile
@@ -60,3 +61,42 @@ def parsed(column: str, part: str) -> Predicate:
             except ValueError:
                 raise ParameterError(f"After “{sign}” a number is needed.") from None
     return Predicate(column=column, value=part)
+
+
+def own_lists(held: HeldFile, rules: int) -> Source | None:
+    """The held file's decision lists of so many rules; None until variables and columns are named."""
+    columns, needed = held.table.columns, 2 * rules + 1
+    if len(columns) < needed:
+        st.caption(
+            f"Lists of {rules} rules need {needed} columns: a condition and what it says for each rule, and the last "
+            f"word. Your file has {len(columns)}."
+        )
+        return None
+    text = st.text_input(
+        "Conditions are about",
+        placeholder="rural, near home",
+        help="Variables, separated by commas. A cell “rural” or “not rural” is a condition; in any other there is no "
+        "rule, and the row stays in n.",
+        persist_state="session",
+        max_chars=400,
+        key=f"{held.prefix}lists-variables",
+    )
+    with st.popover("Columns of the rules", width="stretch"):
+        parts = [part for rule in range(1, rules + 1) for part in (f"if, rule {rule}", f"then, rule {rule}")]
+        chosen = [_column(held, part, place) for place, part in enumerate([*parts, "otherwise"])]
+    variables = tuple(dict.fromkeys(name.strip() for name in str(text).split(",") if name.strip()))
+    if not variables:
+        st.caption("Name what conditions are about.")
+        return None
+    if len(variables) > MOST_VARIABLES:
+        raise ParameterError(f"At most {MOST_VARIABLES} variables can be used; you named {len(variables)}.")
+    pairs = tuple(zip(chosen[:-1:2], chosen[1:-1:2], strict=True))
+    reading = ListColumns(variables=variables, rules=pairs, otherwise=chosen[-1])
+    return Source(origin=held.origin, reading=reading)
+
+
+def _column(held: HeldFile, part: str, place: int) -> str:
+    """One part's column, at first the one in its place."""
+    return str(
+        st.selectbox(part, held.table.columns, index=place, key=f"{held.prefix}lists-{part}", persist_state="session")
+    )

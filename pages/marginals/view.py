@@ -17,7 +17,6 @@ from pages.charts.worst import Called
 from pages.marginals.controls import Asked, ask
 from pages.marginals.figures import answer_errors, level_bars, step_curve
 from pages.marginals.known import known_before
-from pages.marginals.lists import college_story
 from pages.marginals.map import row_grid, winners_map
 from pages.marginals.previews import Shown, computed
 from pages.marginals.promise import Promised, beside
@@ -77,8 +76,6 @@ def marginals(beside: DeltaGenerator) -> None:
         one_query(asked.domain.names, shown.answers, shown.packed)
     with more:
         _compared(shown)
-        private = asked.source.provenance.is_private
-        college_story(epsilon=asked.mechanism.epsilon, seed=asked.seed, download=not private)
         audit_this(asked.entry, asked.values, asked.neighbours)
         show_code("Code", key="marginals_code_open", write=lambda: _code(asked))
     with right:  # last, because many releases take longer than one

@@ -13,7 +13,7 @@ from dpcore.plan.questions import Plan
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows
 
-ABOVE, LINE = 90, 34
+ABOVE, LINE = 86, 34
 """Pixels of the picture besides its lines, and of each line."""
 TOP = 2.0
 """From 1 on a promise says nothing."""

@@ -22,6 +22,8 @@ from pages.shell.private.twin import declared_rows
 from pages.shell.session import carried, keep_plan, remember_upload, upload
 
 OPENED, FIRST = "plan-file", "adult"
+OFFERED = "plan_offered"
+"""In the session: the last file whose table was put in front."""
 MOST_BYTES = 200_000
 
 
@@ -53,6 +55,8 @@ def pick_table() -> Declared:
     titles = {each.key: each.title for each in SAMPLES}
     if held and own and own.used:
         titles = {OWN_FILE: "Your table", **titles}
+        if st.session_state.get(OFFERED) != held.turn:  # a file that is new here is what somebody came to plan for
+            st.session_state.update({OFFERED: held.turn, "table": OWN_FILE})
     if opened is not None:
         titles = {OPENED: "The opened plan's table", **titles}
     key = choice(

@@ -67,7 +67,7 @@ def planning() -> None:
         table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
     )
     keep_plan(declared.key, plan)
-    _wishes(plan)
+    _wishes(declared, plan)
     _wished(declared, plan)
     known: Predictions = remembered("predicted", dict)
     predictions = in_background(
@@ -99,14 +99,6 @@ def planning() -> None:
     frontier(declared, plan)
     preview(plan)
     whole_table(declared, questions)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
-            help="What is asked, by which mechanism, at which loss; no row of any data.",
-        )  # fmt: skip
-        help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
-        if st.button("Release it", key="plan_release", help=help_text):
-            to_release(declared, plan)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
 
 
@@ -119,8 +111,8 @@ def _chip(declared: Declared) -> None:
     named(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
 
 
-def _wishes(plan: Plan) -> None:
-    """The two ways to have ε worked out."""
+def _wishes(declared: Declared, plan: Plan) -> None:
+    """The two ways to have ε worked out, and the two ways on: in one row, so that the page is one screen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
@@ -141,6 +133,13 @@ def _wishes(plan: Plan) -> None:
             "Share this total", key="plan_share", on_click=_wish, args=("total",),
             help="Shares it so that all targets are met, or missed by the same factor.",
         )  # fmt: skip
+        st.download_button(
+            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
+            help="What is asked, by which mechanism, at which loss; no row of any data.",
+        )  # fmt: skip
+        help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
+        if st.button("Release it", key="plan_release", help=help_text):
+            to_release(declared, plan)
 
 
 def _wish(what: str) -> None:

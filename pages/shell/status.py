@@ -62,7 +62,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     _warned.set(False)
     held = (held_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
-    left, middle, right = st.columns([7, 3, 2] if private else [40, 1, 9], vertical_alignment="center")
+    left, middle, right = st.columns([13, 9, 7] if private else [40, 1, 9], vertical_alignment="center")
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:
@@ -81,7 +81,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
         help_text = "One draw by the secure sampler, charged to the ledger. Until you publish it, nobody else has it."
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
     if private:
-        say("No value of your private data is shown.")
+        say("Nothing private is shown.")
     else:
         say("Public previews are free.")
     if waits := st.session_state.get(WAITS):

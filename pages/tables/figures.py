@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Floats
-from pages.charts.picture import Anchor, Axis, Band, Dots, Mark, Picture, Region, Words
+from pages.charts.picture import Anchor, Axis, Band, Curve, Dots, Mark, Picture, Region, Words
 from pages.charts.words import minus, percent, rows, shortened, significant
 
 MOST_CELLS = 16
@@ -94,6 +94,30 @@ def sorted_dots(series: Sequence[Distances], *, noun: str, n: int) -> Picture:
         marks=marks,
         sentence=_compared(series, noun),
         table=columns,
+        height=320,
+    )
+
+
+def errors_within(errors: Floats, *, noun: str, role: str, n: int) -> Picture:
+    """Share of the answers of one release that err by at most so much.
+
+    Args:
+        errors: absolute errors, shares of n, (Q,).
+        noun: what the answers are, in the plural.
+        role: of the curve.
+        n: rows.
+    """
+    shares = np.linspace(0, 1, 101)
+    within = np.quantile(errors, shares)
+    half, most = (float(np.quantile(errors, share)) for share in (0.5, 0.95))
+    return Picture(
+        title=f"Errors of all {noun}",
+        x=Axis(title="error, share of n", low=0, form=".3~p", rows=n),
+        y=Axis(title=f"{noun} within it", low=0, high=1, form="~p"),
+        marks=[Curve(role=role, x=within, y=shares, width=2)],
+        sentence=f"Half of the {len(errors):,} {noun} err by at most {percent(half)} in this release, 95 in 100 by at "
+        f"most {percent(most)} ({rows(most, n)}), the worst by {percent(float(errors.max()))}.",
+        table={f"share of {noun}": shortened(shares), "error": shortened(within)},
         height=320,
     )
 

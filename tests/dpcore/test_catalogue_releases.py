@@ -21,6 +21,7 @@ from dpcore.data.attributes import Marginals
 from dpcore.data.cube import Predicate
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.lists import ListColumns
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sphere import Halfspaces
@@ -31,6 +32,7 @@ from dpcore.ledger.records import Stored
 from dpcore.ledger.units import Price
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Account, Sampler
@@ -64,6 +66,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
         YesNo(predicates=tuple(Predicate(column="age", kind="at least", value=v) for v in (20, 40, 60, 80))),
         Several(attributes=attributes),
         Vectors(measures=(Measure(column="age", high=100.0), Measure(column="pay", high=10.0))),
+        ListColumns(variables=("a", "b"), rules=(("job", "age"),), otherwise="pay"),
     ]
     for reading in readings:
         domain = reading.domain
@@ -75,6 +78,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
             (Marginals, {"ways": 2}),
             (Halfspaces, {}),
             (RangeBoxes, {}),
+            (Inputs, {}),
         ]
         found += [kind(domain=domain, **values) for kind, values in more if isinstance(domain, kind.domains)]
         for queries in found:
@@ -84,8 +88,7 @@ def problem_readings(entry: dpcore.Entry, *, usual: bool = False) -> tuple[Any, 
 
 
 ROWS = 400
-ENTRIES = [entry for entry in dpcore.catalogue() if entry.key != "marginals-decision-lists"]
-"""No table is read as decision lists, so no request asks for them."""
+ENTRIES = dpcore.catalogue()
 
 
 def requested(entry: dpcore.Entry, neighbours: Neighbours) -> Request:

@@ -30,13 +30,14 @@ from dpcore.core import (
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import Cube
 from dpcore.data.domains import Categories, Grid, Grouped, Line
+from dpcore.data.lists import DecisionLists
 from dpcore.data.sphere import Halfspaces, Sphere
 from dpcore.experiments.audit.exact import exact_epsilon
 from dpcore.experiments.audit.orders import Outcomes
-from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
+from dpcore.queries.inputs import Inputs
 from dpcore.queries.linear import generated
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import Preview

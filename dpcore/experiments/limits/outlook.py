@@ -4,7 +4,7 @@ Everything here is worked out from the public problem: cells, queries, n, neighb
 
 The predicted error is one that half of all releases keep to. Of a mechanism that says its errors have one law on all
 data it is the median of its worst error over TRIALS releases of a single public row: in rows it is the same on all
-data, so as a share it is divided by n. Of marginals it is their own bound, with failure chance one half.
+data, so as a share it is divided by n. Of marginals and lists it is their own bound, with failure chance one half.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from dpcore.core.problem import MOST_ROWS
 from dpcore.experiments.measure import BLOCK_SECONDS, finish, measure
 from dpcore.experiments.sweep import EPSILON_GRID
 from dpcore.limits.bounds.applicable import lower_curve
+from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.randomness import Preview
 
@@ -73,7 +74,7 @@ def promised_error(mechanism: Mechanism, problem: Problem, *, beta: float) -> fl
 
 def predicted_error(mechanism: Mechanism, problem: Problem, *, seed: int = 0) -> float:
     """A worst error that half of all releases keep to, a share of n; NaN where it depends on data, or takes long."""
-    if isinstance(mechanism, PolynomialMarginals):
+    if isinstance(mechanism, PolynomialMarginals | DecisionListMarginals):
         return mechanism.accuracy(problem, 0.5).value
     before, each = mechanism.preview_seconds(problem)
     if not mechanism.data_independent or before + TRIALS * each > BLOCK_SECONDS:

@@ -6,7 +6,9 @@ import numpy as np
 
 from dpcore.core import Problem
 from dpcore.data.attributes import Attributes
+from dpcore.experiments.measure import finish
 from dpcore.experiments.printed.lines import PrintedLine, PrintedTable
+from dpcore.mechanisms.intervals.box_errors import box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Preview
@@ -23,9 +25,7 @@ def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: i
         problem, mechanism = Problem(domain=domain, queries=queries, n=n), BoxCuts(epsilon=epsilon, levels=levels)
         bound, where = mechanism.accuracy(problem, beta), f"{columns} columns"
         state = _made_up(problem, seed=seed)
-        release = mechanism.run(state, Preview(seed), RELEASES)
-        truth = queries.answers(state.rows[None]) / n
-        worst = float(np.median(np.abs(release.answers() - truth).max(axis=1)))
+        worst = float(np.median(finish(box_errors(mechanism, state, Preview(seed), trials=RELEASES)).worst))
         lines += [
             PrintedLine(
                 what=f"promised error at n = {n:,}, {where}",

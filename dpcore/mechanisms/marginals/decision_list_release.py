@@ -21,12 +21,11 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dpcore.core import (
-    Assumption,
     Bound,
     BoundKind,
     Dataset,
@@ -42,12 +41,16 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
+from dpcore.data.lists import DecisionLists
 from dpcore.mechanisms.marginals.list_polynomials import SCALE, subsets, whole_coefficients
 from dpcore.mechanisms.marginals.noise import LevelNoise, laplace_levels
 from dpcore.mechanisms.marginals.tails import worst_laplace
 from dpcore.queries.attribute_sets import all_sets, ranks
+from dpcore.queries.inputs import Inputs
 from dpcore.randomness import Sampler
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BETA = 0.05
 
@@ -128,6 +131,16 @@ class ListRelease(Release):
         shares = total / (SCALE * self.problem.n)
         return np.clip(shares, 0.0, 1.0) if clip else shares
 
+    def frame(self) -> pd.DataFrame:
+        """One row per trial and input: trial, what holds, and the share of lists that say yes to it, in 0 to 1."""
+        import pandas as pd
+
+        queries = self.problem.queries
+        shares = self.answers(np.arange(queries.count), clip=True)
+        trials, inputs = np.indices(shares.shape).reshape(2, -1)
+        words = np.array([queries.describe(index) for index in range(queries.count)], dtype=object)
+        return pd.DataFrame({"trial": trials, "input": words[inputs], "share": shares.ravel()})
+
 
 def list_plan(problem: Problem, *, epsilon: float, degree: int, noise_aware: bool) -> ListPlan:
     """The polynomials for these public numbers, and the best split of the budget over their levels."""
@@ -206,7 +219,6 @@ class DecisionListMarginals(PureMechanism):
         assert isinstance(domain, DecisionLists)
         terms = [(1.0, comb(domain.variables, each.level), each.scale) for each in plan.noise]
         noise = worst_laplace(terms, queries=problem.queries.count, beta=beta) / (SCALE * problem.n)
-        named = problem.neighbours is Neighbours.ADD_REMOVE_ONE
         return Bound(
             value=plan.gamma + noise,
             kind=BoundKind.GUARANTEE,
@@ -216,11 +228,7 @@ class DecisionListMarginals(PureMechanism):
             r"+\ln\frac{2|Q|}{\beta}\Bigr)",
             reference="Thaler, Ullman and Vadhan (2012), section 4.3; Chernoff's bound, union bound over the inputs",
             beta=beta,
-            assumptions=(
-                (Assumption(text=f"There are the {problem.n:,} lists that there are said to be.", met=False),)
-                if named
-                else ()
-            ),
+            assumptions=problem.unchecked_n,
         )
 
     def prepare(self, dataset: Dataset, problem: Problem) -> ListState:

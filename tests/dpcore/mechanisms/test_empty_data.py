@@ -18,11 +18,11 @@ from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
-from dpcore.mechanisms.marginals.decision_lists import Inputs
 from dpcore.mechanisms.tables.counting import finished
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
+from dpcore.queries.inputs import Inputs
 from tests.dpcore.mechanisms.marginals import (
     test_decision_lists as test_marginals_decision_lists,
 )

@@ -20,20 +20,20 @@ from dpcore import Dataset, Neighbours, Preview, Problem
 from dpcore.core import Entry, Floats, Integers, Mechanism, Queries, Release
 from dpcore.data.attributes import Attributes, Set
 from dpcore.data.attributes import Marginals as Tables
-from dpcore.data.correlated import correlated_domain, correlated_rows
+from dpcore.data.cube import correlated_domain, correlated_rows
+from dpcore.data.lists import college_domain, college_students
 from dpcore.data.sphere import STEP, Halfspaces, Sphere
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease
-from dpcore.mechanisms.marginals.colleges import college_domain, college_students
 from dpcore.mechanisms.marginals.decision_list_release import ListRelease
-from dpcore.mechanisms.marginals.decision_lists import Inputs, fires
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.mechanisms.tables.release import TablesRelease
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
+from dpcore.queries.inputs import Inputs, fires
 from tests.kit.promises.cases import Case, Grid, claimed, made, releases, row_counts
 
 

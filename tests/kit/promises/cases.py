@@ -16,7 +16,7 @@ from dpcore.core import Bound, BoundKind, Floats, Mechanism, Neighbours, Release
 BETAS = (0.05, 0.2)
 FALSE_ALARM = 1e-6
 """Chance that a run of promises that all hold is called broken anywhere."""
-NOMINAL = ("the public n is the number of rows", "rows it is said to have", "lists that there are said to be")
+NOMINAL = ("the public n is the number of rows", "rows it is said to have")
 """Assumptions, in the mechanisms' words, that data of as many rows as the problem says meet."""
 OTHER_ROWS = 1.25
 """Rows that data have for each that a problem names, where rows may be added and nothing is assumed of their number."""

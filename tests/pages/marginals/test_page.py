@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
+from dpcore import Neighbours, Preview, Problem
 from dpcore.core import ParameterError
 from dpcore.data.bundled import yes_no_of
 from dpcore.data.cube import Cube, Predicate, judged
+from dpcore.data.lists import college_domain
 from dpcore.data.reading.tables import read_table
-from dpcore.data.sources import Source, Uploaded, generated_attributes
+from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_lists
+from dpcore.experiments.marginals_lists import true_shares
 from dpcore.experiments.measure import finish
-from dpcore.mechanisms.marginals.colleges import college_domain, college_students
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
-from dpcore.mechanisms.marginals.decision_lists import Inputs
 from dpcore.mechanisms.marginals.plans import direct_plan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import direct_answers, sampled
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import pack
+from dpcore.queries.inputs import Inputs
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
 from pages.marginals.upload import parsed
@@ -31,6 +32,7 @@ from tests.pages.drawn import drawn
 from tests.pages.marginals.opening import CHARTS, opened, sentence, texts
 from tests.pages.opening import printed_by_code, sound, visitor
 
+LISTS = {"marginals_lists_chart", "marginals_worst_chart"}
 SMALL = {"cube_rows": "3000", "cube_attributes": "12"}
 
 
@@ -242,27 +244,64 @@ def test_the_code_of_bundled_rows_with_gaussian_noise_runs() -> None:
 
 
 def test_the_college_story() -> None:
-    app = opened(**SMALL, students="3000", rules="4")
-    app.session_state["lists_open"] = True
+    app = sound(opened(view="Decision lists", students="3000", rules="4"))
     sound(app.number_input(key="epsilon").set_value(5.0).run())
-    assert set(drawn(app)) == CHARTS | {"marginals_lists_chart"} and not app.error
-    domain = college_domain(4)
-    rows = college_students(n=3_000, rules=4, seed=1)
-    queries = Inputs(domain=domain)
-    truth = queries.truth(rows, np.array([1 + (1 << 7), 0]))
-    problem = Problem(domain=domain, queries=queries, n=3_000)
-    mechanism = DecisionListMarginals(epsilon=5.0)
-    provenance = Provenance(kind=ProvenanceKind.GENERATED, title="test")
-    state = mechanism.prepare(Dataset(domain, rows, provenance), problem)
-    released = mechanism.run(state, Preview(1)).answers(np.array([1 + (1 << 7)]), clip=True)[0, 0]
-    text = texts(app)
-    assert f"**{100 * truth[0]:.1f}%** of the students would apply" in text
-    assert f"released **{100 * released:.1f}%**" in text
+    assert set(drawn(app)) == LISTS and not app.error
+    source = generated_lists(n=3_000, rules=4)
+    dataset, mechanism = source.dataset(), DecisionListMarginals(epsilon=5.0)
+    problem = Problem(domain=source.domain, queries=Inputs(domain=college_domain(4)), n=3_000)
+    truth = true_shares(dataset, problem)
+    released = mechanism.run(mechanism.prepare(dataset, problem), Preview(1)).answers(np.arange(256), clip=True)[0]
+    at, text = 1 + (1 << 7), texts(app)
+    assert f"**{percent(truth[at])}** of the lists say yes; released **{percent(released[at])}**" in text
+    assert app.header[0].value.endswith(percent(float(np.quantile(np.abs(released - truth), 0.95))))
+    assert f"**{percent(mechanism.accuracy(problem, 0.05).value)}**" in text
     assert all(f"| {value} |" in text for value in ("0.458", "0.292", "0.167")), "the worst list of 4 rules at degree 2"
-    sound(app.multiselect(key="college").set_value([]).run())
-    assert f"**{100 * truth[1]:.1f}%** of the students would apply" in texts(app)
+    sound(app.multiselect(key="list-input-8").set_value([]).run())
+    assert f"**{percent(truth[0])}** of the lists say yes" in texts(app)
     sound(app.toggle(key="marginals-decision-lists-noise_aware").set_value(False).run())
-    assert not app.error and set(drawn(app)) == CHARTS | {"marginals_lists_chart"}
+    assert not app.error and set(drawn(app)) == LISTS
+    printed = printed_by_code(app, key="lists_code_open").strip().split("\n")
+    assert "share" in printed[0] and printed[-1].startswith("ε = 5 ")
+
+
+RULES = b"first,says,second,then,last\n" + b"sun,yes,not near,no,yes\nnot sun,0,near,1,no\n?,yes,near,yes,no\n" * 200
+
+
+def with_lists(*, private: bool) -> AppTest:
+    """The page with a held file of lists of two rules about two variables."""
+    held = HeldFile(origin=Uploaded(table=read_table(RULES, name="own.csv"), private=private, digest="0"), turn=1)
+    app = visitor("marginals/page.py")
+    app.query_params["view"] = "Decision lists"
+    app.query_params["rules"] = "2"
+    app.session_state["file"] = held
+    app.session_state["lists-of"] = "my-file"
+    app.run()
+    assert "Name what conditions are about." in [each.value for each in app.caption] and not drawn(app)
+    return sound(app.text_input(key=f"{held.prefix}lists-variables").set_value("sun, near").run())
+
+
+def test_an_own_file_of_decision_lists() -> None:
+    app = with_lists(private=False)
+    assert set(drawn(app)) == LISTS and not app.error
+    # Lists of the three kinds that say yes, by hand.
+    for picked, say_yes in (([], 0), ([0], 1), ([1], 2), ([0, 1], 3)):
+        sound(app.multiselect(key="list-input-2").set_value(picked).run())
+        assert f"**{percent(say_yes / 3)}** of the lists say yes" in texts(app)
+    held: HeldFile = app.session_state["file"]
+    sound(app.selectbox(key=f"{held.prefix}lists-otherwise").set_value("then").run())
+    assert "Every column of a list must be another." in app.error[0].value and not drawn(app)
+    sound(app.slider(key="rules").set_value(3).run())
+    assert "Lists of 3 rules need 7 columns" in texts(app) and not drawn(app)
+
+
+def test_private_lists_show_a_promise_then_their_twin_and_their_steward_s_view() -> None:
+    app = with_lists(private=True)
+    assert set(drawn(app)) == {"promises_chart"} and "Nothing of your rows is shown" in texts(app)
+    sound(app.button(key="twin_on").click().run())
+    assert set(drawn(app)) == LISTS and not any(chart["download"] is False for chart in drawn(app).values())
+    sound(app.toggle(key="steward_choice").set_value(True).run())
+    assert not app.error
 
 
 def test_where_rows_come_and_go_shares_are_of_a_public_number() -> None:

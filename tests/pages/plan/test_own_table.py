@@ -48,9 +48,25 @@ def declared(*, by_person: bool) -> AppTest:
 
 
 def planned(app: AppTest) -> AppTest:
+    """Plan begins with the table that was just brought."""
     sound(app.switch_page("plan/page.py").run())
-    app.selectbox(key="table").set_value(OWN_FILE)
-    return sound(app.run())
+    assert app.selectbox(key="table").value == OWN_FILE
+    return app
+
+
+def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_stays() -> None:
+    app = sound(opened(way=OWN).switch_page("plan/page.py").run())
+    assert "of Adult" in app.header[0].value
+    sound(app.switch_page("data/page.py").run())
+    app.query_params["way"] = OWN
+    app = give(sound(app.run()), "age,rooms\n" + "41,2\n" * 50)
+    type_in(app, age={"from": "0", "to": "120"})
+    app = planned(app)
+    assert "of Your table" in app.header[0].value
+    sound(app.selectbox(key="table").set_value("adult").run())
+    sound(app.switch_page("data/page.py").run())
+    sound(app.switch_page("plan/page.py").run())
+    assert "of Adult" in app.header[0].value
 
 
 @pytest.mark.slow

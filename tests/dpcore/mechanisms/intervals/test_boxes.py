@@ -14,8 +14,10 @@ from dpcore.core import Guarantee
 from dpcore.data.attributes import Attributes
 from dpcore.data.domains import Categories
 from dpcore.experiments.audit import exact_delta, least_epsilon
+from dpcore.experiments.measure import finish
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.intervals import boxes
+from dpcore.mechanisms.intervals.box_errors import AT_ONCE, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxRelease, BoxState, sub_cells
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.randomness import Draw, MedianCuts, Sampler
@@ -51,6 +53,7 @@ def test_answers_are_those_of_every_box_and_of_no_row_that_fits_no_label() -> No
     boxes = itertools.product(itertools.combinations(places, 2), itertools.combinations(range(3), 2))
     for index, ((left, right), (low, high)) in enumerate(boxes):
         np.testing.assert_array_equal(found[:, index], rows[:, left:right, low:high].sum(axis=(1, 2)))
+        assert queries.index([(places.index(left), places.index(right)), (low, high)]) == index
     assert queries.describe(1) == "letter from a up to b, sign from x up to y"
     with pytest.raises(ParameterError, match="1 to 3 columns"):
         RangeBoxes(domain=Attributes.coded(dict.fromkeys("abcd", 2)))
@@ -193,6 +196,21 @@ def test_with_much_epsilon_cells_hold_equally_many_rows_and_only_boundaries_err(
     assert worst < 2 * len(sizes) / 8
     part = release.part(1, 3)
     np.testing.assert_allclose(part.answers(), release.answers()[1:3])
+
+
+def test_errors_of_all_boxes_are_those_of_the_same_releases(seed: int) -> None:
+    sizes, problem = (5, 4, 3), problem_of((5, 4, 3), n=3_000)
+    mechanism = BoxCuts(epsilon=2.0, levels=2)
+    state = mechanism.prepare(Dataset(problem.domain, correlated(sizes, n=3_000, seed=seed), PROVENANCE), problem)
+    found = finish(box_errors(mechanism, state, Preview(seed), trials=AT_ONCE))
+    answers = mechanism.run(state, Preview(seed), AT_ONCE).answers()
+    truth = asked(problem).answers(state.rows[None])[0] / 3_000
+    np.testing.assert_allclose(found.truth, truth)
+    np.testing.assert_allclose(found.released, answers[0])
+    np.testing.assert_allclose(found.worst, np.abs(answers - truth).max(axis=1))
+    more = finish(box_errors(mechanism, state, Preview(seed), trials=AT_ONCE + 3))
+    np.testing.assert_allclose(more.worst[:AT_ONCE], found.worst)
+    assert len(more.worst) == AT_ONCE + 3 and (more.worst > 0).all()
 
 
 @pytest.mark.parametrize("sizes", [(6, 5), (4, 3, 2)])

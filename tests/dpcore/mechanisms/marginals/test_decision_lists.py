@@ -11,11 +11,10 @@ import pytest
 
 from dpcore import DataError, Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind, entry
 from dpcore.core import Floats, Guarantee, Integers
+from dpcore.data.lists import COLLEGE, DecisionLists, college_domain, college_students
 from dpcore.experiments.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
-from dpcore.mechanisms.marginals.colleges import COLLEGE, college_domain, college_students
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals, ListRelease, numbered_list_plan
-from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.marginals.list_polynomials import (
     all_outputs,
     bias,
@@ -26,6 +25,7 @@ from dpcore.mechanisms.marginals.list_polynomials import (
     subsets,
     whole_coefficients,
 )
+from dpcore.queries.inputs import Inputs
 from dpcore.randomness import Account
 from tests.kit.statistics import assert_chance_at_most
 

@@ -11,10 +11,10 @@ import pytest
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats
 from dpcore.data.cube import Cube
+from dpcore.data.lists import DecisionLists
 from dpcore.mechanisms.marginals import bounds
 from dpcore.mechanisms.marginals.bounds import corners
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
-from dpcore.mechanisms.marginals.decision_lists import DecisionLists, Inputs
 from dpcore.mechanisms.marginals.list_polynomials import SCALE
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
@@ -22,6 +22,7 @@ from dpcore.mechanisms.marginals.polynomials import BASES, minimax, target
 from dpcore.mechanisms.marginals.tails import allowances, worst_laplace, worst_noise
 from dpcore.mechanisms.tables.direct_and_fourier import FourierTables
 from dpcore.queries.at_least import AtLeast
+from dpcore.queries.inputs import Inputs
 from dpcore.randomness.laws import gaussian_masses, laplace_mass, laplace_tail
 from tests.kit.attribute_tables import problem_of
 

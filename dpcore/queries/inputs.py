@@ -1,0 +1,61 @@
+"""What share of private decision lists says yes? One query for each input (Thaler, Ullman and Vadhan 2012, 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Domain, Floats, Integers, Queries
+from dpcore.data.lists import DecisionLists
+
+
+def fires(records: Integers, inputs: NDArray[np.bool_], *, rules: int) -> NDArray[np.bool_]:
+    """Whether each rule's literal holds, (n, k), on one input for all (s,)."""
+    values = np.concatenate([inputs, ~inputs, [False]])
+    held: NDArray[np.bool_] = values[records[:, :rules]]
+    return held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs(Queries):
+    """Which share of the lists says yes? One query for each of 2^s inputs; bit v of its number is variable v."""
+
+    key: ClassVar[str] = "inputs"
+    title: ClassVar[str] = "Inputs: how many lists say yes?"
+    one: ClassVar[str] = "input"
+    domains: ClassVar[tuple[type[Domain], ...]] = (DecisionLists,)
+    domain: DecisionLists
+
+    @property
+    def count(self) -> int:
+        """2^s."""
+        return 1 << self.domain.variables
+
+    @property
+    def vc_dimension(self) -> int:
+        """At most log2 of the number of queries."""
+        return self.domain.variables
+
+    def values(self, indices: Integers) -> NDArray[np.bool_]:
+        """The variables of each input, (Q, s)."""
+        held: NDArray[np.bool_] = (indices[:, None] >> np.arange(self.domain.variables) & 1) == 1
+        return held
+
+    def describe(self, index: int) -> str:
+        """The variables that hold."""
+        held = [name for place, name in enumerate(self.domain.names) if index >> place & 1]
+        return ", ".join(held) or "nothing holds"
+
+    def truth(self, records: Integers, indices: Integers) -> Floats:
+        """Share of the lists that says yes to each input, (Q,)."""
+        rules = self.domain.rules
+        outputs = records[:, rules:]
+        shares = np.empty(len(indices))
+        for place, values in enumerate(self.values(indices)):
+            fired = fires(records, values, rules=rules)
+            first = np.where(fired.any(axis=1), fired.argmax(axis=1), rules)
+            shares[place] = outputs[np.arange(len(records)), first].sum() / max(1, len(records))
+        return shares

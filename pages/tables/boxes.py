@@ -1,0 +1,228 @@
+"""The fourth view of the Tables page: boxes in two or three columns, their errors beside the promise."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.core import Dataset, Entry, Floats, Neighbours, Problem
+from dpcore.data.attributes import Attributes
+from dpcore.data.bundled import BOXES, ranges_of
+from dpcore.data.domains import Line
+from dpcore.data.samples import sample
+from dpcore.data.sources import Source
+from dpcore.data.twin import twin
+from dpcore.experiments.recipe import snippet
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.intervals.box_errors import BoxErrors, box_errors
+from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
+from dpcore.queries.boxes import MOST_COLUMNS, RangeBoxes
+from dpcore.randomness import Preview
+from pages.charts.component import draw_with_table
+from pages.charts.words import drawable, percent, rows
+from pages.charts.worst import Called
+from pages.data.declare import declared_columns
+from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
+from pages.data.upload import held_file
+from pages.marginals.promise import Promised, beside
+from pages.shell.code import show_code
+from pages.shell.controls import Value, audit_this, control, epsilon_bar, neighbours, seed
+from pages.shell.private.chip import TWIN_SAID, chip
+from pages.shell.private.twin import declared_rows, is_twin
+from pages.shell.session import OnPage, keep_on_page, remembered, with_progress
+from pages.shell.status import badge, views
+from pages.shell.theorem import all_digits
+from pages.tables.figures import errors_within
+
+HOW_BOXES = (
+    "**How many rows lie in a range of each of three columns at once?** Cut one column into slabs of equally many "
+    "rows, each slab into bars, each bar into cells.",
+    "Blum, Ligett and Roth call intervals “easily extended” to constant dimension. The extension is right, and its "
+    "price is in the constants: with each column more of the rows lie at a box's boundary, and the errors of more "
+    "pieces add up.",
+)
+VIEWS = ("All boxes and promise", "One box", "More")
+BETA, TRIALS = 0.05, 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that is asked; ``rows`` are those of the file, where its twin is drawn."""
+
+    rows: Source
+    source: Source
+    entry: Entry
+    values: dict[str, Value]
+    neighbours: Neighbours
+    seed: int
+
+    def problem(self, n: int) -> Problem:
+        """The public problem; where rows come and go, for a public number of them."""
+        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
+            n = self.source.public_rows
+        domain = self.source.on(Attributes)
+        return Problem(domain=domain, queries=RangeBoxes(domain=domain), n=n, neighbours=self.neighbours)
+
+
+def boxes(beside: DeltaGenerator) -> None:
+    """Read the controls in their place beside, then show what they do."""
+    bar = st.container(key="epsilon_bar")
+    head = bar.container()
+    with beside:
+        asked = _ask(bar)
+    if asked is None:
+        return
+    queries = asked.problem(1).queries
+    keep_on_page(OnPage(place="Tables", source=asked.rows, queries=queries, entry=asked.entry, values=asked.values))
+    _shown(asked, head)
+
+
+def _ask(bar: DeltaGenerator) -> Asked | None:
+    """Everything that is asked; None while fewer than two columns are picked."""
+    held = held_file()
+    declared = declared_columns(held)[0] if held and not held.by_person else None
+    # Labels have no order in which a range of them would mean something.
+    own = [column.name for column in declared.used if isinstance(column.on, Line)] if declared else []
+    chosen = choose(
+        "Rows of numbers",
+        {key: sample(key).title for key in BOXES},
+        key="boxes-of",
+        own="Your table's numbers and dates" if len(own) > 1 else "",
+        why_not=BY_PERSON if held and held.by_person else NOT_SENT,
+        help_text="Bundled samples are public: previews on them cost nothing. Of a private table made-up rows with its "
+        "declared columns are drawn.",
+    )
+    mine = declared if chosen == OWN_FILE and held else None
+    names = own if mine else list(BOXES[chosen])
+    key = f"{held.prefix}boxes-columns" if held and mine else f"boxes-columns-{chosen}"
+    picked = st.multiselect(
+        "Columns", names, default=names[:MOST_COLUMNS], key=key, max_selections=MOST_COLUMNS, persist_state="session"
+    )
+    machine = entry("boxes")
+    values = {name: control(machine, name, p) for name, p in machine.controls().items() if name != "epsilon"}
+    with st.popover("More settings", width="stretch"):
+        relation, coins = neighbours(), seed()
+    values["epsilon"] = epsilon_bar(machine, bar)
+    if len(picked) < 2:
+        st.info("Pick two columns or three.")
+        return None
+    if held and mine:
+        rows = Source(origin=held.origin, reading=mine.whole(*picked))
+    else:
+        rows = ranges_of(chosen, *picked)
+        credit(rows)
+    source = twin(rows, n=declared_rows(rows, relation)) if rows.provenance.is_private else rows
+    if is_twin(source):
+        st.caption(TWIN_SAID)
+    else:
+        chip(source)
+    return Asked(rows=rows, source=source, entry=machine, values=values, neighbours=relation, seed=coins)
+
+
+def _shown(asked: Asked, head: DeltaGenerator) -> None:
+    """All boxes in one release, many releases beside the promise, and one box."""
+    key = asked.source.key
+    dataset: Dataset = remembered(f"dataset|{key}", asked.source.dataset)
+    problem, mechanism = asked.problem(dataset.n), asked.entry.make(**asked.values)
+    queries, bound, guarantee = problem.queries, mechanism.accuracy(problem, BETA), mechanism.guarantee(problem)
+    assert isinstance(mechanism, BoxCuts) and isinstance(queries, RangeBoxes)
+    state: BoxState = remembered(
+        f"boxes|{key}|{problem.n}|{asked.neighbours}", lambda: mechanism.prepare(dataset, problem)
+    )
+    memory = f"box-errors|{key}|{problem.n}|{asked.neighbours}|{mechanism!r}|{asked.seed}"
+    errors: BoxErrors = with_progress(
+        memory, lambda: box_errors(mechanism, state, Preview(asked.seed), trials=TRIALS), label="Drawing releases."
+    )
+    told = badge(asked.source, seed=asked.seed)
+    with head:
+        half = float(np.median(errors.worst))
+        st.header(f"The worst of {queries.count:,} boxes errs by about {percent(half)}: {rows(half, problem.n)}")
+        needed = f"{bound.rows_needed:,} rows" if bound.rows_needed else "no number of rows at so few levels"
+        vacuous = f"Nothing is promised for {problem.n:,} rows: a promise below 100% takes **{needed}**. "
+        st.markdown(
+            f"{vacuous if bound.vacuous else ''}Privacy: {guarantee.sentence()}, for all boxes together. "
+            ":blue-badge[simulated] :gray-badge[true]",
+            help=all_digits(guarantee),
+        )
+    every, one, more = views(*VIEWS, key="boxes-seen")
+    with every:
+        left, right = st.columns(2)
+    with left:
+        st.subheader("All boxes in one release")
+        off = np.abs(errors.released - errors.truth)
+        picture = errors_within(off, noun="boxes", role="mechanism:boxes", n=problem.n)
+        draw_with_table(picture, key="tables_boxes", badge=told, title="errors of boxes", download=True)
+    with one:
+        _one_box(queries, errors, n=problem.n)
+    with more:
+        audit_this(asked.entry, asked.values, asked.neighbours)
+        show_code("Code", key="boxes_code_open", write=lambda: _code(asked))
+    with right:
+        beside(
+            Promised(
+                problem=problem,
+                guarantee=guarantee,
+                bound=bound,
+                details=bound.statement,
+                looked_at=f"all {queries.count:,} boxes of the batch",
+                dots=f"Boxes begin and end at {queries.marks + 1} evenly spread places of each column.",
+                called=Called(query="box", over="all boxes"),
+                badge=told,
+            ),
+            memory=memory,
+            work=lambda: _worst(errors),
+        )
+
+
+def _worst(errors: BoxErrors) -> Generator[float, None, Floats]:
+    """The worst errors, which are there already."""
+    yield 1.0
+    return errors.worst
+
+
+def _one_box(queries: RangeBoxes, errors: BoxErrors, *, n: int) -> None:
+    """A range of each column; the true answer and the released one."""
+    ranges = []
+    for place, (name, kind) in enumerate(zip(drawable(queries.domain.names), queries.domain.columns, strict=True)):
+        marks = queries.places[place].tolist()
+        words = [kind.describe(mark).split(" to ")[0] for mark in marks[:-1]]
+        words.append(kind.describe(marks[-1] - 1).split(" to ")[-1])
+        low, high = st.select_slider(
+            name,
+            range(len(marks)),
+            value=(0, len(marks) // 2),
+            format_func=words.__getitem__,
+            key=f"box-{place}-{len(marks)}",
+        )
+        ranges.append((min(low, high), max(low, high)))
+    if any(low == high for low, high in ranges):
+        st.caption("A box ends after it begins.")
+        return
+    index = queries.index(ranges)
+    true, released = float(errors.truth[index]), float(errors.released[index])
+    st.markdown(
+        f"True **{percent(true)}** ({rows(true, n)}), released **{percent(released)}**, off by "
+        f"{percent(abs(released - true))}. :gray-badge[true] :blue-badge[simulated]"
+    )
+
+
+def _code(asked: Asked) -> str:
+    """The snippet."""
+    return snippet(
+        asked.source,
+        asked.entry.key,
+        asked.values,
+        queries="RangeBoxes(domain=dataset.domain)",
+        neighbours=asked.neighbours,
+        imports=["from dpcore.queries.boxes import RangeBoxes"],
+        then=[
+            f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",
+            "for index, share in list(enumerate(release.answers()[0].tolist()))[:5]:",
+            '    print(f"{queries.describe(index)}: {share:.3f}")',
+            "print(mechanism.guarantee(problem).sentence())",
+        ],
+    )
