@@ -38,7 +38,7 @@ from dpcore.data.cube import correlated_domain, correlated_rows
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.plan import ResidualPlan, kinds_of, parts_of
 from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, TablesRelease, asked
@@ -214,7 +214,7 @@ def problem_of(dataset: Dataset, *, ways: int, neighbours: Neighbours) -> Proble
 def truth_of(dataset: Dataset, *, ways: int) -> Tables:
     """The true tables."""
     assert isinstance(dataset.domain, Attributes)
-    found = finished(count_tables(dataset.records, dataset.domain.sizes, ways=ways))
+    found = finish(count_tables(dataset.records, dataset.domain.sizes, ways=ways))
     return {chosen: table.astype(np.float64) for chosen, table in found.items()}
 
 
@@ -270,7 +270,7 @@ def compare(title: str, dataset: Dataset) -> None:
     tables = runs[0][0]
     names = len(dataset.domain.names)
     rows = synthetic_rows(tables, widest_tree(tables, attributes=names, ways=3), rows=dataset.n, seed=1)
-    made = {c: t.astype(np.float64) for c, t in finished(count_tables(rows, dataset.domain.sizes, ways=3)).items()}
+    made = {c: t.astype(np.float64) for c, t in finish(count_tables(rows, dataset.domain.sizes, ways=3)).items()}
     print(f"    synthetic rows of a tree of these tables      {distances(made, truth).mean():.4f}")
     print("  others, rows added or removed:", *PEERS[title], sep="\n    ", flush=True)
 

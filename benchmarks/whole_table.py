@@ -18,12 +18,12 @@ from functools import reduce
 import numpy as np
 
 from dpcore import Dataset, Neighbours, Problem, Provenance, ProvenanceKind, Secure
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, finish
 from dpcore.data.attributes import Attributes, Marginals, Set
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line
 from dpcore.data.samples import load_sample
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
 
 DELTA = 1e-9
@@ -54,7 +54,7 @@ def declared() -> DeclaredTable:
 
 def shares(rows: Integers, sizes: tuple[int, ...], *, ways: int) -> dict[Set, Floats]:
     """Of the rows, in each cell of each table."""
-    counted = finished(count_tables(rows.astype(np.uint16), sizes, ways=ways))
+    counted = finish(count_tables(rows.astype(np.uint16), sizes, ways=ways))
     return {chosen: table / len(rows) for chosen, table in counted.items()}
 
 

@@ -5,6 +5,7 @@ Nothing here computes; the numerics live on the floors above (``domains``, ``que
 """
 
 from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError
+from dpcore.core.blocks import Blocks, finish, scaled
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
 from dpcore.core.problem import Dataset, Domain, Problem, Provenance, ProvenanceKind, Queries
@@ -34,6 +35,7 @@ __all__ = [
     "EPSILON_STOPS",
     "NOTHING",
     "Assumption",
+    "Blocks",
     "Booleans",
     "Bound",
     "BoundKind",
@@ -64,8 +66,10 @@ __all__ = [
     "delta_param",
     "epsilon_param",
     "exactly",
+    "finish",
     "for_persons",
     "param",
     "per_person",
     "rounded_up",
+    "scaled",
 ]

@@ -159,11 +159,14 @@ class HistogramRelease(DataRelease):
     counts: Integers
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", np.where(self.refused[:, None], 0, self.counts))
+        if self.refused.any():
+            object.__setattr__(self, "counts", np.where(self.refused[:, None], 0, self.counts))
 
     def histogram(self) -> Floats:
         """The released counts as numbers of rows."""
-        return np.where(self.refused[:, None], np.nan, self.counts)
+        if self.refused.any():
+            return np.where(self.refused[:, None], np.nan, self.counts)
+        return self.counts.astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

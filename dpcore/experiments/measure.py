@@ -12,7 +12,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,13 +29,12 @@ from dpcore.core import (
     Problem,
     State,
 )
+from dpcore.core import finish as finish  # for scripts, which measure and finish
 from dpcore.limits.chance import binomial_interval
 from dpcore.randomness import Sampler
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Result = TypeVar("Result")
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles over trials that bands show: a 90% band, a 50% band and the median."""
@@ -51,16 +50,6 @@ BLOCK_SECONDS = 1.0
 """Time between two signs of progress, and for one mechanism at one epsilon of a sweep."""
 FRAMES = 20
 """Releases kept whole, for hypothetical-outcome frames."""
-
-
-def finish(work: Generator[float, None, Result]) -> Result:
-    """Run a generator of progress to its end and give its result."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            result: Result = done.value
-            return result
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

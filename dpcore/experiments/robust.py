@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease
+from dpcore.core import Dataset, Floats, Integers, Mechanism, Neighbours, Problem, ValueRelease, scaled
 from dpcore.data.domains import Line
 from dpcore.limits.bounds.refusal import most_answers, most_right
 from dpcore.limits.chance import binomial_interval
@@ -17,7 +17,6 @@ from dpcore.mechanisms.robust.stable_median import StableMedian, rank, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate, VotesState
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
-from dpcore.mechanisms.subsamples.votes import Steps
 from dpcore.randomness import Preview
 
 TRIALS = 1000
@@ -164,26 +163,15 @@ def voters(mechanism: SubsampleAggregate, dataset: Dataset, problem: Problem) ->
     yield 0.0
     state, rows = mechanism.prepare(dataset, problem), mechanism.rows
     truth = int(state.vote.answer(state.counts[None, :])[0])
-    law = yield from _part(state.vote.steps(state.counts, rows=rows), first=0, parts=2)
+    law = yield from scaled(state.vote.steps(state.counts, rows=rows), 0, 2)
     near = state.vote.against(state.counts, answer=truth, law=law)
     after = float(law[truth])
     for place, changed in enumerate(near):
         # Not kept: it is asked for once.
         steps = state.question.vote.steps(changed, rows=rows)
-        found = yield from _part(steps, first=len(near) + place, parts=2 * len(near))
+        found = yield from scaled(steps, len(near) + place, 2 * len(near))
         after = min(after, float(found[truth]))
     return Voters(state=state, law=law, truth=truth, after=after)
-
-
-def _part(work: Steps, *, first: int, parts: int) -> Steps:
-    """Work that is one of so many parts of the whole."""
-    while True:
-        try:
-            share = next(work)
-        except StopIteration as done:
-            result: Floats = done.value
-            return result
-        yield (first + share) / parts
 
 
 def vote_runs(mechanism: SubsampleAggregate, found: Voters, *, seed: int) -> tuple[int, float, float]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import (
+    Blocks,
     BoundKind,
     Dataset,
     Entry,
@@ -28,6 +29,7 @@ from dpcore.core import (
     Problem,
     State,
     rounded_up,
+    scaled,
 )
 from dpcore.experiments.limits.outlook import promised_error
 from dpcore.experiments.measure import measure
@@ -267,14 +269,10 @@ def _worst(
     mechanism: Mechanism, dataset: Dataset, state: State, *, seed: int, releases: int, done: float
 ) -> Generator[float, None, Floats]:
     """Worst errors of so many releases (T,), NaN where refused; yields the fraction done of all after each block."""
-    work = measure(mechanism, dataset, state, Preview(seed), trials=releases, queries_shown=1)
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            worst: Floats = finished.value.worst
-            return worst
+    blocks = Blocks(measure(mechanism, dataset, state, Preview(seed), trials=releases, queries_shown=1))
+    for _ in blocks:
         yield done
+    return blocks.result.worst
 
 
 def needs(
@@ -314,12 +312,6 @@ def needs(
         simulated: Confirmed | None = None
         if not slow:
             work = simulated_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)
-            while True:
-                try:
-                    share = next(work)
-                except StopIteration as finished:
-                    simulated = finished.value
-                    break
-                yield (place + share) / len(entries)
+            simulated = yield from scaled(work, place, len(entries))
         found.append(Need(key=entry.key, promised=promised, simulated=simulated, slow=slow))
     return sorted(found, key=lambda need: need.least)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Dataset, Floats, Integers, Mechanism, Problem
+from dpcore.core import Dataset, Floats, Integers, Mechanism, Problem, finish, scaled
 from dpcore.data.attributes import Set
-from dpcore.mechanisms.tables.counting import Tables, count_tables, finished
+from dpcore.mechanisms.tables.counting import Tables, count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.preview import distances, previewed
 from dpcore.mechanisms.tables.release import ContrastState, DirectRelease, TablesRelease, TableState, asked
@@ -106,13 +106,7 @@ def table_previews(
         trials = PREVIEWS if found else TRIALS
         release: Any = mechanism.run(dataclasses.replace(state, problem=problem), Preview(seed), trials=trials)
         work = previewed(release, truth, fit=fit, previews=PREVIEWS)
-        while True:
-            try:
-                share = next(work)
-            except StopIteration as done:
-                tables, away = done.value
-                break
-            yield (number + share) / len(methods)
+        tables, away = yield from scaled(work, number, len(methods))
         found[key] = TablePreviews(mechanism=mechanism, release=release, tables=tables, distances=away)
     return found
 
@@ -168,7 +162,7 @@ def closeness(
 
 def true_pairs(dataset: Dataset, sizes: tuple[int, ...]) -> Tables:
     """True rows in each cell of each pair of attributes."""
-    return finished(count_tables(dataset.records, sizes, ways=2))
+    return finish(count_tables(dataset.records, sizes, ways=2))
 
 
 def pair_distances(
@@ -191,5 +185,5 @@ def pair_distances(
 
 def _of_rows(rows: Integers, sizes: tuple[int, ...], *, ways: int, n: int) -> dict[Set, Floats]:
     """Tables of drawn rows, in rows of all n that they stand for."""
-    counted = finished(count_tables(rows, sizes, ways=ways))
+    counted = finish(count_tables(rows, sizes, ways=ways))
     return {chosen: counts.astype(np.float64) * (n / len(rows)) for chosen, counts in counted.items()}

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Booleans, Dataset, Floats, Integers, Mechanism, Release, ValueRelease
+from dpcore.core import Booleans, Dataset, Floats, Integers, Mechanism, Release, ValueRelease, finish
 from dpcore.data.attributes import Attributes, Set
 from dpcore.data.domains import Line
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.release import TablesRelease, asked
 from dpcore.mechanisms.tables.whole_table import RowsRelease
 from dpcore.plan.predicates import cells_of
@@ -110,7 +110,7 @@ def _off(release: TablesRelease, rows: Dataset, sums: Booleans | None) -> Iterat
 
 def _truth(release: TablesRelease, rows: Dataset) -> dict[Set, Integers]:
     """Rows in each cell of each table."""
-    return finished(count_tables(rows.records, release.domain.sizes, ways=asked(release.problem).ways))
+    return finish(count_tables(rows.records, release.domain.sizes, ways=asked(release.problem).ways))
 
 
 def _tables(release: TablesRelease, truth: dict[Set, Integers]) -> Iterator[tuple[Integers, Floats]]:
@@ -120,7 +120,7 @@ def _tables(release: TablesRelease, truth: dict[Set, Integers]) -> Iterator[tupl
         return
     sizes, ways = release.domain.sizes, asked(release.problem).ways
     drawn = (release.rows(trial=trial).astype(np.uint16) for trial in range(release.trials))
-    made = [finished(count_tables(rows, sizes, ways=ways)) for rows in drawn]
+    made = [finish(count_tables(rows, sizes, ways=ways)) for rows in drawn]
     for chosen, counts in truth.items():
         yield counts, np.array([each[chosen] for each in made], dtype=np.float64)
 

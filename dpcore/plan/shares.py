@@ -15,18 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, MutableMapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
-from dpcore.core import Floats, ParameterError
+from dpcore.core import Floats, ParameterError, scaled
 from dpcore.experiments.solve import KAPPA, Need, needs, promising
 from dpcore.mechanisms import entry as entry_of
 from dpcore.plan.answers import most_summed
 from dpcore.plan.errors import GRID, Losses, about, curve, twin_of
 from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
 
-Result = TypeVar("Result")
 HALVINGS = 60
 LEAST_SHARE = GRID[0]
 DIGITS = 4
@@ -125,17 +123,6 @@ def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> G
     entries = [entry for entry in entries if entry.key != WHOLE]  # of rows made of tables nothing is promised
     least = promising(entries, problem, target=target, beta=plan.beta, values=values)
     return [Need(key=key, promised=epsilon, simulated=None, slow=True) for key, epsilon in least]
-
-
-def scaled(work: Generator[float, None, Result], done: int, parts: int) -> Generator[float, None, Result]:
-    """One part of some work: yields what is done of all of it."""
-    while True:
-        try:
-            share = next(work)
-        except StopIteration as finished:
-            result: Result = finished.value
-            return result
-        yield (done + share) / parts
 
 
 def for_total(plan: Plan, total: float, *, seed: int = 1, known: Losses | None = None) -> Generator[float, None, Plan]:

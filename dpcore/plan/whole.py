@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, per_person
+from dpcore.core import Floats, Guarantee, Neighbours, ParameterError, Problem, finish, per_person
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.declared import DeclaredTable
 from dpcore.data.twin import twin
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.preview import distances
 from dpcore.mechanisms.tables.whole_table import WholeTable
 from dpcore.randomness import Preview
@@ -76,8 +76,8 @@ def rehearsed_table(
     yield 0.2
     rows = release.rows()
     yield 0.7
-    truth = finished(count_tables(dataset.records, domain.sizes, ways=2))
-    made = finished(count_tables(rows.astype(np.uint16), domain.sizes, ways=2))
+    truth = finish(count_tables(dataset.records, domain.sizes, ways=2))
+    made = finish(count_tables(rows.astype(np.uint16), domain.sizes, ways=2))
     pairs = list(truth)
     yield 0.8
     return WholeRehearsal(

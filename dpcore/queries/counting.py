@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.core import Booleans, Floats, Integers, ParameterError
+from dpcore.core import Booleans, Floats, Integers, ParameterError, finish
 from dpcore.queries.attribute_sets import ranks, unranked
 
 BLOCK_WORDS = 1000
@@ -84,13 +84,7 @@ def count_sets(packed: Packed, *, size: int) -> Generator[float, None, tuple[Int
 
 def counted(packed: Packed, *, size: int) -> tuple[Integers, ...]:
     """What ``count_sets`` returns, without its progress."""
-    work = count_sets(packed, size=size)
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            found: tuple[Integers, ...] = done.value
-            return found
+    return finish(count_sets(packed, size=size))
 
 
 def _parted(flat: Integers, sizes: list[int]) -> tuple[Integers, ...]:

@@ -62,7 +62,9 @@ class GaussianCounts(Draw[Integers]):
 
     def previewed(self, preview: Preview, trials: int) -> Integers:
         """A rounded normal, thinned to the discrete law."""
-        return preview.gaussian((trials, self.counts.shape[1]), sigma=self.sigma) + self.counts
+        noise = preview.gaussian((trials, self.counts.shape[1]), sigma=self.sigma)
+        noise += self.counts
+        return noise
 
     def released(self, secure: Secure, trials: int) -> Integers:
         """OpenDP's discrete Gaussian."""

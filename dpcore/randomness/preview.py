@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -85,15 +86,20 @@ class Preview(Sampler):
 
     def gaussian(self, shape: tuple[int, int], *, sigma: float) -> Integers:
         """Discrete Gaussian noise: a rounded normal, thinned to the discrete law. Nearly every draw is kept."""
-        reach = int(np.ceil(9 * sigma)) + 2
-        table = _kept(np.arange(reach + 1), sigma=sigma) if sigma <= WIDE else None
-        noise = np.empty(shape, dtype=np.int64).reshape(-1)
-        todo = np.arange(noise.size)
-        while todo.size:
-            drawn = np.rint(self.generator.standard_normal(todo.size) * sigma).astype(np.int64)
+        reach = int(np.ceil(9 * sigma)) + 2  # beyond it none is kept
+        table = np.append(_kept(np.arange(reach + 1), sigma=sigma), 0.0) if sigma <= WIDE else None
+
+        def proposed(size: int) -> tuple[Integers, Integers]:
+            """Rounded normals, and the places of those that are not kept."""
+            normal = self.generator.standard_normal(size)
+            normal *= sigma
+            drawn = np.rint(normal, out=normal).astype(np.int64)
             far = np.abs(drawn)
-            chance = _kept(far, sigma=sigma) if table is None else table[np.minimum(far, reach)]
-            kept = (self.generator.random(todo.size) < chance) & (far <= reach)
-            noise[todo[kept]] = drawn[kept]
-            todo = todo[~kept]
+            chance = _kept(far, sigma=sigma) * (far <= reach) if table is None else table.take(far, mode="clip")
+            return drawn, np.flatnonzero(self.generator.random(size) >= chance)
+
+        noise, todo = proposed(math.prod(shape))
+        while todo.size:
+            noise[todo], again = proposed(todo.size)
+            todo = todo[again]
         return noise.reshape(shape)

@@ -9,7 +9,7 @@ from collections.abc import Generator
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset
+from dpcore.core import Blocks, Dataset
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.online.whole import Conversations, whole_conversations
 from pages.ask.controls import Setting
@@ -79,13 +79,9 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
 
 def _for_a_while(work: Generator[float, None, Conversations]) -> Generator[float, None, Conversations | None]:
     """The same work, given up where it takes too long."""
-    start = time.monotonic()
-    while True:
-        try:
-            share = next(work)
-        except StopIteration as done:
-            result: Conversations = done.value
-            return result
+    start, blocks = time.monotonic(), Blocks(work)
+    for share in blocks:
         if time.monotonic() - start > PATIENCE:
             return None
         yield share
+    return blocks.result

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from dpcore.core import Dataset, Integers, Problem
+from dpcore.core import Dataset, Integers, Problem, finish
 from dpcore.data.attributes import Attributes, Set
 from dpcore.experiments.tables import TablePreviews, table_previews, true_tables
-from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.mechanisms.tables.preview import fit_for
 from dpcore.mechanisms.tables.release import ContrastState, TableState
@@ -74,7 +73,7 @@ def computed(asked: Asked) -> Shown:
 
     memory = f"previews|{key}|{asked.ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{asked.seed}"
     if asked.ways < SLOW_WAYS:
-        found = remembered(memory, lambda: finished(previews()))
+        found = remembered(memory, lambda: finish(previews()))
     else:
         found = with_progress(memory, previews, label="Fitting tables.")
     truth = true_tables(counts)

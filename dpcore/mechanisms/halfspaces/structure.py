@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpcore.core import Floats, Integers, Release, State
+from dpcore.core import Floats, Integers, Release, State, finish
 from dpcore.data.sphere import BLOCK, Halfspaces
 from dpcore.mechanisms.halfspaces.counting import Signs, side_counts
 from dpcore.mechanisms.halfspaces.directions import nearest
@@ -79,13 +79,7 @@ class SphereState(State):
 
     def counts(self, signs: Signs, net: Floats) -> Integers:
         """Rows with <Ax, u> > 0 for signs (T, m, t, d) and a net (k, t): (T, m, k), or (1, 1, k) for the identity."""
-        counting = self.counting(signs, net)
-        while True:
-            try:
-                next(counting)
-            except StopIteration as done:
-                found: Integers = done.value
-                return found
+        return finish(self.counting(signs, net))
 
     def counting(self, signs: Signs, net: Floats) -> Generator[float, None, Integers]:
         """The same in steps; yields the share that is done."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +24,8 @@ BLOCK = 1 << 15
 WORDS = 1 << 10
 """Words of 64 rows each counted at once."""
 
-Result = TypeVar("Result")
-
 Tables = dict[Set, Integers]
 """Counts (*sizes) by set of attributes."""
-
-
-def finished(counting: Generator[float, None, Result]) -> Result:
-    """Run counting to its end and give its result."""
-    while True:
-        try:
-            next(counting)
-        except StopIteration as done:
-            result: Result = done.value
-            return result
 
 
 def count_tables(records: NDArray[Any], sizes: tuple[int, ...], *, ways: int) -> Generator[float, None, Tables]:

@@ -39,10 +39,10 @@ from dpcore.core import (
     Problem,
     delta_param,
     epsilon_param,
+    finish,
     param,
 )
 from dpcore.data.attributes import Attributes, Marginals
-from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.fourier import fourier_gaussian, fourier_laplace
 from dpcore.mechanisms.tables.kinds import MOST_NUMBERS
 from dpcore.mechanisms.tables.plan import ResidualPlan
@@ -133,7 +133,7 @@ class DirectTables(_Classic):
 
     def prepare(self, dataset: Dataset, problem: Problem) -> TableState:
         """The counts."""
-        return finished(self.counting(dataset, problem))
+        return finish(self.counting(dataset, problem))
 
     def run(self, state: TableState, sampler: Sampler, trials: int = 1) -> DirectRelease:
         """One draw on all cells."""
@@ -186,7 +186,7 @@ class FourierTables(_Classic):
 
     def prepare(self, dataset: Dataset, problem: Problem) -> ContrastState:
         """The coefficients."""
-        return finished(self.counting(dataset, problem))
+        return finish(self.counting(dataset, problem))
 
     def run(self, state: ContrastState, sampler: Sampler, trials: int = 1) -> ContrastsRelease:
         """One draw on all coefficients."""

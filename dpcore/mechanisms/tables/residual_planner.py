@@ -39,10 +39,10 @@ from dpcore.core import (
     Problem,
     delta_param,
     epsilon_param,
+    finish,
     param,
 )
 from dpcore.data.attributes import Attributes, Marginals
-from dpcore.mechanisms.tables.counting import finished
 from dpcore.mechanisms.tables.plan import ResidualPlan, residual_plan, worst_shift
 from dpcore.mechanisms.tables.release import ContrastsRelease, ContrastState, asked, contrast_state
 from dpcore.randomness import GaussianCounts, Sampler
@@ -103,7 +103,7 @@ class ResidualPlanner(Mechanism):
 
     def prepare(self, dataset: Dataset, problem: Problem) -> ContrastState:
         """The contrasts."""
-        return finished(self.counting(dataset, problem))
+        return finish(self.counting(dataset, problem))
 
     def preview_seconds(self, problem: Problem) -> tuple[float, float]:
         """Measured on two cores: a draw for each number."""

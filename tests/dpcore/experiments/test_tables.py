@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dpcore import Neighbours, Preview
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, finish
 from dpcore.data.attributes import Set
 from dpcore.experiments.tables import PREVIEWS, TRIALS, closeness, pair_distances, table_previews, true_tables
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.mechanisms.tables.preview import distances, fit_for, observed_sigma, previewed
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
@@ -35,7 +35,7 @@ def test_observed_noise_is_as_predicted(mechanism: ResidualPlanner | DirectTable
     """2,000 releases of a table with 12 cells: within 5%, which half the noise would miss."""
     records = correlated(SIZES, n=500, seed=3)
     problem = problem_of(SIZES, ways=2, n=500, neighbours=neighbours)
-    truth = finished(count_tables(records, SIZES, ways=2))
+    truth = finish(count_tables(records, SIZES, ways=2))
     release = release_of(mechanism, problem, records, Preview(7), 2_000)
     if isinstance(mechanism, DirectTables):
         predicted = mechanism.sigma(problem)
@@ -47,12 +47,12 @@ def test_observed_noise_is_as_predicted(mechanism: ResidualPlanner | DirectTable
 def test_previews_are_fitted_as_far_as_the_method_can() -> None:
     records = correlated(SIZES, n=500, seed=3)
     problem = problem_of(SIZES, ways=2, n=500, neighbours=Neighbours.REPLACE_ONE)
-    truth = finished(count_tables(records, SIZES, ways=2))
+    truth = finish(count_tables(records, SIZES, ways=2))
     direct = release_of(DirectTables(), problem, records, Preview(1), 2)
     planner = release_of(ResidualPlanner(), problem, records, Preview(1), 2)
     assert fit_for(direct, "consistent") == "simplex" and fit_for(direct, "unbiased") == "unbiased"
     assert fit_for(planner, "consistent") == "consistent"
-    tables, found = finished(previewed(planner, truth, fit="consistent", previews=2))
+    tables, found = finish(previewed(planner, truth, fit="consistent", previews=2))
     assert found.shape == (2, len(truth)) and len(tables) == 2
     for place, table in enumerate(truth):
         difference = tables[1][table] / 500 - truth[table] / 500
@@ -62,12 +62,12 @@ def test_previews_are_fitted_as_far_as_the_method_can() -> None:
 def test_previews_are_whole_releases_of_each_method() -> None:
     records = correlated(SIZES, n=500, seed=3)
     problem = problem_of(SIZES, ways=2, n=500, neighbours=Neighbours.REPLACE_ONE)
-    truth = finished(count_tables(records, SIZES, ways=2))
+    truth = finish(count_tables(records, SIZES, ways=2))
     direct, planner = DirectTables(), ResidualPlanner()
     counts = direct.prepare(dataset_on(problem, records), problem)
     contrasts = planner.prepare(dataset_on(problem, records), problem)
     methods = {"residual-planner": planner, "direct-tables": direct}
-    found = finished(table_previews(methods, counts, contrasts, problem=problem, fit="simplex", seed=5))
+    found = finish(table_previews(methods, counts, contrasts, problem=problem, fit="simplex", seed=5))
     for table, counted in true_tables(counts).items():
         assert counted.tolist() == truth[table].tolist()
     for key, mechanism in methods.items():
@@ -80,12 +80,12 @@ def test_previews_are_whole_releases_of_each_method() -> None:
         for table in truth:
             errors = np.abs(whole.unbiased(table) - truth[table]).reshape(trials, -1)
             worst = np.maximum(worst, errors.max(axis=1))
-        np.testing.assert_allclose(finished(previews.worst_cells(truth)), worst / 500)
+        np.testing.assert_allclose(finish(previews.worst_cells(truth)), worst / 500)
 
 
 def test_rows_are_close_to_the_tables_they_follow_and_pairs_are_parted() -> None:
     records = correlated(SIZES, n=2_000, seed=3)
-    tables = {s: counts.astype(float) for s, counts in finished(count_tables(records, SIZES, ways=2)).items()}
+    tables = {s: counts.astype(float) for s, counts in finish(count_tables(records, SIZES, ways=2)).items()}
     tree = widest_tree(tables, attributes=4, ways=2)
     rows = synthetic_rows(tables, tree, rows=500, seed=1)
     away = {}

@@ -12,13 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
-from dpcore.core import Dataset, Entry
+from dpcore.core import Dataset, Entry, finish
 from dpcore.data.attributes import Attributes
 from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
-from dpcore.mechanisms.tables.counting import finished
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.boxes import RangeBoxes
 from dpcore.queries.counting import pack
@@ -132,5 +131,5 @@ def test_a_share_of_no_rows_is_nought() -> None:
     for least, signed in product((1, 2, 3), (False, True)):
         queries = test_marginals_release.problem_of(4, n=1, width=3, least=least, signed=signed).queries
         assert isinstance(queries, AtLeast)
-        found = finished(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
+        found = finish(queries.truth(pack(np.zeros((0, 4), dtype=np.bool_)), np.arange(queries.count)))
         assert found.tolist() == [0.0] * queries.count

@@ -13,11 +13,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, Preview, Problem, entry
+from dpcore.core import finish
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.bundled import survey_of
 from dpcore.data.sources import Source
 from dpcore.experiments.tables import PREVIEWS, TRIALS
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.preview import previewed
 from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_tree
 from pages.charts.words import percent
@@ -57,8 +58,8 @@ def average(survey: Source, *, key: str, ways: int, fit: str, **values: Any) -> 
     problem = Problem(domain=queries.domain, queries=queries, n=dataset.n)
     mechanism: Any = entry(key).make(**values)
     release = mechanism.run(mechanism.prepare(dataset, problem), Preview(1), trials=TRIALS)
-    truth = finished(count_tables(dataset.records, survey.on(Attributes).sizes, ways=ways))
-    return float(finished(previewed(release, truth, fit=fit, previews=PREVIEWS))[1].mean()), problem
+    truth = finish(count_tables(dataset.records, survey.on(Attributes).sizes, ways=ways))
+    return float(finish(previewed(release, truth, fit=fit, previews=PREVIEWS))[1].mean()), problem
 
 
 def test_the_page_tells_the_core_s_distances_and_promise() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, finish
 
 TABLE_CELLS = 1 << 19
 """Numbers held at once while a law is worked out."""
@@ -59,13 +59,7 @@ class Vote(ABC):
 
     def law(self, counts: Integers, *, rows: int) -> Floats:
         """The same at once: (answers,)."""
-        work = self.steps(counts, rows=rows)
-        while True:
-            try:
-                next(work)
-            except StopIteration as done:
-                law: Floats = done.value
-                return law
+        return finish(self.steps(counts, rows=rows))
 
     def against(self, counts: Integers, *, answer: int, law: Floats) -> list[Integers]:
         """Data with one row changed so that fewer subsamples give an answer: the likeliest ways, none if there is none.

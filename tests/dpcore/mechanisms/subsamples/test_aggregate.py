@@ -20,6 +20,7 @@ from dpcore.core import (
     Problem,
     Provenance,
     ProvenanceKind,
+    finish,
 )
 from dpcore.data.domains import Categories, Grouped, Line
 from dpcore.experiments.audit import exact_delta
@@ -37,7 +38,6 @@ from dpcore.mechanisms.subsamples.subsampling import (
     subsample_delta,
 )
 from dpcore.mechanisms.subsamples.votes import Commonest, LargerMiddle, Middle, Remembered, Steps, binomial_law
-from dpcore.mechanisms.tables.counting import finished
 from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import Enumerate, NoisyCounts, Preview, Secure, SubsampleVotes
 from dpcore.randomness.laws import compositions, laplace_tail
@@ -181,7 +181,7 @@ def test_an_answer_that_no_subsample_gives_any_more_has_no_chance(
 ) -> None:
     """One person changed may leave an answer without a row: its agreement is 0, and no error."""
     asked = problem(domain, n=len(rows))
-    found = finished(voters(mechanism, Dataset(domain, np.array(rows), MADE), asked))
+    found = finish(voters(mechanism, Dataset(domain, np.array(rows), MADE), asked))
     plan = mechanism.plan(asked)
     for agreement in (*found.law, found.after):
         assert 0 <= agreement <= 1

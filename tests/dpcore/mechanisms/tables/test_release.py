@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dpcore import Neighbours, ParameterError, Preview
-from dpcore.core import Floats, Integers
+from dpcore.core import Floats, Integers, finish
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.mechanisms.tables import agreeing, counting, fitting
 from dpcore.mechanisms.tables.contrasts import contrasts
-from dpcore.mechanisms.tables.counting import count_contrasts, count_tables, finished, smaller_tables
+from dpcore.mechanisms.tables.counting import count_contrasts, count_tables, smaller_tables
 from dpcore.mechanisms.tables.fitting import on_simplex
 from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.release import ContrastsRelease, Tables, asked
@@ -38,13 +38,13 @@ def test_counts_by_brute_force(
     monkeypatch.setattr(counting, "WORDS", 3)
     records = correlated(sizes, n=n, seed=seed)
     kinds = Kinds(sizes=sizes, ways=ways)
-    found = finished(count_contrasts(records, kinds))
+    found = finish(count_contrasts(records, kinds))
     for key in kinds.keys:
         expected = [
             contrasts(table_of(records, sizes, chosen), tuple(sizes[a] for a in chosen)) for chosen in kinds.sets[key]
         ]
         np.testing.assert_array_equal(found[key], np.concatenate(expected))
-    tables = finished(count_tables(records, sizes, ways=ways))
+    tables = finish(count_tables(records, sizes, ways=ways))
     for chosen, table in tables.items():
         np.testing.assert_array_equal(table, table_of(records, sizes, chosen))
     for chosen, table in smaller_tables(tables, attributes=len(sizes)).items():
@@ -69,7 +69,7 @@ def released(
     records = correlated(sizes, n=n, seed=seed)
     mechanism = ResidualPlanner(epsilon=epsilon, delta=1e-6)
     state = mechanism.prepare(dataset_on(problem, records), problem)
-    truth = {chosen: table.astype(float) for chosen, table in finished(count_tables(records, sizes, ways=ways)).items()}
+    truth = {chosen: table.astype(float) for chosen, table in finish(count_tables(records, sizes, ways=ways)).items()}
     release = mechanism.run(state, Preview(seed))
     assert isinstance(release, ContrastsRelease)
     return release, truth
@@ -77,7 +77,7 @@ def released(
 
 def without_noise(release: ContrastsRelease, records: Integers) -> ContrastsRelease:
     """The same release with true values."""
-    found = finished(count_contrasts(records, release.plan.kinds))
+    found = finish(count_contrasts(records, release.plan.kinds))
     values = np.concatenate([found[part.key] for part in release.plan.parts])[None, :]
     return dataclasses.replace(release, values=values)
 
@@ -189,7 +189,7 @@ def test_an_unknown_fit_is_refused() -> None:
 @pytest.mark.parametrize("ways", [2, 3])
 def test_rows_have_the_tables_of_the_tree(sizes: tuple[int, ...], ways: int, seed: int) -> None:
     records = correlated(sizes, n=20_000, seed=seed)
-    tables: Tables = {c: t.astype(float) for c, t in finished(count_tables(records, sizes, ways=ways)).items()}
+    tables: Tables = {c: t.astype(float) for c, t in finish(count_tables(records, sizes, ways=ways)).items()}
     tree = widest_tree(tables, attributes=len(sizes), ways=ways)
     assert sorted(attribute for attribute, _ in tree.steps) == list(range(len(sizes)))
     seen: set[int] = set()
@@ -216,13 +216,13 @@ def chain(n: int, *, seed: int) -> Integers:
 
 def test_a_chain_is_found_and_its_rows_have_all_tables(seed: int) -> None:
     records, sizes = chain(40_000, seed=seed), (2,) * 5
-    tables: Tables = {c: t.astype(float) for c, t in finished(count_tables(records, sizes, ways=2)).items()}
+    tables: Tables = {c: t.astype(float) for c, t in finish(count_tables(records, sizes, ways=2)).items()}
     tree = widest_tree(tables, attributes=5, ways=2)
     links = {frozenset((attribute, *given)) for attribute, given in tree.steps if given}
     # Positions of the chain's 1st, 2nd, ... attribute after shuffling: 1, 3, 0, 4, 2.
     assert links == {frozenset(pair) for pair in ((1, 3), (3, 0), (0, 4), (4, 2))}
     rows = synthetic_rows(tables, tree, rows=40_000, seed=seed)
-    others: Tables = {c: t.astype(float) for c, t in finished(count_tables(rows, sizes, ways=2)).items()}
+    others: Tables = {c: t.astype(float) for c, t in finish(count_tables(rows, sizes, ways=2)).items()}
     assert mean_distance(others, tables, list(combinations(range(5), 2))) < 0.01
 
 

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 from dpcore import Account, DataError, Enumerate, Neighbours, ParameterError, Preview, Secure, entry
-from dpcore.core import BoundKind, Floats, Integers, Problem
+from dpcore.core import BoundKind, Floats, Integers, Problem, finish
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line, Truth
 from dpcore.data.engines.counts import parts_of
 from dpcore.experiments.audit import exact_delta
-from dpcore.mechanisms.tables.counting import count_tables, finished
+from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable, fitted_rows
@@ -93,7 +93,7 @@ def released(n: int, neighbours: Neighbours, *, epsilon: float, seed: int, **tol
 
 def pairs_of(rows: Integers) -> dict[tuple[int, ...], Floats]:
     """Shares of the rows in each cell of each pair."""
-    counted = finished(count_tables(rows.astype(np.uint16), SIZES, ways=2))
+    counted = finish(count_tables(rows.astype(np.uint16), SIZES, ways=2))
     return {chosen: table / len(rows) for chosen, table in counted.items()}
 
 
