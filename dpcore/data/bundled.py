@@ -14,6 +14,7 @@ import numpy as np
 from dpcore.core import Domain, ParameterError
 from dpcore.data.attributes import Attributes
 from dpcore.data.cube import Predicate, one_hot, thresholds
+from dpcore.data.dates import Calendar
 from dpcore.data.declared import ranged
 from dpcore.data.domains import Categories, Grid, Grouped, Labelled, Line
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
@@ -22,9 +23,15 @@ from dpcore.data.sources import SIDE_BITS, Bundled, Source
 
 
 def suggested_domain(suggestion: ColumnSuggestion, *, bits: int | None = None) -> Line | Categories:
-    """The domain a bundled column is declared with: public bounds or labels, and a cell for what does not fit."""
+    """The domain a bundled column is declared with: public bounds or labels, and a cell for what does not fit.
+
+    ``bits`` say how finely a number is cut; a date's cells are its units.
+    """
     if suggestion.kind == "category":
         return Categories(labels=suggestion.labels)
+    if suggestion.kind == "date":
+        step, clamp = suggestion.step, suggestion.clamp
+        return Calendar(step=step, first=suggestion.first, last=suggestion.last, missing=True, clamp=clamp)
     return Line(
         low=suggestion.low,
         high=suggestion.high,

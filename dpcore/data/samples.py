@@ -28,24 +28,30 @@ class ColumnSuggestion:
     Attributes:
         column: its name in the file.
         title: its name in words, with the unit where there is one.
-        kind: whether it is read as a number or as one of the labels.
+        kind: whether it is read as a number, as a date or as one of the labels.
         low: declared lower bound of a number, in its unit.
         high: declared upper bound of a number, in its unit.
         bits: 2**bits cells of equal width lie between the bounds.
         clamp: whether numbers out of bounds move to the nearest bound (else they join the missing ones).
         unit: what the number counts.
         labels: declared labels of a category.
+        step: the unit in which dates are counted.
+        first: the first such unit that is declared.
+        last: the last, itself included.
     """
 
     column: str
     title: str
-    kind: Literal["number", "category"]
+    kind: Literal["number", "date", "category"]
     low: float = 0.0
     high: float = 1.0
     bits: int = 10
     clamp: bool = True
     unit: str = ""
     labels: tuple[str, ...] = ()
+    step: str = ""
+    first: str = ""
+    last: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +104,10 @@ def load_sample(key: str) -> Table:
 
 def _number(column: str, title: str, low: float, high: float, bits: int, unit: str) -> ColumnSuggestion:
     return ColumnSuggestion(column=column, title=title, kind="number", low=low, high=high, bits=bits, unit=unit)
+
+
+def _date(column: str, title: str, step: str, first: str, last: str) -> ColumnSuggestion:
+    return ColumnSuggestion(column=column, title=title, kind="date", step=step, first=first, last=last)
 
 
 def _category(column: str, title: str, *labels: str) -> ColumnSuggestion:
@@ -191,6 +201,7 @@ SAMPLES: tuple[Sample, ...] = (
         columns=(
             _category("species", "species", "Cat", "Dog", "Goat", "Pig"),
             _category("zip_code", "zip code", *(str(code) for code in range(98101, 98200))),
+            _date("license_issue_date", "issued (month)", "month", "2015-01", "2019-12"),
         ),
     ),
     Sample(

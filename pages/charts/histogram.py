@@ -77,7 +77,7 @@ def unit_of(line: Line, name: str = "value") -> str:
     return f"{name} ({line.unit})" if line.unit and line.unit not in name else name
 
 
-def axis_along(line: Line, name: str = "value", *, most: int = DATES_ALONG) -> Axis:
+def axis_along(line: Line, name: str = "value", *, most: int = DATES_ALONG, upright: bool = False) -> Axis:
     """The axis of a line: in the data's unit, or with the names of some dates or labels, so many at most."""
     axis = Axis(title=unit_of(line, name), low=line.low, high=line.high)
     if isinstance(line, Labelled):
@@ -91,8 +91,9 @@ def axis_along(line: Line, name: str = "value", *, most: int = DATES_ALONG) -> A
     if not isinstance(line, Calendar):
         return axis
     cells = range(0, line.ordered, -(-line.ordered // DATES_ALONG))
-    # The year stands below: side by side, whole dates would meet on a phone.
-    named = {line.low + cell: "\n".join(reversed(line.describe(cell).split("-", 1))) for cell in cells}
+    named = {line.low + cell: line.describe(cell) for cell in cells}
+    if not upright:  # the year stands below: side by side, whole dates would meet on a phone
+        named = {place: "\n".join(reversed(text.split("-", 1))) for place, text in named.items()}
     # No numbers beside the names: each would stand where a name does.
     return dataclasses.replace(axis, title=name, ticks=tuple(named), named=named)
 

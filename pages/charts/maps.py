@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.core import Floats, Integers
 from dpcore.data.domains import Grid, Line
-from pages.charts.histogram import DATES_ALONG, axis_along, block_names, blocks_of, extent, releases
+from pages.charts.histogram import axis_along, block_names, blocks_of, extent, releases
 from pages.charts.picture import Frame, Heat, Mark, Outline, Picture
 from pages.charts.words import drawable, shortened, significant
 
@@ -104,12 +104,9 @@ def _map(
     brush: bool = False,
 ) -> Picture:
     """A picture over both units, and where each block lies beside its numbers."""
-    x, y = (
-        axis_along(line, name, most=most)
-        for line, name, most in zip(
-            (domain.first, domain.second), drawable(domain.names), (DATES_ALONG, MOST_UP), strict=True
-        )
-    )
+    across_named, up_named = drawable(domain.names)
+    x = axis_along(domain.first, across_named)
+    y = axis_along(domain.second, up_named, most=MOST_UP, upright=True)
     names = (block_names(line, MOST_SIDE) for line in (domain.first, domain.second))
     places = [*itertools.product(*names)] + [(domain.describe(domain.ordered),) * 2] * domain.missing
     across, up = zip(*places, strict=True)

@@ -12,7 +12,7 @@ from pages.charts.component import draw, table
 from pages.charts.histogram import histogram, is_skewed
 from pages.charts.maps import true_map
 from pages.charts.words import minus, significant
-from pages.shell.session import remembered
+from pages.shell.session import in_link, remembered
 from pages.shell.status import may_show
 
 
@@ -81,10 +81,11 @@ def _picture(dataset: Dataset, *, key: str) -> None:
 
 
 def log_scale(dataset: Dataset, *, key: str) -> bool:
-    """A switch to equal factors, where one bar dwarfs the rest."""
+    """Whether steps are equal factors: where one bar dwarfs the rest they are, and a switch makes them equal again."""
     return is_skewed(dataset.domain, dataset.histogram) and st.toggle(
-        "Log scale", key=key, help="One bar dwarfs the rest: equal factors instead of equal steps show them all."
-    )
+        "Log scale", value=True, key=in_link(key), bind="query-params",
+        help="One bar dwarfs the rest: equal factors instead of equal steps show them all.",
+    )  # fmt: skip
 
 
 def explore_button(data: str, *, key: str) -> None:

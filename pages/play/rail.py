@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, Neighbours, Parameter, Problem, Queries
-from dpcore.data.sources import Source, Uploaded
-from dpcore.data.twin import MadeUp
+from dpcore.data.sources import Source
 from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
@@ -121,11 +120,12 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
         relation = neighbours(source.person_rows)
         nominal = None
         if relation is Neighbours.ADD_REMOVE_ONE:
-            # The browser is told the key, and an uploaded source's holds the digest of its file.
-            about = OWN_FILE if isinstance(source.origin, Uploaded | MadeUp) else source.key
+            # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
+            about = st.session_state["data"]
+            about = about if about == OWN_FILE else f"{about}-{source.public_rows}"
             nominal = int(
                 st.number_input(
-                    "Public n", 1, 10**9, source.public_rows, key=f"nominal-{about}",
+                    "Public n", 1, 10**9, source.public_rows, key=in_link(f"public-n-{about}"), bind="query-params",
                     help="Here the number of rows is itself private, so shares are of a number you name: a round "
                     "figure that was public before.",
                 )

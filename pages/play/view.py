@@ -109,7 +109,7 @@ def _view(dataset: Dataset) -> View:
         help="Rounds the release to whole, non-negative counts that add up to n. It touches only what is released, so "
         "it is free: post-processing.",
     )  # fmt: skip
-    log = not isinstance(dataset.domain, Grid) and log_scale(dataset, key="data_log")
+    log = not isinstance(dataset.domain, Grid) and log_scale(dataset, key="log")
     return View(clean=clean, log=log, query=query)
 
 

@@ -28,7 +28,7 @@ def interval_map(report: ErrorReport, queries: Intervals, domain: Line) -> Pictu
     return Picture(
         title="Error of every query",
         x=axis_along(domain, "interval starts at"),
-        y=axis_along(domain, "and ends at"),
+        y=axis_along(domain, "and ends at", upright=True),
         marks=[
             Heat(
                 role="released",

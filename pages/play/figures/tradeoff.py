@@ -68,7 +68,7 @@ def tradeoff(
     marks.append(Rule(role="ink", x=epsilon, label=f"ε = {exactly(epsilon)}", width=1.5))
     return Picture(
         title="Error against privacy loss for each mechanism",
-        x=Axis(title="← more private · privacy loss ε · more accurate →", log=True, form="~g", ticks=TICKS),
+        x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
         y=Axis(title="worst error, share of n", log=True, low=bottom, high=top, form=".3~p", rows=sweep.n),
         marks=marks,
         sentence=_sentence(sweep, called, pure, epsilon=epsilon)

@@ -63,7 +63,7 @@ def known_before(
     said = _sentence(found, titles[chosen], chosen=chosen, epsilon=epsilon, promised=promised, what=what)
     return Picture(
         title="Error against privacy loss, known before anybody looks at the data",
-        x=Axis(title="← more private · privacy loss ε · more accurate →", log=True, form="~g", ticks=TICKS),
+        x=Axis(title="← more private · ε · more accurate →", log=True, form="~g", ticks=TICKS),
         y=Axis(
             title=f"{what}, share of {'n' if counted else 'the range'} (log)",
             log=True,

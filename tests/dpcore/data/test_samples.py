@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from dpcore.core import ParameterError
+from dpcore.data.bundled import suggested_domain
+from dpcore.data.dates import Calendar
 from dpcore.data.samples import FOLDER, SAMPLES, Sample, load_sample, sample
 
 by_key = pytest.mark.parametrize("one", SAMPLES, ids=[one.key for one in SAMPLES])
@@ -18,14 +20,18 @@ def test_every_suggested_column_fits(one: Sample) -> None:
     table = load_sample(one.key)
     assert table.row_count > 300
     for suggestion in one.columns:
-        if suggestion.kind == "number":
-            numbers = table.numbers(suggestion.column)
+        if suggestion.kind in ("number", "date"):
+            numbers, low, high = table.numbers(suggestion.column), suggestion.low, suggestion.high
+            if suggestion.kind == "date":
+                domain = suggested_domain(suggestion)
+                assert isinstance(domain, Calendar)
+                numbers, low, high = table.periods(suggestion.column, domain.step), domain.low, domain.high - 1
             present = numbers[~np.isnan(numbers)]
-            inside = (present >= suggestion.low) & (present <= suggestion.high)
+            inside = (present >= low) & (present <= high)
             assert len(present) > 0.3 * table.row_count
             assert inside.mean() > 0.97
             # Bounds read off the data would touch both ends.
-            touched = (present == suggestion.low).any() and (present == suggestion.high).any()
+            touched = (present == low).any() and (present == high).any()
             assert not touched or not inside.all(), suggestion.column
         else:
             codes = table.labels(suggestion.column, suggestion.labels)

@@ -28,6 +28,7 @@ from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import MAIN, sound, visitor
 from tests.pages.play.test_page import uploaded
 
+DAYS_OF_SPRING = [str(day) for day in np.arange(np.datetime64("2017-03-01"), np.datetime64("2017-06-01"))]
 STOPS = log_stops(OPENING.entry.controls()["epsilon"])
 
 
@@ -195,6 +196,37 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
         assert state == {"ask-dates": "2024-02 – 2024-04"} and months.cells_of(state["ask-dates"]) == (1, 3)
         drawn_on(months)({})
         assert state == {"ask-dates": ""}
+
+
+def test_a_bundled_sample_has_dates_which_are_asked_about_as_dates() -> None:
+    app = started(data="pets.license_issue_date", trials="100", **{"ask-dates": "2017-03-01 – 2017-05-31"})
+    dates = load_sample("pets").labels("license_issue_date", DAYS_OF_SPRING)
+    assert answered(app).startswith(f"**2017-03 to 2017-05**: true {(dates < len(DAYS_OF_SPRING)).sum():,} of 52,519 rows")
+    charts = drawn(app)
+    # Below each other, months that are wrapped would meet.
+    assert charts["data_chart"]["layout"]["xaxis"]["ticktext"][1] == "04<br>2016"
+    assert charts["band_chart"]["layout"]["yaxis"]["ticktext"][1] == "2016-04"
+
+
+def test_a_bar_that_dwarfs_the_rest_is_drawn_in_equal_factors_until_a_link_or_a_switch_says_otherwise() -> None:
+    def scale(app: AppTest) -> str:
+        return str(drawn(app)["data_chart"]["layout"]["yaxis"]["type"])
+
+    link = {"data": "adult.capital_gain", "trials": "100"}
+    app = started(**link)
+    assert scale(app) == "log"
+    assert scale(sound(app.toggle(key="log").set_value(False).run())) == "linear"
+    assert scale(started(**link, log="false")) == "linear"
+    assert scale(started(trials="100", bits="5", n="1000")) == "linear"
+
+
+def test_the_public_n_stands_in_the_link() -> None:
+    link = {"neighbours": Neighbours.ADD_REMOVE_ONE.words, "trials": "100", "bits": "5", "n": "1000"}
+    app = started(**link, **{"public-n-bimodal-1000": "5000"})
+    assert headline(app).endswith("of 5,000 rows")
+    # Of other data the figure is another.
+    sound(app.select_slider(key="n").set_value("3000").run())
+    assert headline(app).endswith("of 3,000 rows")
 
 
 def test_a_label_is_asked_by_its_number() -> None:
