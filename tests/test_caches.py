@@ -69,7 +69,6 @@ CACHES = {
     "dpcore.mechanisms.ranges.windows:worst_query": SIZES,
     "dpcore.queries.attribute_sets:_binomials": SIZES,
     "dpcore.queries.attribute_sets:places": SIZES,
-    "dpcore.ledger.connection:_expected": "what a ledger file's tables and triggers are",
     "dpcore.mechanisms:catalogue": "the catalogue",
     "dpcore.mechanisms.marginals.decision_list_release:numbered_list_plan": PLAN,
     "dpcore.mechanisms.tables.direct_and_fourier:direct_sigma": NOISE,

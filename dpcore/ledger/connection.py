@@ -10,7 +10,6 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
@@ -71,7 +70,6 @@ def _shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     return sorted(connection.execute(query).fetchall())
 
 
-@cache
 def _expected() -> list[tuple[str, str]]:
     connection = sqlite3.connect(":memory:")
     try:

@@ -14,7 +14,8 @@ from streamlit import runtime
 from dpcore.experiments.sweep import Sweep
 from dpcore.plan.compare import compared
 from dpcore.plan.errors import predict
-from pages.plan import frontier, jobs, view
+from pages.plan import frontier, view
+from pages.shell.server import jobs
 from pages.shell.server.jobs import JOBS
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound
