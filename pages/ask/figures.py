@@ -20,7 +20,7 @@ LOOKS = {FREE: ("released", "circle"), PAID: ("other-1", "diamond"), REFUSED: ("
 """Role and shape of each kind of answer."""
 FEW = 8
 """Questions that are numbered one by one: fewer than these."""
-CALLED = Called(run="conversation", query="answered question", over="the answered questions")
+CALLED = Called(run="conversation", query="answered question", over="all answers")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
