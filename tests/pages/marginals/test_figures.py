@@ -10,7 +10,7 @@ import pytest
 from dpcore import Neighbours, Preview, Problem
 from dpcore.core import Floats
 from dpcore.data.cube import Cube
-from dpcore.experiments.marginals_lists import CollegeShares
+from dpcore.experiments.marginals_lists import ListShares
 from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, direct_plan, plan_for, polynomial_plan
 from dpcore.mechanisms.marginals.polynomials import minimax
 from dpcore.mechanisms.marginals.preview import (
@@ -223,7 +223,7 @@ def test_fewer_queries_are_sampled_from_more_rows() -> None:
 
 
 def test_lists_are_drawn_beside_their_true_shares() -> None:
-    shares = CollegeShares(truth=np.array([0.2, 0.5, 0.9]), released=np.array([0.25, 0.5, 0.7]), gamma=0.1)
+    shares = ListShares(truth=np.array([0.2, 0.5, 0.9]), released=np.array([0.25, 0.5, 0.7]), gamma=0.1)
     picture = whole(shares_scatter(shares, n=1_000, chosen=2, name="top ten"))
     dots, ring, band = (
         picture.one(Dots, role="released"),
