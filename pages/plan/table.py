@@ -79,11 +79,12 @@ def pick_table() -> Declared:
     else:
         columns = (DeclaredColumn(name=each.column, on=suggested_domain(each)) for each in sample(key).columns)
         table, n = DeclaredTable(columns=tuple(columns)), Bundled(sample_key=key).rows
-    if relation is Neighbours.ADD_REMOVE_ONE:
+    if relation is Neighbours.ADD_REMOVE_ONE or (held and mine and not held.counted):
         n = int(
             st.number_input(
                 "Public n", 1, 10**9, n, key=f"plan_n_{key}",
-                help="Here the number of rows is itself private: shares are of a round number you name.",
+                help="Here the number of rows is private, or was not declared public on Data: shares are of a round "
+                "number you name.",
             )
         )  # fmt: skip
     return Declared(key=key, title=titles[key], table=table, n=n, neighbours=relation, beta=beta)

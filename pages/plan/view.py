@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
 from dpcore.plan.errors import Losses, Predictions, predict, predicted_so_far
@@ -31,6 +32,9 @@ from pages.shell.theorem import all_digits
 BADGE = "theory and made-up rows: nothing of your data"
 WISH = "plan_wish"
 """In the session: what a button asked for, of which plan and which total; and its place on the page."""
+LEAST_TOTAL, MOST_TOTAL = 0.01, 100.0
+COSTS = "plan_costs"
+"""In the session: the loss of the plan that the typed total is for."""
 FORECAST = " Of rows of nobody nothing is promised before they are made: their dot is a forecast."
 ONE_SUM = 1 - 1e-6
 """A plan that costs less than this share of what its questions cost alone is charged as one vector."""
@@ -67,7 +71,7 @@ def planning() -> None:
         table=declared.table, n=declared.n, questions=questions, neighbours=declared.neighbours, beta=declared.beta
     )
     keep_plan(declared.key, plan)
-    _wishes(declared, plan)
+    ways_on = _wishes(plan)
     _wished(declared, plan)
     known: Predictions = remembered("predicted", dict)
     predictions = in_background(
@@ -90,8 +94,9 @@ def planning() -> None:
         st.caption(f"All noise is Gaussian: charged as one vector, not as the sum ε = {losses:.3g}.")
     since_release(declared, plan)
     if late:
+        places = ", ".join(str(place + 1) for place in late)
         st.caption(
-            f"Not promised to keep its target: question {', '.join(str(place + 1) for place in late)}."
+            f"Not promised to keep its target: question{'s' * (len(late) > 1)} {places}."
             + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
         )
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
@@ -100,6 +105,14 @@ def planning() -> None:
     preview(plan)
     whole_table(declared, questions)
     show_code("The same in Python", key="plan_code", write=lambda: SNIPPET)
+    with ways_on:  # last: the file of a run that is broken off would be gone before the browser asks for it
+        st.download_button(
+            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
+            help="What is asked, by which mechanism, at which loss; no row of any data.",
+        )  # fmt: skip
+        help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
+        if st.button("Release it", key="plan_release", help=help_text):
+            to_release(declared, plan)
 
 
 def _chip(declared: Declared) -> None:
@@ -111,35 +124,23 @@ def _chip(declared: Declared) -> None:
     named(f"{kind} · {escaped(held.table.name if held else declared.title)} · n = {declared.n:,}")
 
 
-def _wishes(declared: Declared, plan: Plan) -> None:
-    """The two ways to have ε worked out, and the two ways on: in one row, so that the page is one screen."""
+def _wishes(plan: Plan) -> DeltaGenerator:
+    """The two ways to have ε worked out; gives the place beside them of the ways on: the page is one screen."""
+    costs = min(max(float(f"{plan.cost.epsilon:.4g}"), LEAST_TOTAL), MOST_TOTAL)
+    if "plan_total" not in st.session_state or st.session_state.get(COSTS) != costs:
+        st.session_state.update({COSTS: costs, "plan_total": costs})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Least ε for the targets", key="plan_targets", type="primary", on_click=_wish, args=("targets",),
             disabled=not any(each.target and not each.pinned for each in plan.questions),
             help="For each question with a target: the mechanism that keeps it on all data for the least ε.",
         )  # fmt: skip
-        st.number_input(
-            "Total ε",
-            0.01,
-            100.0,
-            float(f"{plan.cost.epsilon:.4g}"),
-            step=None,
-            format="%g",
-            key="plan_total",
-            width=110,
-        )
+        st.number_input("Total ε", LEAST_TOTAL, MOST_TOTAL, step=None, format="%g", key="plan_total", width=110)
         st.button(
             "Share this total", key="plan_share", on_click=_wish, args=("total",),
             help="Shares it so that all targets are met, or missed by the same factor.",
         )  # fmt: skip
-        st.download_button(
-            "Download the plan", plan.text, file_name="plan.json", mime="application/json", key="plan_download",
-            help="What is asked, by which mechanism, at which loss; no row of any data.",
-        )  # fmt: skip
-        help_text = "One draw of all questions, charged to the ledger. Until you publish it, it is a private preview."
-        if st.button("Release it", key="plan_release", help=help_text):
-            to_release(declared, plan)
+        return st.container(horizontal=True, width="content")
 
 
 def _wish(what: str) -> None:

@@ -63,6 +63,9 @@ def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_s
     type_in(app, age={"from": "0", "to": "120"})
     app = planned(app)
     assert "of Your table" in app.header[0].value
+    # The number of rows was not declared public, so it is named here, whichever data sets are neighbours.
+    sound(app.number_input(key="plan_n_my-file").set_value(4_000).run())
+    assert "n = 4,000" in everything(app)
     sound(app.selectbox(key="table").set_value("adult").run())
     sound(app.switch_page("data/page.py").run())
     sound(app.switch_page("plan/page.py").run())

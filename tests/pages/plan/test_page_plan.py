@@ -91,8 +91,10 @@ def test_a_question_is_added_and_removed() -> None:
     app = sound(opened(PAGE))
     app.multiselect[0].set_value(["hours_per_week"])
     sound(app.run())
+    app.number_input(key="plan_total").set_value(2.0)
     app = press(app, "Add")
     assert [each.columns for each in questions(app)] == [("age",), ("sex",), ("hours_per_week",)]
+    assert app.number_input(key="plan_total").value == 1.0, "a total is for the plan beside which it was typed"
     app = press(app, "Remove")
     assert [each.columns for each in questions(app)] == [("sex",), ("hours_per_week",)]
 
