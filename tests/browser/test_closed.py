@@ -16,7 +16,7 @@ from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
 from pages.shell import session
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, settled, watched_page
+from tests.kit.browser import OWN_FILE, PATIENCE, bring, comes_true, csv_file, settled, watched_page
 
 pytestmark = pytest.mark.full
 
@@ -46,7 +46,7 @@ def test_a_closed_tab_takes_its_file_with_it(browser: Browser, tmp_path: Path) -
         return list(tmp_path.glob(f"{PREFIX}*"))
 
     try:
-        assert wait_for_health(process, port=port)
+        assert wait_for_health(process, port=port, seconds=PATIENCE)
         with watched_page(browser) as page:
             page.goto(f"http://{LOCALHOST}:{port}/{OWN_FILE}")
             settled(page)

@@ -55,7 +55,7 @@ def process_of(app: Path, *, port: int, log: Path, **variables: str) -> Iterator
             stderr=output,
         )
     try:
-        assert wait_for_health(process, port=port), log.read_text()
+        assert wait_for_health(process, port=port, seconds=PATIENCE), log.read_text()
         yield process
     finally:
         stop(process)

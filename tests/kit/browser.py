@@ -155,17 +155,18 @@ IDLE = """([milliseconds, longest]) => new Promise((resolve) => {
 })"""
 
 
-# Words outside pictures and tables that a reader sees before opening anything.
+# Words outside pictures and tables that a reader sees before opening anything, a phone's sidebar for one.
 WORDS = """() => {
+    const shut = (element) => element.closest('[data-testid="stSidebar"][data-collapsed="true"]');
     const walker = document.createTreeWalker(document.querySelector('.stApp'), NodeFilter.SHOW_TEXT), words = [];
     while (walker.nextNode()) {
         const { parentElement: element } = walker.currentNode;
         if (element.closest('.dpscope-plot, table, style, script, [data-testid="stIconMaterial"]')) continue;
-        if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+        if (shut(element) || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
         const box = element.getBoundingClientRect();
         if (box.width > 1 && box.height > 1) words.push(...walker.currentNode.textContent.split(/\\s+/));
     }
-    const typed = [...document.querySelectorAll('input')].filter(input => input.checkVisibility());
+    const typed = [...document.querySelectorAll('input')].filter(input => input.checkVisibility() && !shut(input));
     words.push(...typed.flatMap(input => (input.value || input.placeholder).split(/\\s+/)));
     return words.filter(word => /[a-z0-9]/i.test(word));
 }"""
@@ -207,7 +208,7 @@ def running_server(temporary: Path | None = None, *, token: str = "", ledger: Pa
             patch.setenv("DPSCOPE_REHEARSAL", os.environ.get("DPSCOPE_REHEARSAL", "0"))
             process = start_app(python=Path(sys.executable), port=port, output=output, token=token)
         try:
-            if not wait_for_health(process, port=port):
+            if not wait_for_health(process, port=port, seconds=PATIENCE):
                 raise RuntimeError(f"the app did not start:\n{log.read_text(errors='replace')}")
             yield Server(url=f"http://{LOCALHOST}:{port}", log=log, temporary=temporary, process=process)
         finally:

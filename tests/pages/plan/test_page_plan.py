@@ -15,6 +15,7 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.experiments.measure import finish
 from dpcore.mechanisms import entry
+from dpcore.plan import compare
 from dpcore.plan.errors import predict
 from dpcore.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Bars, Dots, numbers
@@ -147,7 +148,9 @@ def test_a_release_of_made_up_rows_is_shown_on_demand() -> None:
     assert chart["layout"]["title"]["text"].startswith("made-up rows")
 
 
-def test_every_mechanism_is_compared_on_demand() -> None:
+def test_every_mechanism_is_compared_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "EPSILON_GRID", (0.1, 1.0, 10.0))
+    monkeypatch.setattr(compare, "N_GRID", compare.N_GRID[:3])
     app = opened(PAGE, table="penguins")
     assert "plan_frontier_chart" not in drawn(app)
     app.session_state["plan_frontier"] = True

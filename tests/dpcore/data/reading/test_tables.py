@@ -177,7 +177,7 @@ def test_arbitrary_bytes(contents: bytes, name: str, header: bool | None) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     st.lists(
         st.sampled_from(
@@ -187,7 +187,7 @@ def test_arbitrary_bytes(contents: bytes, name: str, header: bool | None) -> Non
                 "\nExpected Number of Columns: 2 Found: 7777777\n",
             ]
         ),
-        max_size=30,
+        max_size=60,
     ),
     st.sampled_from(["utf-8", "utf-16", "latin-1"]),
 )

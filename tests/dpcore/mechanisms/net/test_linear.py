@@ -128,7 +128,7 @@ def loosened(mechanism: LinearNet, problem: Problem, epsilon: float) -> float:
 
 @pytest.mark.slow
 def test_the_whole_number_draw_has_the_exact_law_and_one_at_another_rate_does_not(seed: int) -> None:
-    """20,000 draws from a seed; the control at 1.3 times the rate."""
+    """8,000 draws from a seed; the control at 1.3 times the rate passes with chance 4e-23."""
     counts = np.array([9, 1, 6, 4])
     net = ListedNet(QUERIES.units, truth=QUERIES.units @ counts, points=3, rows=20)
     rate = Fraction(1, 4000)  # per unit of score: a few of the 20 databases carry most of the weight
@@ -138,7 +138,7 @@ def test_the_whole_number_draw_has_the_exact_law_and_one_at_another_rate_does_no
     below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
 
     def tally(at: Fraction) -> Integers:
-        drawn = [places[tuple(net.draw_exactly(below, rate=at).tolist())] for _ in range(20_000)]
+        drawn = [places[tuple(net.draw_exactly(below, rate=at).tolist())] for _ in range(8_000)]
         return np.bincount(drawn, minlength=len(law))
 
     assert_law(tally(rate), law)
