@@ -35,6 +35,8 @@ GREEDY = ("mechanism=net&bits=14&n=1000000&trials=5000", "data=normal&bits=14&n=
 SEEDS = itertools.count(2)
 """No link is opened twice with the same: what it shows would be there already."""
 ELEMENTS = 60
+TABS, SHARED = 30, "data=normal&bits=12&n=100000&trials=2000&mechanism=gaussian"
+"""Sessions that open one link at the same moment."""
 EMPTY = f"""import streamlit as st
 st.number_input("ε", value=1.0, key="epsilon", bind="query-params")
 for place in range({ELEMENTS}):
@@ -134,6 +136,21 @@ async def reruns(address: str, *, moves: int) -> None:
             await visitor.open(f"epsilon={move + 1}")
 
 
+async def at_once(address: str, *, tabs: int) -> None:
+    """Open one link in so many sessions at the same moment; nobody has opened it before."""
+    link = f"{SHARED}&seed={next(SEEDS)}"
+    ready = asyncio.Barrier(tabs)
+
+    async def tab() -> None:
+        async with visiting(address) as visitor:
+            await ready.wait()
+            await visitor.open(link)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(tabs):
+            group.create_task(tab())
+
+
 def megabytes(process: int) -> float:
     """That a process holds."""
     status = Path(f"/proc/{process}/status").read_text()
@@ -176,6 +193,15 @@ def main() -> None:
                 f"session (load {os.getloadavg()[0]:.1f})",
                 flush=True,
             )
+        marks = [cpu_seconds(process)]
+        for tabs in (1, TABS):
+            asyncio.run(at_once(address, tabs=tabs))
+            marks.append(cpu_seconds(process))
+        one, all_of_them = marks[1] - marks[0], marks[2] - marks[1]
+        print(
+            f"  {TABS} tabs that open one link at once: {all_of_them:.1f} s of the server's CPU, one tab {one:.1f} s",
+            flush=True,
+        )
         alone, beside = (asyncio.run(load(address, sessions=5, moves=MOVES, greedy=links)) for links in ((), GREEDY))
         print(
             f"  5 sessions beside one that opens heavy links: median {1e3 * statistics.median(beside):.0f} ms, "

@@ -154,7 +154,7 @@ def _keeps(expression: ast.expr) -> bool:
 def _starts_empty(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         called = value.func.id if isinstance(value.func, ast.Name) else getattr(value.func, "attr", "")
-        made = called in {"dict", "list", "set", "deque", "defaultdict", "OrderedDict", "Counter"}
+        made = called in {"dict", "list", "set", "deque", "defaultdict", "OrderedDict", "Counter", "Shelf"}
         return called.startswith("Weak") or (made and not value.args)
     return (isinstance(value, ast.Dict) and not value.keys) or (isinstance(value, ast.List) and not value.elts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import streamlit as st
@@ -71,29 +71,27 @@ def _is_proved(entry: Entry, problem: Problem) -> bool:
 def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badge: str) -> dict[str, Picture]:
     """Error against ε for this mechanism and every other that serves the question; the picture by its key."""
     problem = recipe.problem(dataset)
-    entries, unproved = proved(problem)
+    about = f"{recipe.source.key}|{asked(recipe, problem)}"
+    entries, unproved = part(recipe, f"proved|{about}", lambda: proved(problem))
     shared = shared_values(recipe)
     trials = max(20, min(60, MOST_CELLS // problem.domain.size))
     own = {recipe.entry_key: dict(recipe.values)}
-    key = f"sweep|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}|{trials}"
-    alone = functools.partial(
-        sweep, dataset=dataset, problem=problem, shared=shared, own=own, trials=trials, beta=recipe.beta,
-        seed=recipe.seed,
-    )  # fmt: skip
-    # A mechanism's errors are its own: whoever chooses another finds those of all others, and they are kept apart.
-    parts = {
-        f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
-        for entry in entries
-    }
+    key = f"sweep|{about}|{recipe.beta}|{recipe.seed}|{trials}"
+
+    def measured() -> Generator[float, None, Sweep]:
+        alone = functools.partial(
+            sweep, dataset=dataset, problem=problem, shared=shared, own=own, trials=trials, beta=recipe.beta,
+            seed=recipe.seed,
+        )  # fmt: skip
+        # A mechanism's errors are its own: whoever chooses another finds those of all others, and they are kept apart.
+        parts = {
+            f"{key}|{entry.key}|{taken(entry, own.get(entry.key, shared))}": functools.partial(alone, [entry])
+            for entry in entries
+        }
+        return side_by_side((yield from in_parts(recipe, parts)))
+
     all_of_it = f"{key}|{recipe.entry_key}|{shared!r}|{private_parameters(recipe)}"
-    curve = side_by_side(
-        kept(
-            recipe,
-            all_of_it,
-            lambda: in_parts(recipe, parts),
-            label="Measuring every mechanism at every ε.",
-        )
-    )
+    curve = kept(recipe, all_of_it, measured, label="Measuring every mechanism at every ε.")
     epsilon = float(dict(recipe.values).get("epsilon", 1.0))
     chart = st.container()
     below = st.container(horizontal=True, vertical_alignment="center")
@@ -128,7 +126,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
             download=download, on_pick=whole(choose_point), kept=drawn,
         )  # fmt: skip
-    with below.container():
+    with below:
         _left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 

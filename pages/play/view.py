@@ -28,9 +28,9 @@ from pages.play.strip import asked, draw_tradeoff, private_parameters
 from pages.play.target import ask_target, draw_needed
 from pages.play.weights import draw_weights
 from pages.shell.controls import audit_link
-from pages.shell.kept import part
+from pages.shell.kept import kept, made, part
 from pages.shell.present import on_stage
-from pages.shell.session import in_link, keep_shown, remembered, with_progress
+from pages.shell.session import in_link, keep_shown
 from pages.shell.status import may_show
 from pages.shell.status import rail as place_of_rail
 
@@ -55,13 +55,13 @@ def play() -> None:
         head, recipe = _bar(recipe)
         known_before(recipe, head=head, more=more)
         return
-    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    dataset = made(recipe, f"dataset|{source.key}", source.dataset)
     problem = recipe.problem(dataset)
     with more:
         view = _view(dataset)
         target = ask_target(problem.n)
     key = f"{source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}"
-    state = remembered(f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
+    state = made(recipe, f"state|{key}", lambda: recipe.mechanism().prepare(dataset, problem))
     stops = Stops(recipe=recipe, dataset=dataset, state=state, view=view, key=f"stops|{key}")
     alone(recipe, lambda: _at_epsilon(stops, target, doors))
     send_states(stops)
@@ -81,8 +81,12 @@ def _at_epsilon(stops: Stops, target: float | None, doors: DeltaGenerator) -> No
     """The part of the page that a move of ε changes."""
     head, recipe = _bar(stops.recipe)
     source, dataset = recipe.source, stops.dataset
-    report = stops.report(recipe) or with_progress(
-        f"report|{source.key}|{recipe!r}", lambda: _drawn(recipe, dataset, stops.state), label="Drawing releases."
+    report = stops.report(recipe) or kept(
+        recipe,
+        f"report|{source.key}|{recipe!r}",
+        lambda: _drawn(recipe, dataset, stops.state),
+        label="Drawing releases.",
+        given_up=lambda report: report.trials < recipe.trials,
     )
     if report.trials < recipe.trials:
         st.caption(

@@ -23,6 +23,9 @@ ENTRY = 100
 """Pixels of a box for an exact number."""
 TARGET = re.compile(r"\s*([0-9]*[.,]?[0-9]+)\s*(%|rows?|)\s*")
 """An error that is wanted, as people type it."""
+MARKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+ROUND = tuple(float(f"{mark * 10.0**power:.3g}") for power in range(-15, 16) for mark in MARKS)
+"""Stops of logarithmic sliders."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,10 +221,7 @@ def read_target(text: str, *, n: int) -> float | None:
 def log_stops(parameter: Parameter) -> list[float]:
     """Values of a logarithmic slider: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 in every decade, as far as people use it."""
     lowest, highest = (parameter.stops[0], parameter.stops[-1]) if parameter.stops else (parameter.low, parameter.high)
-    low, high = math.floor(math.log10(lowest)), math.ceil(math.log10(highest))
-    marks = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-    values = [float(f"{mark * 10.0**power:.3g}") for power in range(low, high + 1) for mark in marks]
-    return [value for value in values if lowest <= value <= highest]
+    return [value for value in ROUND if lowest <= value <= highest]
 
 
 def number(parameter: Parameter, *, key: str, default: float) -> float:

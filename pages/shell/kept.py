@@ -6,17 +6,20 @@ reader's own weights, stays in that person's session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import streamlit as st
 
+from dpcore.core import Blocks, finish, scaled
 from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.queries.linear import LinearQueries
 from pages.shell.session import remembered, with_progress
 
 Result = TypeVar("Result")
+Work = Callable[[], Generator[float, None, Result]]
 
 
 class Asked(Protocol):
@@ -31,14 +34,97 @@ class Asked(Protocol):
         """A reader's own, if any."""
 
 
-PUBLIC = (Generated, Bundled)
-MOST, MOST_PARTS = 24, 300
+class Shared(Generic[Result]):
+    """Work that is under way: of all who want it, one at a time does the next block. So nobody's leaving ends it.
 
-_kept: dict[str, Any] = {}
-"""What was computed of public data, by a key that tells all that went into it; the oldest goes first."""
-_parts: dict[str, Any] = {}
+    Attributes:
+        share: done of it.
+        error: why it has no result.
+    """
+
+    def __init__(self, work: Work[Result]) -> None:
+        self.share = 0.0
+        self.error: Exception | None = None
+        self._blocks = Blocks(work())
+        self._left: Iterator[float] = iter(self._blocks)
+        self._turn = Lock()
+        self._over = False
+
+    def goes_on(self) -> bool:
+        """Do the next block, or wait a while for whoever is at it; whether there is more to do."""
+        if self._turn.acquire(timeout=PATIENCE):
+            try:
+                if not self._over:
+                    self.share = next(self._left)
+            except StopIteration:
+                self._over = True
+            except Exception as problem:
+                self._over, self.error = True, problem
+            finally:
+                self._turn.release()
+        return not self._over
+
+    def result(self) -> Result:
+        """What came of it.
+
+        Raises:
+            Exception: what the work raised, to everybody who waited.
+        """
+        if self.error is not None:
+            raise self.error
+        return self._blocks.result
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shelf:
+    """What was computed of public data, by a key that tells all that went into it.
+
+    Attributes:
+        most: that is kept; what nobody has asked for the longest goes first.
+        held: results.
+        under_way: work without a result so far, begun by anybody; no more of it than of results.
+    """
+
+    most: int
+    held: dict[str, Any] = field(default_factory=dict)
+    under_way: dict[str, Shared[Any]] = field(default_factory=dict)
+
+    def find(self, key: str) -> Any:
+        """What is kept under a key, now the newest; _MISSING where nothing is."""
+        with _changing:
+            return _newest(self.held, key) if key in self.held else _MISSING
+
+    def share(
+        self, key: str, work: Work[Result], *, given_up: Callable[[Result], bool] = lambda _: False
+    ) -> Generator[float, None, Result]:
+        """The result of work that all share who ask for it before it is done; yields the fraction done.
+
+        What was ``given_up`` is given to all of them, and not kept; and so is an error.
+        """
+        with _changing:
+            shared = None if key in self.held else self.under_way.get(key) or Shared(work)
+            if shared is None:
+                found: Result = _newest(self.held, key)
+                return found
+            _put(self.under_way, self.most, key, shared)
+        while shared.goes_on():
+            yield shared.share
+        with _changing:
+            if self.under_way.get(key) is shared:
+                del self.under_way[key]
+            if shared.error is None and not given_up(shared.result()):
+                _put(self.held, self.most, key, shared.result())
+        return shared.result()
+
+
+PUBLIC = (Generated, Bundled)
+PATIENCE = 0.25
+"""Seconds to wait for somebody else's block before the page shows how far the work is, and may be left."""
+_changing, _MISSING = Lock(), object()
+_kept = Shelf(most=40)
+"""Long work, and what it is done with."""
+_parts = Shelf(most=300)
 """Small parts of such work, which other work shares: a mechanism's errors, what a stop of a slider looks like."""
-_keeping, _MISSING = Lock(), object()
 
 
 def is_everybodys(asked: Asked) -> bool:
@@ -47,12 +133,7 @@ def is_everybodys(asked: Asked) -> bool:
 
 
 def kept(
-    asked: Asked,
-    key: str,
-    work: Callable[[], Generator[float, None, Result]],
-    *,
-    label: str,
-    given_up: Callable[[Result], bool] = lambda _: False,
+    asked: Asked, key: str, work: Work[Result], *, label: str, given_up: Callable[[Result], bool] = lambda _: False
 ) -> Result:
     """Work in blocks, remembered; with a progress bar, or quietly where it has no label.
 
@@ -62,32 +143,38 @@ def kept(
     if not is_everybodys(asked):
         return _quietly(key, work) if not label else with_progress(key, work, label=label)
     slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
-    result: Result = _kept.get(key, _MISSING)
-    if result is _MISSING:
-        with slot.container():
-            result = _quietly(key, work) if not label else with_progress(key, work, label=label)
-        slot.empty()
-        return result if given_up(result) else _keep(_kept, MOST, key, result)
+    result: Result = _kept.find(key)
+    if result is not _MISSING:
+        return remembered(key, lambda: result)
+
+    def share() -> Generator[float, None, Result]:
+        return _kept.share(key, work, given_up=given_up)
+
+    with slot.container():
+        result = _quietly(key, share) if not label else with_progress(key, share, label=label)
+    slot.empty()
     return result
 
 
 def already(asked: Asked, key: str) -> Any:
     """What is kept for everybody under a key, without any work; None where nothing is."""
-    return _kept.get(key) if is_everybodys(asked) else None
+    found = _kept.find(key) if is_everybodys(asked) else _MISSING
+    return None if found is _MISSING else found
 
 
-def in_parts(
-    asked: Asked, parts: Mapping[str, Callable[[], Generator[float, None, Result]]]
-) -> Generator[float, None, list[Result]]:
+def made(asked: Asked, key: str, make: Callable[[], Result]) -> Result:
+    """What a session remembers and is made at once; of public data it is made once for everybody."""
+    if not is_everybodys(asked):
+        return remembered(key, make)
+    return remembered(key, lambda: finish(_kept.share(key, lambda: _at_once(make))))
+
+
+def in_parts(asked: Asked, parts: Mapping[str, Work[Result]]) -> Generator[float, None, list[Result]]:
     """Work of several parts by their keys, of which none is done that was done for other work; yields the share."""
     found: list[Result] = []
     for place, (key, work) in enumerate(parts.items()):
-        result: Any = _parts.get(key, _MISSING) if is_everybodys(asked) else _MISSING
-        if result is _MISSING:
-            result = yield from _scaled(work(), place, len(parts))
-            if is_everybodys(asked):
-                _keep(_parts, MOST_PARTS, key, result)
-        found.append(result)
+        every = _parts.share(key, work) if is_everybodys(asked) else work()
+        found.append((yield from scaled(every, place, len(parts))))
     return found
 
 
@@ -95,41 +182,41 @@ def part(asked: Asked, key: str, make: Callable[[], Result]) -> Result:
     """Something small of public data, made once for everybody; of other data it is made anew."""
     if not is_everybodys(asked):
         return make()
-    result: Any = _parts.get(key, _MISSING)
-    return _keep(_parts, MOST_PARTS, key, make()) if result is _MISSING else result
+    return finish(_parts.share(key, lambda: _at_once(make)))
 
 
-def _keep(where: dict[str, Any], most: int, key: str, value: Result) -> Result:
-    """Keep a value, and give it; others may be keeping theirs at the same time."""
-    with _keeping:
-        while len(where) >= most:
-            where.pop(next(iter(where)))
-        where[key] = value
-    return value
+def _at_once(make: Callable[[], Result]) -> Generator[float, None, Result]:
+    """Work in one block."""
+    yield from ()
+    return make()
 
 
-def _scaled(work: Generator[float, None, Result], place: int, of: int) -> Generator[float, None, Result]:
-    """One of several pieces of work, with its share of the whole."""
-    while True:
-        try:
-            share = next(work)
-        except StopIteration as done:
-            result: Result = done.value
-            return result
-        yield (place + share) / of
+def _newest(where: dict[str, Any], key: str) -> Any:
+    """What is there under a key, which is now the newest."""
+    found = where[key] = where.pop(key)
+    return found
 
 
-def _quietly(key: str, work: Callable[[], Generator[float, None, Result]]) -> Result:
+def _put(where: dict[str, Any], most: int, key: str, value: Any) -> None:
+    """Put a value under a key, as the newest of at most so many."""
+    where.pop(key, None)
+    while len(where) >= most:
+        where.pop(next(iter(where)))
+    where[key] = value
+
+
+def _quietly(key: str, work: Work[Result]) -> Result:
     """The result of work that nobody waits for."""
-    slot, begun = st.empty(), remembered(f"{key}|begun", work)
+    slot, name = st.empty(), f"{key}|begun"
 
     def run() -> Result:
-        while True:
-            try:
-                next(begun)
-            except StopIteration as done:
-                result: Result = done.value
-                return result
-            slot.empty()  # where the run may be interrupted
+        begun = remembered(name, lambda: Blocks(work()))
+        try:
+            for _ in begun:
+                slot.empty()  # where the run may be interrupted
+        except Exception:
+            st.session_state["memory"].pop(name, None)  # whoever asks again begins anew
+            raise
+        return begun.result
 
     return remembered(key, run)

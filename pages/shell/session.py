@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpcore.core import Entry, Queries
+from dpcore.core import Blocks, Entry, Queries
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dpcore.experiments.recipe import Recipe
@@ -126,11 +126,14 @@ def keep_link() -> None:
 
     A link may name anything, the file itself for one, which must not outlive its being forgotten.
     """
-    for key in linked() & set(st.session_state):
-        if key in st.query_params:
-            carried()[key] = st.session_state[key]
+    asked, before = st.query_params.to_dict(), carried()
+    for key in linked() & {*asked, *before}:  # few: to look at every control takes a millisecond
+        if key not in st.session_state:
+            continue
+        if key in asked:
+            before[key] = st.session_state[key]
         else:
-            carried().pop(key, None)
+            before.pop(key, None)
 
 
 def upload() -> Source | None:
@@ -369,13 +372,8 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
     if key in memory:
         found: Result = memory[key]
         return remembered(key, lambda: found)
-    generator = work()
-    while True:
-        try:
-            share = next(generator)
-        except StopIteration as done:
-            result: Result = done.value
-            break
+    blocks = Blocks(work())
+    for share in blocks:
         slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
     slot.empty()
-    return remembered(key, lambda: result)
+    return remembered(key, lambda: blocks.result)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from threading import Barrier, get_ident
+from time import sleep
 
 import numpy as np
 import pytest
 
-from dpcore.core import Entry
+from dpcore.core import Entry, ParameterError
 from dpcore.experiments.measure import finish
 from dpcore.experiments.recipe import OPENING
 from dpcore.experiments.sweep import Sweep, side_by_side, sweep
@@ -21,7 +24,7 @@ from tests.pages.play.test_page import uploaded
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_parts", {})
+    monkeypatch.setattr(kept, "_parts", kept.Shelf(most=30))
 
 
 def work(done: list[int], place: int) -> Generator[float, None, int]:
@@ -40,13 +43,97 @@ def test_parts_are_worked_once_for_everybody_and_each_time_for_one_person(privat
         assert found == [2, 3] and (not private or shares == [0.25, 0.75])
         kept.part(recipe, "4", lambda: done.append(4))
     assert done == ([1, 2, 2, 3, 4] * 2 if private else [1, 2, 3, 4])
-    assert bool(kept._parts) != private
+    assert bool(kept._parts.held) != private
 
 
 def test_no_more_parts_are_kept_than_there_is_room_for() -> None:
-    for place in range(kept.MOST_PARTS + 5):
+    for place in range(35):
         kept.part(OPENING, str(place), partial(int, place))
-    assert len(kept._parts) == kept.MOST_PARTS and "0" not in kept._parts
+        kept.part(OPENING, "2", int)
+    held = kept._parts.held
+    assert len(held) == 30 and {"2", "34"} < {*held} and "3" not in held, "the longest unasked goes first"
+    assert not kept._parts.under_way
+
+
+VISITORS = 30
+
+
+def at_once(shelf: kept.Shelf, begin: Callable[[], Generator[float, None, int]]) -> list[int | Exception]:
+    """What comes of it for thirty visitors who ask for the same at the same moment."""
+    gate = Barrier(VISITORS)
+
+    def visit(_: int) -> int | Exception:
+        gate.wait()
+        try:
+            return finish(shelf.share("key", begin))
+        except Exception as problem:
+            return problem
+
+    with ThreadPoolExecutor(VISITORS) as pool:
+        return list(pool.map(visit, range(VISITORS)))
+
+
+def test_thirty_who_ask_at_once_share_one_piece_of_work() -> None:
+    shelf, begun, blocks = kept.Shelf(most=3), [], []
+
+    def slow() -> Generator[float, None, int]:
+        begun.append(get_ident())
+        for block in range(5):
+            blocks.append(block)
+            sleep(0.02)
+            yield block / 5
+        return 7
+
+    assert at_once(shelf, slow) == [7] * VISITORS
+    assert len(begun) == 1 and blocks == [0, 1, 2, 3, 4] and not shelf.under_way
+    assert finish(shelf.share("key", slow)) == 7 and len(begun) == 1
+    shelf.held.clear()
+    assert finish(shelf.share("key", slow)) == 7 and len(begun) == 2, "what is not kept is worked out anew"
+
+
+def test_an_error_reaches_all_who_wait_and_the_next_who_asks_begins_anew() -> None:
+    shelf, begun = kept.Shelf(most=3), []
+
+    def fails() -> Generator[float, None, int]:
+        begun.append(get_ident())
+        sleep(0.1)
+        yield 0.5
+        raise ParameterError("There is no such number.")
+
+    problems = at_once(shelf, fails)
+    assert {str(each) for each in problems} == {"There is no such number."} and len(problems) == VISITORS
+    assert len(begun) == 1 and not shelf.held and not shelf.under_way
+    assert finish(shelf.share("key", lambda: work([], 3))) == 3
+
+
+def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
+    shelf, done = kept.Shelf(most=3), []
+
+    def blocks() -> Generator[float, None, int]:
+        for block in range(3):
+            done.append(block)
+            yield block / 3
+        return len(done)
+
+    first = shelf.share("key", blocks)
+    assert next(first) == 0
+    first.close()
+    assert finish(shelf.share("key", blocks)) == 3 and done == [0, 1, 2]
+
+
+def test_what_was_given_up_is_given_to_all_who_waited_and_kept_for_nobody() -> None:
+    shelf, done = kept.Shelf(most=3), []
+    first, second = (shelf.share("key", lambda: work(done, 1), given_up=lambda found: found == 1) for _ in range(2))
+    assert next(first) == 0.5
+    assert finish(second) == finish(first) == 1
+    assert done == [1] and not shelf.held and not shelf.under_way
+
+
+def test_work_that_all_have_left_is_bounded_too() -> None:
+    shelf = kept.Shelf(most=3)
+    for place in range(5):
+        next(shelf.share(str(place), partial(work, [], place)))
+    assert [*shelf.under_way] == ["2", "3", "4"]
 
 
 def test_a_mechanism_s_part_is_of_its_own_parameters_and_of_no_privacy_loss() -> None:

@@ -89,7 +89,7 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
     """The picture that follows the finger is the one that is drawn when it rests, by whichever way it came about."""
     app = started(epsilon="0.5", data="sparse", n="1000", bits="6")
     alone, states, place = drawn(app), asked_for_states(app), STOPS.index(0.5)
-    kept._parts.clear()
+    kept._parts.held.clear()
     assert drawn(sound(app.run())) == alone, "the stop's own report gives the same"
     assert len(STOPS) == 31 and states["texts"]["headline"][place] == headline(app)
     assert set(TITLES) & set(alone) == set(states["charts"]) >= {"data_chart", "band_chart", "worst_chart"}
@@ -156,10 +156,10 @@ def test_private_data_send_no_states_until_their_steward_asks() -> None:
     assert set(states) == set(drawn(app)) == {"promises_chart"}, "theory alone"
     assert "dataset|" not in repr(app.session_state["memory"]), "the file was not even read"
     assert "ask-from" not in [each.key for each in app.number_input]
-    everybodys = {*kept._kept, *kept._parts}
+    everybodys = {*kept._kept.held, *kept._parts.held}
     sound(app.toggle(key="steward_choice").set_value(True).run())
     assert "data_chart" in sent_states(app)["charts"]
-    assert {*kept._kept, *kept._parts} == everybodys, "what is private stays in its session"
+    assert {*kept._kept.held, *kept._parts.held} == everybodys, "what is private stays in its session"
 
 
 @pytest.mark.full
