@@ -1,7 +1,7 @@
 // Draws a Plotly figure in place, plays its frames, and says what was clicked, brushed or dragged.
 // Python sends plain dictionaries (plotly.py); nothing here knows what a picture is about.
 
-const TICK = 600; // milliseconds a frame is shown while playing
+const TICK = 600, LONGEST = 150; // milliseconds: a frame is shown while playing; a chart that is covered waits for the others
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
@@ -34,12 +34,21 @@ export async function draw(component) {
   if (chart.figure !== data) return; // a later run was faster
   if (chart.frame >= data.frames.length) chart.frame = 0;
   describe(chart);
+  // A run sends every chart. One that stands as it was sent stays: Plotly would draw even the same figure anew.
+  const now = [chart.text, chart.frame, chart.brushes, chart.plot.clientWidth].join();
+  if (now === chart.stands && !chart.moving) {
+    if (!chart.following) cover(chart);
+    delete chart.plot.dataset.waiting;
+    return;
+  }
   const count = () => { chart.plot.dataset.drawn = String(Number(chart.plot.dataset.drawn ?? 0) + 1); };
   // What lies above the chart is this very picture: the chart itself, which answers the pointer, has time.
   const seen = !chart.following && !chart.frame && chart.film.childElementCount && isShown(chart, data);
   if (seen) {
     count();
-    await idle();
+    // Not between two charts of one run: the second would wait for what nobody sees of the first.
+    const until = performance.now() + LONGEST;
+    do await idle(); while (running() && performance.now() < until);
     if (chart.figure !== data) return;
   }
   const traces = data.data.map((trace) => ({ ...trace }));
@@ -48,6 +57,7 @@ export async function draw(component) {
   // A brush was sent to Python; if it means something, it comes back as a mark.
   const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
   if (layout.legend.orientation === "v") traces.forEach(shorten);
+  chart.stands = now;
   await Plotly.react(chart.plot, traces, layout, CONFIG);
   if (!chart.watched) watch(chart, Plotly);
   // While the handle moves, an answer to an earlier place is late, and does not take it back there.
@@ -58,11 +68,24 @@ export async function draw(component) {
   if (!seen) count();
 }
 
-// What Python sent, in bytes. The same words are the same figure, in which Plotly then finds nothing to change.
+// What Python sent, in bytes. The same words are the same figure.
 function read(chart, sent) {
   const text = new TextDecoder().decode(sent);
-  if (text !== chart.text) Object.assign(chart, { text, figure: JSON.parse(text) });
+  if (text !== chart.text) Object.assign(chart, { text, figure: shared(JSON.parse(text), chart.figure) });
   return chart.figure;
+}
+
+// A value in which what is as before is what was before: Plotly takes a list for changed unless it is the very same,
+// and draws all of a chart anew for it, but little where only lines and words of the layout have moved.
+function shared(value, before) {
+  if (typeof value !== "object" || !value || typeof before !== "object" || !before) return value;
+  const names = Object.keys(value);
+  let same = Array.isArray(value) === Array.isArray(before) && names.length === Object.keys(before).length;
+  for (const name of names) {
+    value[name] = shared(value[name], before[name]);
+    same &&= value[name] === before[name];
+  }
+  return same ? before : value;
 }
 
 export function forget(parentElement) {
@@ -124,10 +147,19 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const { title } = layout, letters = Math.max(1, ...(title?.text ?? "").split("<br>").map((line) => line.length));
   const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (2 * width) / letters) } } };
   return {
-    ...structuredClone(layout), ...(scene && { scene }), ...badge, width, height: layout.height + legend,
+    ...copied(layout), ...(scene && { scene }), ...badge, width, height: layout.height + legend,
     margin: { ...layout.margin, b: layout.margin.b + legend, r: layout.margin.r + (beside ? ASIDE : 0) },
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
+}
+
+// A copy, for Plotly writes into a layout; of where numbers stand, which it only reads, none: see shared().
+function copied(layout) {
+  const copy = structuredClone(layout);
+  for (const [name, { tickvals, ticktext }] of Object.entries(layout)) {
+    if (tickvals) Object.assign(copy[name], { tickvals }, ticktext && { ticktext });
+  }
+  return copy;
 }
 
 // The name of a trace as far as there is room; its group, by which a click hides it, keeps all of it.
@@ -138,6 +170,7 @@ function shorten(trace) {
 // A figure as it would be drawn now, in this or another element of the chart's.
 export async function drawn(chart, element, figure) {
   const Plotly = await plotly(), { width } = chart.plot._fullLayout;
+  if (element === chart.plot) chart.stands = "";
   await Plotly.react(element, figure.data, sized(chart, figure, width), CONFIG);
 }
 
@@ -147,6 +180,8 @@ export function cover(chart, pictures = [], figure = undefined) {
   chart.film.replaceChildren(...pictures);
   chart.plot.style.opacity = pictures.length ? 0 : "";
 }
+
+export const running = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "running";
 
 export const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done));
 
@@ -244,6 +279,7 @@ function onRing({ handle }, { x, y }) {
 function moveHandle(chart, to) {
   const { figure } = chart, { handle } = figure, at = onRing(figure, to);
   placeHandle(chart, at);
+  chart.stands = ""; // it leaves what was sent
   const changed = { x: [], y: [] }, places = [];
   const change = (place, points) => {
     places.push(place);

@@ -1,7 +1,7 @@
 // A slider that pictures follow without asking the server: what they look like at each of its stops was sent before.
 // When it comes to rest, the server is told, and draws the exact state.
 
-import { cover, drawn, idle, mounted } from "./chart.js";
+import { cover, drawn, idle, mounted, running } from "./chart.js";
 
 const REST = 200; // milliseconds
 const parts = new Map(); // by what Python mounted: a slider, a line of text, or the states of the stops
@@ -143,7 +143,7 @@ async function rehearse() {
     left.sort((one, other) => away(other) - away(one));
     const place = left.pop();
     for (const chart of mounted()) {
-      do await idle(); while (drawing);
+      do await idle(); while (drawing || running());
       if (states !== mine) return;
       if (mine.charts[chart.figure.key] && chart.plot._fullLayout) await film(chart, place);
     }

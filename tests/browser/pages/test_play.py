@@ -87,6 +87,30 @@ def test_the_library_comes_with_the_page_the_slider_moves_the_error_and_the_link
     assert captions(reopened(page)) == after
 
 
+# How often Plotly has drawn all of a chart since, by its key.
+WATCH_DRAWING = """() => { window.anew = {}; for (const plot of document.querySelectorAll('.dpscope-plot')) {
+    const key = plot.closest('[class*="_chart"]').className.match(/st-key-(\\w+)/)[1];
+    plot.on('plotly_beforeplot', () => { window.anew[key] = (window.anew[key] ?? 0) + 1; });
+} }"""
+
+
+def test_what_stands_as_it_was_sent_is_not_drawn_anew_nor_is_all_of_a_chart_whose_rule_moves(
+    page: Page, server: Server
+) -> None:
+    open_play(page, server, f"{SMALL}&epsilon=0.15")
+    page.evaluate(WATCH_DRAWING)
+    page.get_by_role("button", name="Numbers").click()
+    settled(page)
+    expect(page.get_by_text("Numbers: worst error")).to_be_visible()
+    assert page.evaluate("window.anew") == {}, "the run changed no chart"
+    page.keyboard.press("Escape")
+    move_slider(page)
+    tradeoff = chart(page, "tradeoff_chart").locator(PLOT)
+    assert "ε = 0.12" in tradeoff.evaluate("plot => plot._fullLayout.annotations.map(each => each.text)")
+    expect(tradeoff.get_by_text("ε = 0.12")).to_be_visible()
+    assert set(page.evaluate("window.anew")) == {"data_chart", "band_chart", "worst_chart"}
+
+
 # What the eye sees: every line, shade and word of the pictures, where they are. A picture that was drawn out of sight
 # and lies above the chart counts for it.
 STATE = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
