@@ -124,6 +124,8 @@ def main() -> None:
             print(f"  best: {', '.join(f'{key} {count}' for key, count in best)}")
             print(f"  beside those with δ: {told(np.array([each.regret(each.proved) for each in found]))}")
             print(f"  beside the one with γ too: {told(np.array([each.regret(each.errors) for each in found]))}")
+            least = [each.errors[each.best()] / min(each.errors.values()) for each in found]
+            print(f"  no rule of those with ε alone can be nearer to it than {told(np.array(least))}")
             worst = max(found, key=lambda each: each.regret(each.pure))
             print(f"  worst: {worst.name}: {worst.chosen}, where {worst.best()} is best", flush=True)
     regrets = np.array([each.regret(each.pure) for each in every])

@@ -9,7 +9,7 @@ The windows are B[j] = b[j] h[j] for triangles h[j] of several widths, and the c
 sums: c = 1 + sum of B, D = 1/c, A = B/c. The weights b minimise the mean variance over the class of queries, exactly:
 each value and gradient costs O(K^2 U) for K windows on U cells, as G = mean of w w' is applied by running sums. On few
 cells every entry of B is then moved freely, from there. On very many, each width has one weight and the mean is over
-some queries drawn beforehand.
+some queries drawn beforehand. `python -m benchmarks range_limits` searches for anything better.
 
 References:
     Li, Hay, Rastogi, Miklau and McGregor (2010) for strategies and the least-squares estimate; McKenna, Miklau, Hay and
