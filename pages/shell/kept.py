@@ -104,17 +104,18 @@ class Shelf:
         with _changing:
             shared = None if key in self.held else self.under_way.get(key) or Shared(work)
             if shared is None:
-                found: Result = _newest(self.held, key)
-                return found
+                held: Result = _newest(self.held, key)
+                return held
             _put(self.under_way, self.most, key, shared)
         while shared.goes_on():
             yield shared.share
         with _changing:
             if self.under_way.get(key) is shared:
                 del self.under_way[key]
-            if shared.error is None and not given_up(shared.result()):
-                _put(self.held, self.most, key, shared.result())
-        return shared.result()
+            found: Result = shared.result()
+            if not given_up(found):
+                _put(self.held, self.most, key, found)
+        return found
 
 
 PUBLIC = (Generated, Bundled)
