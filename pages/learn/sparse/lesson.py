@@ -163,8 +163,8 @@ def _theorem(*, cells: int, rows: int, loss: float, gamma: float, condition: str
         open_question,
         proved="Hall, Rinaldo and Wasserman (2013), Definitions 1 and 2, equation 5, Proposition 5.1, Theorem 5.2, "
         "Section 7; sharper condition: proved beside the mechanism.",
-        says=r"$\hat\theta$: the release; r of k cells are full; $O_P$: of that order, but for bad luck. In the share "
-        "γ whoever is alone in a cell has no protection.",
+        says="θ̂: the release; r of k cells are full; O_P: of that order, but for bad luck. In the share γ whoever is "
+        "alone in a cell has no protection.",
     )
 
 
