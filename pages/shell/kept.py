@@ -114,7 +114,8 @@ class Shelf:
                 del self.under_way[key]
             if shared.error is None and not given_up(shared.result()):
                 _put(self.held, self.most, key, shared.result())
-        return shared.result()
+        result: Result = shared.result()
+        return result
 
 
 PUBLIC = (Generated, Bundled)

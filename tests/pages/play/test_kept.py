@@ -122,7 +122,8 @@ def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
 
 
 def test_what_was_given_up_is_given_to_all_who_waited_and_kept_for_nobody() -> None:
-    shelf, done = kept.Shelf(most=3), []
+    shelf = kept.Shelf(most=3)
+    done: list[int] = []
     first, second = (shelf.share("key", lambda: work(done, 1), given_up=lambda found: found == 1) for _ in range(2))
     assert next(first) == 0.5
     assert finish(second) == finish(first) == 1
