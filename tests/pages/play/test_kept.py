@@ -107,8 +107,7 @@ def test_an_error_reaches_all_who_wait_and_the_next_who_asks_begins_anew() -> No
 
 
 def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
-    shelf = kept.Shelf(most=3)
-    done: list[int] = []
+    shelf, done = kept.Shelf(most=3), []
 
     def blocks() -> Generator[float, None, int]:
         for block in range(3):
