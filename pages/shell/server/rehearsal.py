@@ -1,7 +1,8 @@
 """Runs each page once while nobody uses the server, so that what is slow the first time has been done for a visitor.
 
 That is what libraries import on first use, and what all sessions share of public data (kept.py). A rehearsal is a
-session without a browser. It ends when a browser is heard, and goes on when none was for a while.
+session without a browser. It ends when a browser is heard, and goes on when none was for a while; nor does it begin
+before, for a server is started for somebody, whose browser needs the processor too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ PAGES = (
     "random-privacy-workbench",
 )  # fmt: skip
 """By address. Not Release: it looks into the ledger."""
+HEALTH = "/_stcore/health"
 VARIABLE = "DPSCOPE_REHEARSAL"
 """Of the server's environment: 0 for none."""
 QUIET, LOOK_EVERY = 3.0, 0.05
@@ -28,7 +30,7 @@ QUIET, LOOK_EVERY = 3.0, 0.05
 
 
 class Heard:
-    """When a browser's socket last said or was told something.
+    """When a browser last said or was told something.
 
     Attributes:
         at: on the clock `time.monotonic`; as good as never before the first.
@@ -43,7 +45,7 @@ class Heard:
 
 
 class Hearing:
-    """The middleware that listens. Pages and scripts may be asked for: that leaves the processor time to rehearse."""
+    """The middleware that listens: to sockets and to whoever fetches a page, not to a proxy that asks for health."""
 
     def __init__(self, app: ASGIApp, heard: Heard) -> None:
         self.app, self.heard = app, heard
@@ -60,10 +62,10 @@ class Hearing:
             self.heard.at = time.monotonic()
             await send(message)
 
-        if scope["type"] == "websocket":
-            await self.app(scope, received, sent)
-        else:
+        if scope["type"] == "lifespan" or scope["path"].endswith(HEALTH):
             await self.app(scope, receive, send)
+        else:
+            await self.app(scope, received, sent)
 
 
 class Nobody(SessionClient):
@@ -85,6 +87,7 @@ async def rehearse(heard: Heard) -> None:
     """Run all pages, one after the other; what a visitor interrupts is begun again when it is quiet."""
     if os.environ.get(VARIABLE) == "0":
         return
+    heard.at = time.monotonic()
     for page in PAGES:
         while not await _ran(page, heard):
             pass

@@ -63,6 +63,13 @@ def test_each_page_runs_once_and_one_that_was_disturbed_once_more(monkeypatch: p
     assert stage.asked == [PAGES[0], "tables", *PAGES[1:]] and not stage.clients
 
 
+def test_whoever_starts_the_server_has_the_processor_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, begun = Stage(heard := Heard()), next(CLOCK)
+    monkeypatch.setattr(runtime, "get_instance", lambda: stage)
+    ran(rehearse(heard))
+    assert begun < heard.at < begun + 3  # and the stage is asked in front of nobody alone
+
+
 def test_nothing_runs_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(rehearsal.VARIABLE, "0")
     stage = Stage(heard := Heard())
@@ -76,8 +83,16 @@ def test_all_pages_are_named_but_the_one_that_looks_into_the_ledger() -> None:
     assert found - {"release"} == set(PAGES) and len(PAGES) == len(set(PAGES))
 
 
-@pytest.mark.parametrize(("kind", "counts"), [("websocket", True), ("http", False), ("lifespan", False)])
-def test_sockets_alone_are_heard_and_everything_is_passed_on(kind: str, counts: bool) -> None:
+@pytest.mark.parametrize(
+    ("scope", "counts"),
+    [
+        ({"type": "websocket", "path": "/_stcore/stream"}, True),
+        ({"type": "http", "path": "/tables"}, True),
+        ({"type": "http", "path": "/dp/_stcore/health"}, False),
+        ({"type": "lifespan"}, False),
+    ],
+)
+def test_visitors_alone_are_heard_and_everything_is_passed_on(scope: Scope, counts: bool) -> None:
     sent: list[Message] = []
 
     async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,6 +106,6 @@ def test_sockets_alone_are_heard_and_everything_is_passed_on(kind: str, counts: 
 
     heard = Heard()
     assert heard.nobody()
-    ran(Hearing(echo, heard)({"type": kind}, receive, send))
+    ran(Hearing(echo, heard)(scope, receive, send))
     assert sent == [{"type": "said"}] and heard.nobody() != counts
     assert any(heard.nobody() for _ in range(9))
