@@ -31,6 +31,8 @@ from pages.charts.words import minus
 
 Layout = dict[str, Any]
 
+MOST_DECADES = 3
+"""Of an axis whose powers of ten have room for other numbers between them."""
 ABOUT = 5
 """Numbers along an axis."""
 MARGIN = 0.04
@@ -128,6 +130,9 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
     }
     if axis.form:
         layout["tickformat"] = axis.form
+        decades = math.log10(ends[1] / ends[0]) if axis.log else 0
+        if decades > MOST_DECADES:  # Plotly would write twice and five times each power too, one over the other
+            layout["dtick"] = math.ceil(decades / (ABOUT + 2))
     elif axis.log:
         layout |= {"tickformat": "~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
     if axis.labels:
