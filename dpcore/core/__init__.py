@@ -18,6 +18,7 @@ from dpcore.core.promises import (
     exactly,
     for_persons,
     per_person,
+    rounded_down,
     rounded_up,
 )
 from dpcore.core.release import (
@@ -70,6 +71,7 @@ __all__ = [
     "for_persons",
     "param",
     "per_person",
+    "rounded_down",
     "rounded_up",
     "scaled",
 ]

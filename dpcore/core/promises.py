@@ -133,6 +133,11 @@ def rounded_up(number: float) -> str:
     return exactly(float(written.quantize(Decimal((0, (1,), written.adjusted() - 2)), rounding=ROUND_CEILING)))
 
 
+def rounded_down(number: float) -> str:
+    """The same of what holds from below: never above itself."""
+    return rounded_up(-number).removeprefix("-")
+
+
 class BoundKind(enum.StrEnum):
     """What a theorem's number is worth."""
 

@@ -39,13 +39,14 @@ from pages.shell.theorem import all_digits
 from pages.tables.figures import errors_within
 
 HOW_BOXES = (
-    "**How many rows lie in a range of each of three columns at once?** Cut one column into slabs of equally many "
+    "**How many rows lie in a range of each of 2 or 3 columns at once?** Cut one column into slabs of equally many "
     "rows, each slab into bars, each bar into cells.",
     "Blum, Ligett and Roth call intervals “easily extended” to constant dimension. The extension is right, and its "
-    "price is in the constants: with each column more of the rows lie at a box's boundary, and the errors of more "
-    "pieces add up.",
+    "price is in the constants: each further column puts more rows at a box's boundary, and adds the errors of more "
+    "pieces.",
 )
 VIEWS = ("All boxes and promise", "One box", "More")
+TOO_COARSE = "at so few levels **no number of rows is enough**"
 BETA, TRIALS = 0.05, 100
 
 
@@ -141,8 +142,8 @@ def _shown(asked: Asked, head: DeltaGenerator) -> None:
     with head:
         half = float(np.median(errors.worst))
         st.header(f"The worst of {queries.count:,} boxes errs by about {percent(half)}: {rows(half, problem.n)}")
-        needed = f"{bound.rows_needed:,} rows" if bound.rows_needed else "no number of rows at so few levels"
-        vacuous = f"Nothing is promised for {problem.n:,} rows: a promise below 100% takes **{needed}**. "
+        needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
+        vacuous = f"Nothing is promised for {problem.n:,} rows: {needed}. "
         st.markdown(
             f"{vacuous if bound.vacuous else ''}Privacy: {guarantee.sentence()}, for all boxes together. "
             ":blue-badge[simulated] :gray-badge[true]",

@@ -19,12 +19,13 @@ References:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpcore.core import Floats, ParameterError
+from dpcore.core import Floats, ParameterError, rounded_down, rounded_up
 from dpcore.limits.chance import check_loss
 
 
@@ -100,9 +101,10 @@ def told(*, prior: float, epsilon: float, delta: float = 0.0) -> Odds:
     low, high = (float(end) for end in posterior_range(prior, epsilon=epsilon))
     before, after = max(prior, 1 - prior), float(best_guess(prior, epsilon=epsilon, delta=delta))
     sentence = (
-        f"Someone who thinks it {100 * prior:.3g}% likely before the release can think it at most {100 * high:.3g}% "
-        f"and at least {100 * low:.3g}% likely after it, and guesses right at most {100 * after:.3g}% of the time, "
-        f"{'as before' if f'{100 * after:.3g}' == f'{100 * before:.3g}' else f'instead of {100 * before:.3g}%'}."
+        f"Someone who thinks it {100 * prior:.3g}% likely before the release can think it at most "
+        f"{rounded_up(100 * high)}% and at least {rounded_down(100 * low)}% likely after it, and guesses right at most "
+        f"{rounded_up(100 * after)}% of the time, "
+        f"{'as before' if math.isclose(after, before) else f'instead of {100 * before:.3g}%'}."
     )
     if delta:
         sentence = f"Except with chance about {delta:g}, in which everything may come out: {sentence}"

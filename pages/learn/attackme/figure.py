@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.core import Booleans, Floats
+from dpcore.core import Booleans, Floats, rounded_up
 from dpcore.experiments.limits.typed_bits import LOSSES, AnswersFound, best_possible
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
@@ -63,5 +63,5 @@ def over_epsilon(*, shares: Floats, epsilon: float | None, guess: float) -> Pict
             *([] if epsilon is None else [here(epsilon)]),
         ],
         sentence=f"At ε = 1 this attack finds {percent(at_one)} of the answers on average, and no attack more than "
-        f"{percent(float(best_possible(np.array([1.0]))[0]))}; at ε = 1,000 {percent(float(seen[-1]))}.",
+        f"{rounded_up(100 * float(best_possible(np.array([1.0]))[0]))}%; at ε = 1,000 {percent(float(seen[-1]))}.",
     )  # fmt: skip

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.core import exactly
+from dpcore.core import exactly, rounded_up
 from dpcore.experiments.limits import typed_bits
-from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.attackme import figure
 from pages.shell.controls import choice, stops
@@ -92,7 +91,7 @@ def lesson() -> None:
         *([ODDS] if noisy else []),
         proved="Dinur and Nissim (2003) for exact counts; of private counts, Kasiviswanathan and Smith (2014).",
         says=r"For counts with noise: one person changes no chance by a factor above $e^{\varepsilon}$. If each answer "
-        f"is a fair coin flip to them, nobody finds more than {percent(best)} of the answers on average at "
+        f"is a fair coin flip to them, nobody finds more than {rounded_up(100 * best)}% of the answers on average at "
         f"ε = {exactly(epsilon)}"
         + (": it forbids nothing." if best > NOTHING else ", whatever they know of the others."),
     )

@@ -97,7 +97,7 @@ def lesson() -> None:
     found = with_progress(
         f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
     )
-    kit.told(f"**{found.sentence()}** You guessed {guess}. {GIVES} {kit.THEORY}")
+    kit.told(f"**{found.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
     both = worth_by_rows(
         weights=asked.weights,
         found=found,
@@ -121,8 +121,8 @@ def lesson() -> None:
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        says="d points need as many questions of the class C as they have subsets; and with d small, C has few on "
-        "all points U.",
+        says="d points need as many questions of the class C as they have subsets; a yes-or-no C with d small has few "
+        "on all points U.",
     )
     kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
 

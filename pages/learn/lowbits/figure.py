@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpcore.core import exactly
+from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds.low_bits import Verdict
 from pages.charts.picture import Axis, Dots, Picture, Region, Words
 from pages.charts.words import percent
@@ -51,7 +51,7 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
         ],
         sentence=f"From one such release the attacker tells the two counts apart in {percent(naive.success)} of "
         f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
-        f"{percent(naive.allowed)}, hatched beyond. Against the secure sampler the same attack gets "
+        f"{rounded_up(100 * naive.allowed)}%, hatched beyond. Against the secure sampler the same attack gets "
         f"{percent(secure.success)}.{unsettled}",
         height=190,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.core import exactly
+from dpcore.core import exactly, rounded_up
 from dpcore.limits.bounds import low_bits, odds
 from pages.charts.words import percent
 from pages.learn import kit
@@ -23,10 +23,10 @@ def lesson() -> None:
     low = int(stops("The counts to tell apart: this one, or one more", (0, 1, 10, 100, 1000), 0, key="low-bits-count"))
     with kit.more():
         drawn = kit.draws_seed()
-    allowed = float(odds.best_guess(0.5, epsilon=loss))
+    allowed = rounded_up(100 * float(odds.best_guess(0.5, epsilon=loss)))
     guess = kit.guess_number(
         "low-bits",
-        f"One release at ε = {exactly(loss)}; whatever the method, privacy allows at most {percent(allowed)} right "
+        f"One release at ε = {exactly(loss)}; whatever the method, privacy allows at most {allowed}% right "
         f"guesses between {low} and {low + 1}. How often does the attacker guess right against textbook noise?",
         label="Your guess, percent",
         low=0,
@@ -50,7 +50,7 @@ def lesson() -> None:
     )
     if found.naive.broken:
         kit.told(
-            f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{percent(allowed)}** are allowed; "
+            f"**Broken**: **{percent(found.naive.success)}** right guesses, where **{allowed}%** are allowed; "
             f"at least {percent(found.naive.interval[0])} but for one chance in a million. {certain}"
         )
     else:

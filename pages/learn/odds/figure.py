@@ -40,7 +40,7 @@ def hole(delta: float) -> str:
     """What a slack leaves open, in a sentence with a space before it; nothing without one."""
     if not delta:
         return ""
-    return f" That is for δ = 0: outputs that come with a chance of δ = {exactly(delta)} at most may tell everything."
+    return f" That is for δ = 0: with a chance of up to δ = {exactly(delta)} a release may tell everything."
 
 
 def guessing(*, prior: float, epsilon: float, delta: float) -> Picture:

@@ -46,7 +46,7 @@ def lesson() -> None:
     kit.why(
         r"\frac{\Pr[\text{you}\mid y]}{\Pr[\text{not you}\mid y]}\le e^{\varepsilon}\,"
         r"\frac{\Pr[\text{you}]}{\Pr[\text{not you}]}",
-        "It does **not** say that nothing is learned about people like you, nor that bad odds were good before. The ε "
+        "It does **not** say that nothing is learned about people like you, nor does it mend bad odds. The ε "
         f"of several releases add up, and a person with several rows gets the ε of each. {kit.THEORY}",
         proved="Dwork, McSherry, Nissim and Smith (2006); Kasiviswanathan and Smith (2014); Wasserman and Zhou (2010), "
         "Theorem 2.4; Kairouz, Oh and Viswanath (2017) for δ.",

@@ -89,7 +89,7 @@ def _rows(errors: Floats, allowed: float) -> str:
     return (
         f"answers are that near from about {significant(float(enough[0]))} rows on"
         if len(enough)
-        else f"none is near on up to {significant(float(ROWS[-1]))} rows"
+        else f"not all are that near on up to {significant(float(ROWS[-1]))} rows"
     )
 
 

@@ -136,9 +136,10 @@ def without_replacement(n: int) -> str:
     """Why the definition draws without replacement: the database D* that a mechanism may give away."""
     return (
         "**Why without replacement?** Let a mechanism say whether its sample is one database D*: that is not "
-        f"differentially private. Of samples of n fair coins D* is so rare that two are told apart in {_rare(n)} of "
-        "all pairs, and a promise about samples does not notice. Drawn without replacement from D* and one row more, "
-        f"it is {percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². {kit.THEORY}"
+        f"differentially private. With replacement (n fair coins) D* is so rare that two are told apart in {_rare(n)} "
+        "of all pairs, and a promise about samples does not notice. Drawn without replacement from D* and one row "
+        f"more, it is {percent(distributional.giveaway(n=n, replacement=False))} of them, more than 1/(n + 1)². "
+        f"{kit.THEORY}"
     )
 
 

@@ -157,8 +157,8 @@ def printed() -> None:
             with st.expander("The paper's Table 1, at these settings"):
                 st.markdown("\n".join([SURVEY, *map(method, table.survey)]))
                 st.caption(
-                    "The paper prints orders: their constants are 1 here, and the exponents as we know them. The last "
-                    "two lines are counted here, with all constants."
+                    "The paper prints orders: constants are 1 here; exponents, lost in our copy, are recalled. The "
+                    "last two lines are counted here, with all constants."
                 )
         if shown.run:
             picture = remembered(f"printed|{table!r}", shown.run)

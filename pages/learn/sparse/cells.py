@@ -59,7 +59,7 @@ def growth_curves(found: Growth) -> Picture:
 def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> str:
     """How both grow, and up to which k empty cells may stay empty."""
     last = found.last
-    until = f", up to k = {last:,}: beyond, the condition fails and both are one" if last < found.most else ""
+    until = f", up to k = {last:,}: beyond, the condition fails and they agree" if last < found.most else ""
     if found.projected:
         more, cost = significant(k[1] / k[0]), significant(loss[1] / max(loss[0], 1e-12))
         text = f"After the projection, {more} times as many cells (k = {k[0]:,} to {k[1]:,}) cost the private "
@@ -69,7 +69,7 @@ def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> s
         text = "Before the projection, the private histogram's loss grows with all cells, as k/(εn)"
         random = f"; the random-private one's only with the non-empty r{until}."
         text += "" if last else "."
-    return text + (random if last else " The condition is met at no k shown: both histograms are one.")
+    return text + (random if last else " The condition is met at no k shown: the histograms agree.")
 
 
 def alone(shown: Floats) -> Picture:

@@ -68,7 +68,7 @@ def lesson() -> None:
         f"**{significant(private / random)}** times less, not {cells}/{full}, as both are moved to the nearest "
         "histogram of n rows"
         if found.spared and random
-        else "both are one"
+        else "both are the same"
     )
     kit.told(
         f"Total error {significant(private)} of n with the full promise, {significant(random)} with the weaker one: "
@@ -76,7 +76,7 @@ def lesson() -> None:
     )
     _theorem(cells=cells, rows=rows, loss=loss, gamma=gamma, condition=condition, drawn=drawn)
     kit.break_it(
-        "Allow hardly any data sets without promise: the condition fails, and both histograms are one.",
+        "Allow hardly any data sets without promise: the condition fails, and the histograms agree.",
         "γ = 1%",
         {"random-gamma": kit.stop(0.01), "random-picture": VIEWS[0]},
     )

@@ -70,7 +70,7 @@ def test_ten_rows_hide_the_sample_too_and_a_direction_s_promise_has_its_numbers(
 def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     assert "δ" not in told(lesson("odds"))
     slack = lesson("odds", **{"odds-delta": "0.01"})
-    assert "That is for δ = 0: outputs that come with a chance of δ = 0.01 at most may tell everything" in told(slack)
+    assert "That is for δ = 0: with a chance of up to δ = 0.01 a release may tell everything" in told(slack)
     assert "a release at ε = 1 and δ = 0?" in texts(slack)
     # Degree 5 is enough for the distance; with noise, degree 6 is near with fewer rows.
     assert "in the best degree (d = 64, ε = 1), answers are that near from about 23,700,000 rows" in told(

@@ -102,10 +102,10 @@ def test_a_guess_is_not_held_against_another_question() -> None:
 def test_from_how_many_rows_polynomials_are_near_is_said_of_the_rows_that_were_tried() -> None:
     link = {"polynomials_width": "6", "polynomials_bias": "0.01"}
     told = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert "that near from about 56,200,000 rows on" in told and "none is near" not in told
+    assert "that near from about 56,200,000 rows on" in told and "not all are that near" not in told
     link |= {"polynomials_width": "12", "polynomials_epsilon": "0.01"}
     told = texts(opened(lesson="polynomials", polynomials_shown="true", **link))
-    assert "none is near on up to" in told
+    assert "not all are that near on up to" in told
 
 
 def test_a_bad_link_gets_a_sentence() -> None:
