@@ -189,7 +189,12 @@ def release(
                 return Refused(sentence=sentence)
             price = cost(request, registration)
             seen = looked_at(ledger.folder, {*ledger.fingerprints(dataset_id), *_also(ledger, table)})
-            attempt = ledger.begin(dataset_id, request.document, price, by)
+            lost = UNSURE  # until it is known whether it is begun
+            try:
+                attempt = ledger.begin(dataset_id, request.document, price, by)
+            except LedgerError:  # its words say what is charged
+                lost = ""
+                raise
             lost = DIED
             with ledger.drawing(dataset_id) as connection:
                 try:

@@ -6,6 +6,7 @@ Whoever runs it can show how far it is, stop it between blocks, and go on later.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from time import monotonic
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
@@ -29,6 +30,13 @@ class Blocks(Generic[Result]):
 
     def _run(self, work: Generator[float, None, Result]) -> Iterator[float]:
         self.result = yield from work
+
+
+def paused(share: float) -> Generator[float, None, float]:
+    """Yield the fraction done; gives the seconds until somebody went on, which are none of the work's own."""
+    since = monotonic()
+    yield share
+    return monotonic() - since
 
 
 def finish(work: Generator[float, None, Result]) -> Result:

@@ -28,6 +28,7 @@ from dpcore.core import (
     ParameterError,
     Problem,
     State,
+    paused,
 )
 from dpcore.core import finish as finish  # for scripts, which measure and finish
 from dpcore.limits.chance import binomial_interval
@@ -143,7 +144,8 @@ def measure(
         trials: T, at least 1.
         beta: failure chance for which the promise is computed.
         queries_shown: size of the batch for the band; the worst error always covers the whole class.
-        seconds: stop before a block that would end later, judged by how long the last one took; never before the first.
+        seconds: of work; stop before a block that would end later, judged by how long the last one took; never before
+            the first.
     """
     if trials < 1:
         raise ParameterError(f"At least one trial is needed, got {trials}.")
@@ -153,7 +155,7 @@ def measure(
     true_histogram = dataset.histogram[None, :]
     began = monotonic()
     for _ in mechanism.warm_up(state):
-        yield 0.0
+        began += yield from paused(0.0)
     errors = np.empty((trials, len(indices)), dtype=np.float32)
     worst, refused = np.empty(trials), np.empty(trials, dtype=np.bool_)
     frames: Floats = np.empty((0, problem.domain.size))
@@ -174,7 +176,7 @@ def measure(
         errors[start:drawn] = queries.answer(histogram, indices)
         refused[start:drawn] = release.refused[: drawn - start]
         each = (monotonic() - since) / (end - start)
-        yield max(drawn / trials, min(1.0, (monotonic() - began) / seconds))
+        began += yield from paused(max(drawn / trials, min(1.0, (monotonic() - began) / seconds)))
     errors, worst, refused = errors[:drawn], worst[:drawn], refused[:drawn]
     worst[refused] = np.nan
     kept = errors[~refused] if refused.any() else errors

@@ -9,7 +9,7 @@ from collections.abc import Generator
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Blocks, Dataset
+from dpcore.core import Blocks, Dataset, paused
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.online.whole import Conversations, whole_conversations
 from pages.ask.controls import Setting
@@ -83,5 +83,5 @@ def _for_a_while(work: Generator[float, None, Conversations]) -> Generator[float
     for share in blocks:
         if time.monotonic() - start > PATIENCE:
             return None
-        yield share
+        start += yield from paused(share)
     return blocks.result

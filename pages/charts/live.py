@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from pages.charts.component import is_dark
 from pages.charts.picture import Picture
 from pages.charts.plotly import MOVING, render
 from pages.charts.script import LIVE
@@ -110,7 +109,9 @@ def live_line(text: str, *, key: str) -> None:
     _line(key=key, data={"key": key, "text": text})
 
 
-def encoded(pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str) -> Any:
+def encoded(
+    pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Sequence[str]], *, badge: str, dark: bool
+) -> Any:
     """Figures at each stop by the key of their chart, deflated; None where they are too large to be sent.
 
     What is the same at several stops is drawn once: a figure holds places in a pool of values.
@@ -124,7 +125,7 @@ def encoded(pictures: Mapping[str, Sequence[Picture]], texts: Mapping[str, Seque
     for key, states in pictures.items():
         charts[key] = []
         for picture in states:
-            drawn = render(picture, badge=badge, dark=is_dark())
+            drawn = render(picture, badge=badge, dark=dark)
             traces = [
                 [
                     place({name: value for name, value in trace.items() if name not in POINTED_AT | DRAWN}),

@@ -82,8 +82,9 @@ def _picture(dataset: Dataset, *, key: str) -> None:
 
 def log_scale(dataset: Dataset, *, key: str) -> bool:
     """Whether steps are equal factors: where one bar dwarfs the rest they are, and a switch makes them equal again."""
+    private = dataset.provenance.is_private  # that there is a switch tells of their counts: no link does
     return is_skewed(dataset.domain, dataset.histogram) and st.toggle(
-        "Log scale", value=True, key=in_link(key), bind="query-params",
+        "Log scale", value=True, key=key if private else in_link(key), bind=None if private else "query-params",
         help="One bar dwarfs the rest: equal factors instead of equal steps show them all.",
     )  # fmt: skip
 

@@ -95,4 +95,4 @@ def _states(recipe: Recipe, offer: Offer) -> Any:
     texts = [headline(offer, stop) for stop in stops]
     pictures = [picture_at(offer, found, stop) for stop in stops]
     told = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}
-    return encoded({"promises_chart": pictures}, told, badge=BADGE)
+    return encoded({"promises_chart": pictures}, told, badge=BADGE, dark=is_dark())

@@ -75,12 +75,13 @@ def send_states(stops: Stops) -> None:
             live_states(None, key=KEY, asks=lambda: st.session_state.update({WANTED: True}))
             return
         recipe, view, beta = stops.recipe, stops.view, stops.recipe.beta
+        dark = is_dark()  # of whoever asks, not of whoever does the last block
         found = kept(recipe, stops.every, lambda: reports(recipe, stops.dataset, stops.state), label="")
         live_states(
             kept(
                 recipe,
-                f"{stops.every}|{view!r}|{is_dark()}",
-                lambda: states(found, stops.dataset, view, beta=beta, badge=stops.badge),
+                f"{stops.every}|{view!r}|{dark}",
+                lambda: states(found, stops.dataset, view, beta=beta, badge=stops.badge, dark=dark),
                 label="",
             ),
             key=KEY,
@@ -111,7 +112,7 @@ def reports(recipe: Recipe, dataset: Dataset, state: State) -> Generator[float, 
 
 
 def states(
-    found: Sequence[ErrorReport], dataset: Dataset, view: View, *, beta: float, badge: str
+    found: Sequence[ErrorReport], dataset: Dataset, view: View, *, beta: float, badge: str, dark: bool
 ) -> Generator[float, None, Any]:
     """Every stop's pictures; yields the fraction done. None where there are none, or they are too large to be sent."""
     at = []
@@ -123,4 +124,4 @@ def states(
     keys = at[0].pictures
     texts = {"headline": [each.headline for each in at]}
     texts |= {key: [each.captions[key] for each in at] for key in keys}
-    return encoded({key: [each.pictures[key] for each in at] for key in keys}, texts, badge=badge)
+    return encoded({key: [each.pictures[key] for each in at] for key in keys}, texts, badge=badge, dark=dark)

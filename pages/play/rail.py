@@ -122,10 +122,11 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
         if relation is Neighbours.ADD_REMOVE_ONE:
             # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
             about = st.session_state["data"]
-            about = about if about == OWN_FILE else f"{about}-{source.public_rows}"
+            mine = about == OWN_FILE  # the next file's is another, and this one's is forgotten with it
+            key = "nominal-my-file" if mine else in_link(f"public-n-{about}-{source.public_rows}")
             nominal = int(
                 st.number_input(
-                    "Public n", 1, 10**9, source.public_rows, key=in_link(f"public-n-{about}"), bind="query-params",
+                    "Public n", 1, 10**9, source.public_rows, key=key, bind=None if mine else "query-params",
                     help="Here the number of rows is itself private, so shares are of a number you name: a round "
                     "figure that was public before.",
                 )

@@ -55,7 +55,8 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
     entries, _ = proved(problem)
     shared = shared_values(recipe)
     values = {entry.key: shared for entry in entries} | {recipe.entry_key: dict(recipe.values)}
-    key = f"needs|{recipe.source.key}|{asked(recipe, problem)}|{recipe.beta}|{recipe.seed}|{target!r}"
+    of_all = f"{recipe.source.key}|{asked(recipe, problem)}|{recipe.entry_key}|{recipe.beta}|{recipe.seed}"
+    key = f"needs|{of_all}|{target!r}"
     cancel = st.empty()
     cancel.button("Cancel", key="target_cancel", on_click=whole(_no_target))
     found = kept(

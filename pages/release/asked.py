@@ -89,15 +89,16 @@ def _request(
     """One question; its relation and n are those of the registration."""
     if "epsilon" in entry.controls():
         values["epsilon"] = number(entry.controls()["epsilon"], key="epsilon", default=float(values["epsilon"]))
+    # Persons are capped by the registration, whatever is declared now.
+    reading = source.reading.reading if isinstance(source.reading, Capped) else source.reading
     return Request(
-        # Persons are capped by the registration, whatever is declared now.
-        reading=source.reading.reading if isinstance(source.reading, Capped) else source.reading,
+        reading=reading,
         queries=queries,
         n=registration.public_n,
         neighbours=registration.neighbours,
         entry_key=entry.key,
         values=values,
-        bounds_from_data=source.bounds_from_data,
+        bounds_from_data=source.bounds_from_data or not filled_in(source).isdisjoint(reading.columns),
     )
 
 

@@ -60,6 +60,9 @@ class Shared(Generic[Result]):
                 self._over = True
             except Exception as problem:
                 self._over, self.error = True, problem
+            except BaseException:  # whoever does the block is called away within it, and nobody can go on
+                self._over, self.error = True, RuntimeError("This work was broken off.")
+                raise
             finally:
                 self._turn.release()
         return not self._over

@@ -156,6 +156,22 @@ def test_what_is_stored_and_cannot_be_read_is_not_said_to_have_died(
     assert [release(ledger, dataset_id, request_of(), few_rows(), STEWARD)] == ledger.stored(dataset_id)
 
 
+def test_what_goes_wrong_as_an_attempt_is_written_is_not_said_to_be_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.begin
+
+    def begin(self: Ledger, *arguments: Any) -> Any:
+        usual(self, *arguments)
+        raise MemoryError(SECRET)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "begin", begin)
+        assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Failed(sentence=UNSURE)
+    assert spent(ledger, dataset_id) == 500_000_000
+
+
 @pytest.mark.parametrize(("name", "told"), [("book", DIED), ("find", UNSURE)])
 def test_nothing_is_raised_once_something_is_charged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str

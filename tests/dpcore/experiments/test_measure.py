@@ -20,7 +20,7 @@ from dpcore import (
     Thresholds,
     entry,
 )
-from dpcore.core import DataRelease, Mechanism, Queries, Release, State
+from dpcore.core import Blocks, DataRelease, Mechanism, Queries, Release, State
 from dpcore.experiments.measure import LEVELS, finish, measure
 from dpcore.experiments.sweep import Sweep, sweep
 from dpcore.mechanisms import serving
@@ -127,6 +127,22 @@ def test_a_preview_that_takes_too_long_stops_before_the_next_block(
     np.testing.assert_array_equal(report.worst, whole.worst)
     np.testing.assert_array_equal(report.band, whole.band)
     assert (report.failures, report.failure_interval) == (whole.failures, whole.failure_interval)
+
+
+def test_time_in_which_nobody_does_the_work_is_none_of_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where whoever began it has left, and somebody else goes on a minute later."""
+    dataset, problem = setting(Intervals)
+    mechanism = entry("identity").make(epsilon=0.3)
+    clock = [0.0]
+    for module in ("dpcore.experiments.measure", "dpcore.core.blocks"):
+        monkeypatch.setattr(f"{module}.monotonic", lambda: clock[0])
+    monkeypatch.setattr(type(mechanism), "preview_seconds", lambda self, problem: (0.0, 1e-3))
+    blocks = Blocks(
+        measure(mechanism, dataset, mechanism.prepare(dataset, problem), Preview(9), trials=2000, seconds=10.0)
+    )
+    for done, _ in enumerate(blocks):
+        clock[0] += 60 * (done > 0)
+    assert done > 1 and blocks.result.trials == 2000
 
 
 def test_the_frontier_is_whom_nobody_beats_everywhere() -> None:

@@ -106,6 +106,22 @@ def test_an_error_reaches_all_who_wait_and_the_next_who_asks_begins_anew() -> No
     assert finish(shelf.share("key", lambda: work([], 3))) == 3
 
 
+def test_who_is_called_away_within_a_block_leaves_nobody_without_an_end() -> None:
+    shelf = kept.Shelf(most=3)
+
+    def called_away() -> Generator[float, None, int]:
+        yield 0.5
+        raise SystemExit
+
+    first, second = (shelf.share("key", called_away) for _ in range(2))
+    assert next(first) == 0.5
+    with pytest.raises(SystemExit):
+        next(second)
+    with pytest.raises(RuntimeError, match="broken off"):
+        next(first)
+    assert not shelf.under_way and finish(shelf.share("key", lambda: work([], 3))) == 3
+
+
 def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
     shelf, done = kept.Shelf(most=3), []
 

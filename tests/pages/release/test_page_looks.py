@@ -20,15 +20,17 @@ from dpcore.ledger.looks import note_look
 from dpcore.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
+from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
 from dpcore.release import release
 from dpcore.requests.single import Request
 from pages.data.upload import HeldFile
+from pages.release import asked
 from pages.release.asked import filled_in, request_of
 from pages.shell.ledger import looks as shown
 from pages.shell.ledger import odometer
 from pages.shell.ledger.door import ADMITTED
-from pages.shell.session import fill_in
+from pages.shell.session import OnPage, fill_in
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
@@ -279,7 +281,7 @@ def test_a_kind_that_was_guessed_is_read_off_the_rows_until_somebody_says_it() -
     assert source is not None and not source.bounds_from_data
 
 
-def test_a_plan_of_columns_that_were_filled_in_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_that_were_filled_in_are_marked_in_a_plan_and_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a stand-in: of private rows, Plan takes no such column."""
     source = own(rows(), "income", on=ON, private=False)
     state: dict[str, object] = {"file": HeldFile(origin=source.origin, turn=5)}  # type: ignore[arg-type]
@@ -287,3 +289,9 @@ def test_a_plan_of_columns_that_were_filled_in_is_marked(monkeypatch: pytest.Mon
     assert filled_in(source) == set()
     fill_in({"declare-5-0-from": "0"}, usual={"declare-5-0-from": None}, private=False)
     assert filled_in(source) == {"income"} and filled_in(bundled("penguins", "species")) == set()
+    # What Tables shows, whose columns are read anew.
+    monkeypatch.setattr(asked, "number", lambda *_, **__: 1.0)
+    values, queries = {"epsilon": 1.0}, Cells(domain=source.domain)
+    there = OnPage(place="Tables", source=source, queries=queries, entry=entry("identity"), values=values)
+    registration = Registration(name="these", neighbours=Neighbours.REPLACE_ONE, public_n=4)
+    assert [part.bounds_from_data for part in request_of(source, registration, there).parts] == [True]

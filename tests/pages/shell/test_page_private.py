@@ -184,7 +184,7 @@ def test_rows_that_were_declared_public_are_used_where_no_row_comes_or_goes() ->
 )
 def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on_n: bool) -> None:
     app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE), mechanism=mechanism)
-    sound(app.number_input(key="public-n-my-file").set_value(5_000).run())
+    sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
     assert headline(app).endswith("of 5,000 rows")
     assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
     app.button(key="twin_on").click().run()
