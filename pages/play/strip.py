@@ -126,7 +126,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
             picture, key="tradeoff_chart", badge=badge, caption="Click a point to go to its mechanism and ε.",
             download=download, on_pick=whole(choose_point), kept=drawn,
         )  # fmt: skip
-    with below:
+    with below.container():
         _left_out(curve, entries, unproved)
     return {"tradeoff_chart": picture}
 
