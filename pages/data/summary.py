@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.core import Dataset, Domain, exactly
@@ -82,11 +84,15 @@ def _picture(dataset: Dataset, *, key: str) -> None:
 
 def log_scale(dataset: Dataset, *, key: str) -> bool:
     """Whether steps are equal factors: where one bar dwarfs the rest they are, and a switch makes them equal again."""
-    private = dataset.provenance.is_private  # that there is a switch tells of their counts: no link does
-    return is_skewed(dataset.domain, dataset.histogram) and st.toggle(
-        "Log scale", value=True, key=key if private else in_link(key), bind=None if private else "query-params",
-        help="One bar dwarfs the rest: equal factors instead of equal steps show them all.",
+    if not is_skewed(dataset.domain, dataset.histogram):
+        return False
+    switch = partial(
+        st.toggle, "Log scale", value=True, help="One bar dwarfs the rest: equal factors instead of equal steps show "
+        "them all.",
     )  # fmt: skip
+    if dataset.provenance.is_private:  # that there is a switch tells of their counts: no link does
+        return switch(key=key)
+    return switch(key=in_link(key), bind="query-params")
 
 
 def explore_button(data: str, *, key: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -122,15 +123,14 @@ def _more(source: Source) -> tuple[Neighbours, int | None, int, float, int]:
         if relation is Neighbours.ADD_REMOVE_ONE:
             # Of other data the figure is another; a source's key may hold the digest of a file, and no link does.
             about = st.session_state["data"]
-            mine = about == OWN_FILE  # the next file's is another, and this one's is forgotten with it
-            key = "nominal-my-file" if mine else in_link(f"public-n-{about}-{source.public_rows}")
-            nominal = int(
-                st.number_input(
-                    "Public n", 1, 10**9, source.public_rows, key=key, bind=None if mine else "query-params",
-                    help="Here the number of rows is itself private, so shares are of a number you name: a round "
-                    "figure that was public before.",
-                )
+            asked = partial(
+                st.number_input, "Public n", 1, 10**9, source.public_rows, help="Here the number of rows is itself "
+                "private, so shares are of a number you name: a round figure that was public before.",
             )  # fmt: skip
+            if about == OWN_FILE:  # the next file's is another, and this one's is forgotten with it
+                nominal = int(asked(key="nominal-my-file"))
+            else:
+                nominal = int(asked(key=in_link(f"public-n-{about}-{source.public_rows}"), bind="query-params"))
         trials = stops("Previewed releases", (100, 200, 500, 1000, 2000, MOST_TRIALS), OPENING.trials, key="trials")
         beta = stops("Failure chance β (BLR write δ)", (0.001, 0.01, 0.05, 0.1, 0.2), OPENING.beta, key="beta")
         drawn = seed()

@@ -355,6 +355,18 @@ def steward(app: AppTest, *, on: bool) -> AppTest:
     return sound(app.run())
 
 
+@pytest.mark.parametrize("public", [False, True])
+def test_no_link_tells_that_one_bar_of_private_rows_dwarfs_the_rest(public: bool) -> None:
+    app = opened(way=OWN)
+    if public:
+        app.radio(key="whose").set_value("stand-in").run()
+    give(app, "pay\n" + "7\n" * 900 + "".join(f"{pay}\n" for pay in range(100)))
+    declared_pay(app if public else steward(app, on=True), high=128)
+    (switch,) = (each for each in app.toggle if each.label == "Log scale")
+    in_links = {switch.proto.query_param_key} | (app.session_state["linked"] & {switch.key})
+    assert in_links == ({switch.key} if public else {""})
+
+
 def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_switch() -> None:
     app = use(press(steward(with_file(), on=True), "Fill in from the data"), "pay")
     source = upload_of(app)

@@ -15,10 +15,12 @@ from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
-from dpcore.experiments.recipe import OPENING
+from dpcore.experiments.measure import finish
+from dpcore.experiments.recipe import OPENING, Recipe
 from pages.charts import live
-from pages.play.live import WANTED
-from pages.play.pictures import TITLES
+from pages.play import target
+from pages.play.live import LEAST_RELEASES, WANTED, states
+from pages.play.pictures import TITLES, View
 from pages.play.query import cells_between, drawn_on, edges
 from pages.shell import kept
 from pages.shell.controls import log_stops, read_target
@@ -108,6 +110,17 @@ def test_at_a_stop_the_pictures_are_those_that_were_sent_for_it() -> None:
         assert states["texts"][key][place] == chart["caption"]
     others = {text for text in states["texts"]["headline"]}
     assert len(others) == len(STOPS)
+
+
+def test_stops_have_the_theme_of_who_asked_though_another_may_do_the_work() -> None:
+    dataset = OPENING.source.dataset()
+    state = OPENING.mechanism().prepare(dataset, OPENING.problem(dataset))
+    found = [finish(replace(OPENING, trials=LEAST_RELEASES).report(dataset, state))]
+    view = View(clean=False, log=False, query=None)
+    light, dark = (
+        finish(states(found, dataset, view, beta=OPENING.beta, badge="true", dark=dark)) for dark in (False, True)
+    )
+    assert light != dark, "where nobody's browser is asked for its theme"
 
 
 @pytest.mark.full
@@ -280,6 +293,22 @@ def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
     assert any('"alpha": 0.05' in pick for pick in picks) and any('"key": "identity"' in pick for pick in picks)
     wrong = started(target="a lot")
     assert "such as 1%" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
+
+
+def test_a_ranking_is_not_taken_for_that_beside_another_mechanism_s_own_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = list[str]()
+
+    def recorded(recipe: Recipe, key: str, work: Any, *, label: str) -> Any:
+        asked.append(key)
+        return kept.kept(recipe, key, work, label=label)
+
+    monkeypatch.setattr(target, "kept", recorded)
+    for mechanism in ("intervals-anchored", "intervals-recursive"):
+        started(target="5%", bits="5", n="1000", mechanism=mechanism)
+    one, other = asked
+    assert one != other
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,7 @@ def test_where_rows_come_and_go_the_named_number_counts(mechanism: str, hangs_on
     app = opened("play/page.py", neighbours=str(Neighbours.ADD_REMOVE_ONE), mechanism=mechanism)
     sound(app.number_input(key="nominal-my-file").set_value(5_000).run())
     assert headline(app).endswith("of 5,000 rows")
+    assert not app.number_input(key="nominal-my-file").proto.query_param_key, "a link would give it to another's file"
     assert ("If n is as you name it: with" in texts(app)) == hangs_on_n
     app.button(key="twin_on").click().run()
     assert chip(sound(app)).endswith("n = 5,000") and headline(app).endswith("of 5,000 rows")
