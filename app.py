@@ -98,7 +98,6 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     redact_logs()
     asyncio.get_running_loop().set_exception_handler(of_the_loop)
     sys.setswitchinterval(TURN)
-    threading.Thread(target=CHARTS.warm_up).start()  # compressing takes no turns
     for library in LIBRARIES:
         importlib.import_module(library)
     for package_name in ("dpcore", "pages"):

@@ -58,12 +58,16 @@ TAKEN = """(count) => new Promise((done) => { const look = () => {
   else setTimeout(look, 20);
 }; look(); })"""
 # Milliseconds of the browser's own clock until the first chart is drawn (null: the page has none), and until it rests.
-PAINTED = """() => new Promise((done) => { let drawn = null; const look = () => {
-  const app = document.querySelector('[data-testid=stApp]');
-  if (drawn === null && document.querySelector('.dpscope-plot[data-drawn]')) drawn = performance.now();
-  const waiting = [...document.querySelectorAll('.dpscope-plot')].some((plot) => plot.dataset.drawn === undefined);
-  const rest = app?.dataset.testScriptState === 'notRunning' && !waiting && document.querySelector('.stMarkdown');
-  if (rest) done([drawn, performance.now()]); else setTimeout(look, 10);
+# What is under way shows late: a chart's place is made when its component has come. So rest is what lasts.
+PAINTED = """() => new Promise((done) => { let drawn = null, rested = null, charts = 0; const look = () => {
+  const app = document.querySelector('[data-testid=stApp]'), now = performance.now();
+  const plots = [...document.querySelectorAll('.dpscope-plot')], ready = plots.filter((plot) => plot.dataset.drawn);
+  if (drawn === null && ready.length) drawn = now;
+  const rest = app?.dataset.testScriptState === 'notRunning' && ready.length === plots.length;
+  if (!rest || !document.querySelector('.stMarkdown') || ready.length !== charts) rested = null;
+  else rested ??= now;
+  charts = ready.length;
+  if (rested !== null && now - rested > 3000) done([drawn, rested]); else setTimeout(look, 10);
 }; look(); })"""
 
 

@@ -90,10 +90,9 @@ CACHES = {
     "dpcore.mechanisms.subsamples.subsampling:fewest_subsamples": PLAN,
     "dpcore.mechanisms.subsamples.subsampling:subsamples_with_a_row": PLAN,
     "pages.charts.roles:_mechanisms": "a place for each mechanism of the catalogue",
-    "pages.charts.script:_library": "the chart library, compressed",
+    "pages.charts.script:_content": "the chart library and our own script, compressed",
     "dpcore.experiments.printed.random:quantile_spreads": SIZES,
     "dpcore.experiments.printed.weights:fitted_error": "rows made up from a seed",
-    "pages.charts.script:_module": "our own script, compressed",
     "pages.data.sparkline:shape_picture": "pictures of generated shapes",
     "pages.learn.sparse.warning:pet_names": SAMPLE,
 }

@@ -6,21 +6,26 @@ const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
-const charts = new Map();
-let library;
+const charts = new Map(), libraries = new Map();
 
-// The charts on the page that have a key.
-export const mounted = () => [...charts.values()].filter((chart) => chart.figure?.key);
+// The charts on the page that are drawn and have a key.
+export const mounted = () => [...charts.values()].filter((chart) => chart.watched && chart.figure.key);
 
-export function plotly() {
-  library ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = new URL("plotly.min.js", import.meta.url);
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => reject(new Error("The chart library could not be loaded."));
-    document.head.append(script);
-  });
-  return library;
+// Pictures in the plane need a third of the library, and are not made to wait for the rest.
+const IN_PLANE = "plotly-cartesian.min.js", WHOLE = "plotly.min.js";
+const needed = ({ data }) => (data.some((trace) => trace.type === "scatter3d") ? WHOLE : IN_PLANE);
+
+function plotly(name) {
+  if (!libraries.has(name)) {
+    libraries.set(name, new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = new URL(name, import.meta.url);
+      script.onload = () => resolve(window.Plotly);
+      script.onerror = () => reject(new Error("The chart library could not be loaded."));
+      document.head.append(script);
+    }));
+  }
+  return libraries.get(name);
 }
 
 export async function draw(component) {
@@ -30,8 +35,12 @@ export async function draw(component) {
   // The setters are new in every run.
   chart.plot.dataset.waiting = "";
   Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
-  const Plotly = await plotly();
+  const Plotly = await plotly(needed(data));
   if (chart.figure !== data) return; // a later run was faster
+  if (chart.library !== Plotly) {
+    if (chart.library) unwatch(chart); // neither knows what the other has drawn
+    Object.assign(chart, { library: Plotly, stands: "" });
+  }
   if (chart.frame >= data.frames.length) chart.frame = 0;
   describe(chart);
   // A run sends every chart. One that stands as it was sent stays: Plotly would draw even the same figure anew.
@@ -59,7 +68,7 @@ export async function draw(component) {
   if (layout.legend.orientation === "v") traces.forEach(shorten);
   chart.stands = now;
   await Plotly.react(chart.plot, traces, layout, CONFIG);
-  if (!chart.watched) watch(chart, Plotly);
+  if (!chart.watched) watch(chart);
   // While the handle moves, an answer to an earlier place is late, and does not take it back there.
   if (chart.moving) moveHandle(chart, chart.at);
   else placeHandle(chart);
@@ -92,9 +101,7 @@ export function forget(parentElement) {
   const chart = charts.get(parentElement);
   if (!chart) return;
   clearInterval(chart.timer);
-  chart.resize?.disconnect();
-  window.Plotly?.purge(chart.plot);
-  if (chart.twin) window.Plotly.purge(chart.twin);
+  if (chart.library) unwatch(chart);
   charts.delete(parentElement);
 }
 
@@ -107,6 +114,10 @@ function create(parent) {
   chart.slider.oninput = () => { stop(chart); show(chart, Number(chart.slider.value)); };
   chart.play.onclick = () => (chart.timer ? stop(chart) : start(chart));
   chart.files.onclick = (event) => download(chart, event.target.dataset.kind);
+  // Plotly takes a swipe that scrolls the page for a click where it began. Nor does it look where the mouse is more
+  // than every 50 ms: without its leaving, a click counts where it looked last.
+  chart.plot.addEventListener("pointerdown", () => { chart.scrolled = false; chart.library?.Fx.unhover(chart.plot); }, true);
+  chart.plot.addEventListener("pointercancel", () => { chart.scrolled = true; }, true);
   drag(chart);
   charts.set(parent, chart);
   return chart;
@@ -169,9 +180,9 @@ function shorten(trace) {
 
 // A figure as it would be drawn now, in this or another element of the chart's.
 export async function drawn(chart, element, figure) {
-  const Plotly = await plotly(), { width } = chart.plot._fullLayout;
+  const { width } = chart.plot._fullLayout;
   if (element === chart.plot) chart.stands = "";
-  await Plotly.react(element, figure.data, sized(chart, figure, width), CONFIG);
+  await chart.library.react(element, figure.data, sized(chart, figure, width), CONFIG);
 }
 
 // Shows a figure that was drawn elsewhere, until the next draw().
@@ -193,16 +204,18 @@ function isShown({ above }, { data, layout }) {
     && above.data.every((trace, place) => same(trace, data[place]));
 }
 
-function watch(chart, Plotly) {
+function unwatch(chart) {
+  chart.watched = false;
+  chart.resize?.disconnect();
+  chart.library.purge(chart.plot);
+  if (chart.twin) chart.library.purge(chart.twin);
+}
+
+function watch(chart) {
   const { plot } = chart;
   chart.watched = true;
-  // Plotly takes a swipe that scrolls the page for a click where it began.
-  let scrolled = false;
-  // Nor does it look where the mouse is more than every 50 ms: without this, a click counts where it looked last.
-  plot.addEventListener("pointerdown", () => { scrolled = false; Plotly.Fx.unhover(plot); }, true);
-  plot.addEventListener("pointercancel", () => { scrolled = true; }, true);
   plot.on("plotly_click", ({ points = [], xvals, yvals }) => {
-    if (scrolled) return;
+    if (chart.scrolled) return;
     const picked = points.find((point) => point.id !== undefined);
     if (picked) chart.trigger("picked", JSON.parse(picked.id));
     else if (chart.figure.layout.clickanywhere) chart.trigger("picked", [xvals[0], yvals[0]]);
@@ -219,7 +232,7 @@ function watch(chart, Plotly) {
     if (plot.clientWidth === chart.width || !plot.clientWidth) return;
     chart.width = plot.clientWidth;
     const { height, margin, legend } = sized(chart);
-    Plotly.relayout(plot, { width: chart.width, height, margin, legend });
+    chart.library.relayout(plot, { width: chart.width, height, margin, legend });
   });
   chart.resize.observe(plot);
 }
@@ -231,11 +244,11 @@ function show(chart, place) {
   if (traces.some((trace) => chart.figure.data[trace].type === "heatmap")) {
     traces.forEach((trace, index) => {
       const change = Object.fromEntries(Object.entries(data[index]).map(([name, value]) => [name, [value]]));
-      window.Plotly.restyle(chart.plot, change, [trace]);
+      chart.library.restyle(chart.plot, change, [trace]);
     });
   } else {
     // Not awaited: Plotly may never say that an animation has ended.
-    window.Plotly.animate(chart.plot, { data, traces }, AT_ONCE);
+    chart.library.animate(chart.plot, { data, traces }, AT_ONCE);
   }
 }
 
@@ -297,7 +310,7 @@ function moveHandle(chart, to) {
   }
   const rows = handle.sides.flatMap(sent), ahead = ([x, y]) => (x - left) * (at.x - left) + (y - low) * (at.y - low) > 0;
   handle.sides.forEach((place, other) => change(place, rows.filter((row) => ahead(row) === !other)));
-  if (places.length) window.Plotly.restyle(chart.plot, changed, places);
+  if (places.length) chart.library.restyle(chart.plot, changed, places);
 }
 
 function drag(chart) {
@@ -343,12 +356,12 @@ function drag(chart) {
 
 async function download(chart, kind) {
   if (!kind) return;
-  const Plotly = await plotly(), name = chart.figure.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  const name = chart.figure.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
   const size = { width: chart.plot.clientWidth, height: chart.plot.clientHeight };
   const figure = { data: chart.plot.data, layout: { ...chart.plot.layout, paper_bgcolor: paper } };
-  if (kind === "png") return save(await Plotly.toImage(figure, { format: "png", scale: 2, ...size }), `${name}.png`);
-  const code = await (await fetch(new URL("plotly.min.js", import.meta.url))).text();
+  if (kind === "png") return save(await chart.library.toImage(figure, { format: "png", scale: 2, ...size }), `${name}.png`);
+  const code = await (await fetch(new URL(needed(chart.figure), import.meta.url))).text();
   const page = `<!doctype html><meta charset="utf-8"><title></title><p></p><div id="plot"></div>
 <script>${code}</script><script type="application/json" id="figure">${escaped(figure)}</script>
 <script>const figure = JSON.parse(document.getElementById("figure").textContent);

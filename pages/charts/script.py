@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -13,50 +14,36 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 HERE = Path(__file__).resolve().parent
+IN_PLANE = HERE.parents[1] / "assets" / "plotly-cartesian.min.js.gz"
+"""The part of the library, of its makers' making, that draws pictures in the plane: a third of the whole."""
 FOREVER = "public, max-age=31536000, immutable"
 FOLDER = f"charts-{version('plotly')}"
 """First part of the addresses; a new version of the library has a new one."""
-LIBRARY, MODULE, LIVE = (f"{FOLDER}/{name}" for name in ("plotly.min.js", "chart.js", "live.js"))
+LIBRARY, WHOLE, MODULE, LIVE = (
+    f"{FOLDER}/{name}" for name in ("plotly-cartesian.min.js", "plotly.min.js", "chart.js", "live.js")
+)
 
 
 @cache
-def _library() -> bytes:
-    """Plotly's own bundle, compressed."""
-    return gzip.compress(files("plotly").joinpath("package_data/plotly.min.js").read_bytes(), compresslevel=6)
+def _content(address: str) -> bytes:
+    """A script, compressed."""
+    if address == LIBRARY:
+        return IN_PLANE.read_bytes()
+    if address == WHOLE:  # for the few pictures in space
+        return gzip.compress(files("plotly").joinpath("package_data/plotly.min.js").read_bytes(), compresslevel=6)
+    return gzip.compress((HERE / address.rpartition("/")[2]).read_bytes())
 
 
-@cache
-def _module(name: str) -> bytes:
-    """Our own few lines, compressed."""
-    return gzip.compress((HERE / name).read_bytes())
-
-
-def warm_up() -> None:
-    """Compress all of it before the first visitor asks."""
-    _library()
-    for address in (MODULE, LIVE):
-        _module(address.rpartition("/")[2])
-
-
-def _answer(content: bytes, request: Request, *, caching: str) -> Response:
+async def _serve(address: str, request: Request) -> Response:
     """A script, compressed where the browser takes that."""
-    headers = {"Cache-Control": caching, "Vary": "Accept-Encoding"}
+    content = await asyncio.to_thread(_content, address)
+    headers = {"Cache-Control": FOREVER if address in (LIBRARY, WHOLE) else "no-cache", "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(content, media_type="text/javascript", headers={**headers, "Content-Encoding": "gzip"})
-    return Response(gzip.decompress(content), media_type="text/javascript", headers=headers)
+        headers["Content-Encoding"] = "gzip"
+    else:
+        content = gzip.decompress(content)
+    return Response(content, media_type="text/javascript", headers=headers)
 
 
-async def _serve_library(request: Request) -> Response:
-    return _answer(_library(), request, caching=FOREVER)
-
-
-async def _serve_module(request: Request) -> Response:
-    return _answer(_module(request.url.path.rpartition("/")[2]), request, caching="no-cache")
-
-
-ROUTES = [
-    Route(f"/{LIBRARY}", _serve_library),
-    Route(f"/{MODULE}", _serve_module),
-    Route(f"/{LIVE}", _serve_module),
-]
+ROUTES = [Route(f"/{address}", partial(_serve, address)) for address in (LIBRARY, WHOLE, MODULE, LIVE)]
 """For the launcher."""
