@@ -12,7 +12,7 @@ ALL = {
     "marginals": "marginals.main",
     "limits": "speed.limits",
     "ranges": "ranges.main",
-    "range_limits": "range_limits.main",
+    "range_limits": "ranges.limits",
     "regret": "regret.main",
     "whole_table": "whole_table.main",
     "random_dp_figures": "random_dp_figures.main",

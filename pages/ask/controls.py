@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Domain, Entry, Floats, Integers, Problem, Queries
+from dpcore.core import Domain, Entry, Floats, Integers, Queries
 from dpcore.data.domains import Line
-from dpcore.data.sources import Source
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.analysts import ANALYSTS
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
+from pages.shell.asked import Asked
 from pages.shell.controls import Value, choice, control, epsilon_bar, number, seed
-from pages.shell.status import badge
+from pages.shell.private.twin import untwinned
 
 FIRST = "earnings.earnings"
 MOST_SUMS = 200
 """Weighted sums that may be asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A data source, a query class on it, a mechanism with its parameters, who asks, and a seed."""
-
-    source: Source
-    queries: Queries
-    entry: Entry
-    values: dict[str, Value]
-    analyst: str
-    seed: int
+class Setting(Asked[Queries]):
+    """What a conversation is about, and who asks."""
 
     @property
     def key(self) -> str:
         """All that a conversation depends on: another key is another conversation."""
-        return f"{self.source.key}|{self.asks}|{self.entry.key}|{self.values}|{self.seed}"
+        return f"{self.source.key}|{self.asks}|{self.entry.key}|{self.without_analyst}|{self.seed}"
+
+    @property
+    def analyst(self) -> str:
+        """Who may go on with it."""
+        return str(self.values["analyst"])
+
+    @property
+    def without_analyst(self) -> dict[str, Value]:
+        """The parameters that are the same whoever asks."""
+        return {name: value for name, value in self.values.items() if name != "analyst"}
 
     @property
     def asks(self) -> str:
@@ -54,17 +55,9 @@ class Setting:
 
     def mechanism(self, entry: Entry | None = None) -> Interactive:
         """The mechanism with these values, or another one with the same."""
-        made = (entry or self.entry).make(**self.values, analyst=self.analyst)
+        made = (entry or self.entry).make(**self.values)
         assert isinstance(made, Interactive)
         return made
-
-    def problem(self, n: int) -> Problem:
-        """The public problem for so many rows."""
-        return Problem(domain=self.source.domain, queries=self.queries, n=n)
-
-    def badge(self) -> str:
-        """What the numbers are: drawn into every picture."""
-        return badge(self.source, seed=self.seed)
 
 
 def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
@@ -96,12 +89,12 @@ def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
         values["updates"] = round(number(parameters["updates"], key="ask-updates", default=20.0))
     with beside, st.popover("More settings", width="stretch"):
         values["questions"] = round(number(parameters["questions"], key="ask-questions", default=500.0))
-        analyst = choice(
+        values["analyst"] = choice(
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
             help_text=parameters["analyst"].help,
         )  # fmt: skip
-        drawn = seed()
-    return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=drawn)
+        coins = seed()
+    return Setting(rows=untwinned(source), source=source, queries=queries, entry=entry, values=values, seed=coins)
 
 
 def _weighted(domain: Domain) -> LinearQueries:

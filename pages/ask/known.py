@@ -7,7 +7,7 @@ import functools
 
 import streamlit as st
 
-from dpcore.core import Entry, Mechanism, Neighbours
+from dpcore.core import Entry, Mechanism
 from dpcore.mechanisms import serving
 from pages.ask.controls import Setting
 from pages.ask.promise import BETA
@@ -16,14 +16,14 @@ from pages.shell.private.promises import Offer, ask_rows, headline, promises
 
 def known_before(chosen: Setting) -> None:
     """Everything that needs only public facts; a real conversation would spend the rows' budget."""
-    n = ask_rows(chosen.source, Neighbours.REPLACE_ONE)
+    n = ask_rows(chosen.source, chosen.neighbours)
     entries = {entry.key: entry for entry in serving(chosen.queries, releases="conversation")}
 
     def make(entry: Entry, epsilon: float) -> Mechanism:
         return dataclasses.replace(chosen.mechanism(entry), epsilon=epsilon)
 
     offer = Offer(
-        about=f"{chosen.source.reading!r}|{chosen.asks}|{chosen.values}",
+        about=f"{chosen.source.reading!r}|{chosen.asks}|{chosen.without_analyst}",
         problem=chosen.problem(n),
         makers={key: functools.partial(make, entry) for key, entry in entries.items()},
         titles={key: entry.title for key, entry in entries.items()},

@@ -15,7 +15,7 @@ from dpcore.mechanisms.online.whole import Conversations, whole_conversations
 from pages.ask.controls import Setting
 from pages.ask.figures import conversation_map, refusals, told
 from pages.ask.promise import BETA
-from pages.charts.component import draw, draw_with_table, table
+from pages.charts.component import draw, table
 from pages.shell.kept import kept
 
 TRIALS = 50
@@ -71,7 +71,7 @@ def whole(chosen: Setting, dataset: Dataset, *, apart: DeltaGenerator) -> None:
     with apart:
         st.subheader("No answer (⊥)")
         if found.broken:
-            draw_with_table(refusals(found), key="ask_refusals", badge=chosen.badge(), title="refusals", download=True)
+            chosen.draw(refusals(found), key="ask_refusals", title="refusals")
         else:
             st.caption(told(found))
         st.expander("How to read the map").markdown(said)

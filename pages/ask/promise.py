@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import Dataset
-from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.online.whole import played
 from dpcore.queries.linear import LinearQueries
@@ -68,10 +67,7 @@ def code(chosen: Setting) -> str:
     queries, imports = f"dpcore.{type(chosen.queries).__name__}(domain=dataset.domain)", list[str]()
     if isinstance(chosen.queries, LinearQueries):
         queries, imports = chosen.queries.code, ["from dpcore.queries.linear import generated"]
-    return snippet(
-        chosen.source,
-        chosen.entry.key,
-        {**chosen.values, "analyst": chosen.analyst},
+    return chosen.code(
         queries=queries,
         imports=imports,
         then=[

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Neighbours, rounded_up
+from dpcore.core import Dataset, rounded_up
 from dpcore.data.domains import Line
 from dpcore.data.sources import Uploaded
 from pages.ask.controls import Setting, question, setting, spread_questions
@@ -15,14 +15,11 @@ from pages.ask.known import known_before
 from pages.ask.map import whole
 from pages.ask.promise import BETA, both, code, promised
 from pages.ask.talk import Talk, begin, talk_of
-from pages.charts.component import draw_with_table
-from pages.charts.picture import Picture
 from pages.charts.words import percent, verbatim
 from pages.data.picker import OWN_FILE
-from pages.shell.code import show_code
+from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
-from pages.shell.private.twin import untwinned
-from pages.shell.session import OnPage, keep_on_page, remembered
+from pages.shell.session import remembered
 from pages.shell.status import views
 
 SPREAD = 60
@@ -32,13 +29,11 @@ SPREAD = 60
 def ask(beside: DeltaGenerator) -> None:
     """Read the controls in their place beside, let the reader ask, then show what was said."""
     chosen = setting(beside, st.container(key="epsilon_bar"))
-    values = chosen.values | {"analyst": chosen.analyst}
-    source = untwinned(chosen.source)
-    keep_on_page(OnPage(place="Conversation", source=source, queries=chosen.queries, entry=chosen.entry, values=values))
-    if chosen.source.provenance.is_private:
+    chosen.keep("Conversation")
+    if chosen.private:
         known_before(chosen)
         return
-    dataset = remembered(f"dataset|{chosen.source.key}", chosen.source.dataset)
+    dataset = chosen.dataset()
     talk = talk_of(chosen, dataset)
     _ask_next(chosen, talk, dataset)
     talk = st.session_state["talk"]
@@ -58,7 +53,7 @@ def ask(beside: DeltaGenerator) -> None:
             st.caption("Nothing was asked yet.")
     with more:
         both(chosen, dataset)
-        audit_this(chosen.entry, values, Neighbours.REPLACE_ONE)
+        audit_this(chosen.entry, chosen.values, chosen.neighbours)
         show_code("Code", key="ask_code_open", write=lambda: code(chosen))
     with right:  # last, because it may take a while
         whole(chosen, dataset, apart=apart)
@@ -156,7 +151,7 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
     with left:
         st.subheader("The conversation")
         picture = said(transcript, truth=truth)
-        _show(chosen, picture, name="said", title="the conversation")
+        chosen.draw(picture, key="ask_said", title="the conversation")
         st.download_button(
             "Download the conversation (CSV)",
             data=lambda: picture.frame().to_csv(index=False),
@@ -168,7 +163,7 @@ def _pictures(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         )
     with right:
         st.subheader("How wrong it was")
-        _show(chosen, wrong(transcript, truth=truth, promise=bound.value), name="wrong", title="how wrong it was")
+        chosen.draw(wrong(transcript, truth=truth, promise=bound.value), key="ask_wrong", title="how wrong it was")
 
 
 def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
@@ -190,9 +185,4 @@ def _believed(chosen: Setting, talk: Talk, dataset: Dataset) -> None:
         unit=domain.unit if isinstance(domain, Line) else "",
         n=dataset.n,
     )
-    _show(chosen, picture, name="belief", title="what is believed")
-
-
-def _show(chosen: Setting, picture: Picture, *, name: str, title: str) -> None:
-    """A picture of a conversation, which is only ever about public data, and its numbers."""
-    draw_with_table(picture, key=f"ask_{name}", badge=chosen.badge(), title=title, download=True)
+    chosen.draw(picture, key="ask_belief", title="what is believed")

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Neighbours, Problem
 from dpcore.data.bundled import PREDICATES, yes_no_of
 from dpcore.data.cube import Cube
 from dpcore.data.samples import sample
 from dpcore.data.sources import Source, generated_attributes
 from dpcore.mechanisms import entry
-from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_WIDTH
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.marginals.upload import own_predicates
-from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours, seed, stops, whole
+from pages.shell.asked import Asked
+from pages.shell.controls import choice, settings, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import drawn
 from pages.shell.session import in_link
-from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -31,53 +27,15 @@ ENTRIES = {"laplace": "marginals-polynomial", "gaussian": "marginals-polynomial-
 ANY, ALL, SOME = "any", "all", "some"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Everything that is asked; ``rows`` are those of the file, where its twin is drawn."""
-
-    rows: Source
-    source: Source
-    entry: Entry
-    values: dict[str, Value]
-    width: int
-    least: int
-    signed: bool
-    neighbours: Neighbours
-    seed: int
-
-    @property
-    def mechanism(self) -> PolynomialMarginals:
-        """The mechanism with the chosen parameters."""
-        made = self.entry.make(**self.values)
-        assert isinstance(made, PolynomialMarginals)
-        return made
-
-    @property
-    def domain(self) -> Cube:
-        """The attributes."""
-        return self.source.on(Cube)
-
-    def problem(self, n: int) -> Problem:
-        """The public problem; where rows come and go, for a public number of them."""
-        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
-            n = self.source.public_rows
-        queries = AtLeast(domain=self.domain, width=self.width, least=self.least, signed=self.signed)
-        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
-
-    def badge(self) -> str:
-        """What the numbers are: drawn into every picture."""
-        return badge(self.source, seed=self.seed)
-
-    @property
-    def words(self) -> str:
-        """The kind of query."""
-        if self.width == 1:
-            return "one attribute"
-        which = {1: "any of", self.width: "all of"}.get(self.least, f"at least {self.least} of")
-        return f"{which} {self.width} attributes"
+def in_words(queries: AtLeast) -> str:
+    """The kind of query."""
+    if queries.width == 1:
+        return "one attribute"
+    which = {1: "any of", queries.width: "all of"}.get(queries.least, f"at least {queries.least} of")
+    return f"{which} {queries.width} attributes"
 
 
-def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[AtLeast] | None:
     """Everything that is asked, from the link and the controls; None as long as an own file's attributes are open.
 
     Args:
@@ -91,7 +49,6 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
         source = drawn(rows)
         chip(source)
         width, least, signed = _question(len(source.columns))
-        values: dict[str, Value] = {}
         noise = choice(
             "Noise",
             {"laplace": "Laplace: ε alone", "gaussian": "Gaussian: ε and a slack δ"},
@@ -99,24 +56,10 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
             help_text="Gaussian noise is far smaller when many counts are released at once.",
         )
         chosen = entry(ENTRIES[noise])
-        parameters = chosen.controls()
-        for name in parameters:
-            if name not in ("epsilon", "basis"):
-                values[name] = control(chosen, name, parameters[name])
-        with st.popover("More settings", width="stretch"):
-            relation, coins = neighbours(), seed()
-            values["basis"] = control(chosen, "basis", chosen.controls()["basis"])
-    values["epsilon"] = epsilon_bar(chosen, bar)
+        values, relation, coins = settings(chosen, bar, apart="basis")
+    queries = AtLeast(domain=source.on(Cube), width=width, least=least, signed=signed)
     return Asked(
-        rows=rows,
-        source=source,
-        entry=chosen,
-        values=values,
-        width=width,
-        least=least,
-        signed=signed,
-        neighbours=relation,
-        seed=coins,
+        rows=rows, source=source, queries=queries, entry=chosen, values=values, neighbours=relation, seed=coins
     )
 
 

@@ -10,13 +10,15 @@ import streamlit as st
 from dpcore.core import Mechanism
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.plans import BETA
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
 from dpcore.queries.at_least import AtLeast
 from pages.charts.component import draw, table
 from pages.charts.picture import Picture
-from pages.marginals.controls import Asked
+from pages.marginals.controls import in_words
 from pages.marginals.figures import level_bars
 from pages.marginals.map import row_grid, winners_map
+from pages.shell.asked import Asked
 from pages.shell.private.promises import BADGE, Offer, ask_rows, headline, promises
 
 DIRECT = "marginals-direct"
@@ -24,22 +26,22 @@ MOST_WIDTH = 12
 """Attributes of a query on the map."""
 
 
-def known_before(asked: Asked) -> None:
+def known_before(asked: Asked[AtLeast]) -> None:
     """Everything that needs only public facts."""
     n = ask_rows(asked.source, asked.neighbours)
-    problem = dataclasses.replace(asked.problem(n), n=n)
-    queries = problem.queries
-    assert isinstance(queries, AtLeast)
+    problem, queries = dataclasses.replace(asked.problem(n), n=n), asked.queries
+    mechanism = asked.made(PolynomialMarginals)
+    budget, attributes = mechanism.budget, queries.domain.attributes
 
     def by_polynomial(epsilon: float) -> Mechanism:
         return asked.entry.make(**{**asked.values, "epsilon": epsilon})
 
     def directly(epsilon: float) -> Mechanism:
-        slack = {"delta": asked.mechanism.budget.delta, "noise": "gaussian"} if asked.mechanism.budget.delta else {}
+        slack = {"delta": budget.delta, "noise": "gaussian"} if budget.delta else {}
         return entry(DIRECT).make(epsilon=epsilon, **slack)
 
     offer = Offer(
-        about=f"{asked.domain.attributes}|{asked.words}|{queries.signed}|{asked.entry.key}|{asked.values}|{asked.neighbours}",
+        about=f"{attributes}|{in_words(queries)}|{queries.signed}|{asked.entry.key}|{asked.values}|{asked.neighbours}",
         problem=problem,
         makers={asked.entry.key: by_polynomial, DIRECT: directly},
         titles={asked.entry.key: asked.entry.title, DIRECT: entry(DIRECT).title},
@@ -53,7 +55,6 @@ def known_before(asked: Asked) -> None:
     )
     st.header(headline(offer, offer.epsilon))
     promises(offer, key="promises")
-    mechanism, budget = asked.mechanism, asked.mechanism.budget
     plan = mechanism.plan(problem)
     left, right = st.columns(2)
     with left:
@@ -61,10 +62,10 @@ def known_before(asked: Asked) -> None:
         picture = level_bars(plan=plan, counts=released_counts(plan, queries), key=colour)
         _draw(picture, name="levels", title="noise of each level")
     with right:
-        widths = list(range(1, min(MOST_WIDTH, asked.domain.attributes) + 1))
+        widths = list(range(1, min(MOST_WIDTH, attributes) + 1))
         places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=mechanism.degree)
         here, _ = best_along(problem, budget, rows=np.array([n]), degree=mechanism.degree)
-        picture = winners_map(places=places, n=n, width=asked.width, here=here[0], key=asked.entry.key)
+        picture = winners_map(places=places, n=n, width=queries.width, here=here[0], key=asked.entry.key)
         _draw(picture, name="map", title="who wins where")
 
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Entry, Neighbours, Problem
 from dpcore.data.lists import DecisionLists
-from dpcore.data.sources import STUDENTS, Generated, Source, generated_lists
+from dpcore.data.sources import STUDENTS, Generated, generated_lists
 from dpcore.experiments.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
-from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.plans import BETA
 from dpcore.queries.inputs import Inputs
-from pages.charts.component import draw_with_table
 from pages.charts.words import drawable, percent
 from pages.charts.worst import Called
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose
 from pages.data.upload import held_file
 from pages.marginals.figures import shares_scatter
-from pages.marginals.promise import Promised, beside
+from pages.marginals.promise import Promised, beside, heading
 from pages.marginals.upload import own_lists
-from pages.shell.code import show_code
-from pages.shell.controls import Value, audit_this, control, epsilon_bar, neighbours, seed, stops, whole
+from pages.shell.asked import Asked, show_code
+from pages.shell.controls import audit_this, settings, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.promises import Offer, ask_rows, headline, promises
 from pages.shell.private.twin import drawn
-from pages.shell.session import OnPage, keep_on_page, remembered
-from pages.shell.status import badge, may_show, views
-from pages.shell.theorem import all_digits
+from pages.shell.session import remembered
+from pages.shell.status import may_show, views
 
 ROWS = (1_000, 3_000, 10_000, 30_000, 100_000)
 VIEWS = ("All inputs and promise", "Three ways", "More")
@@ -48,37 +43,6 @@ HOW_LISTS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Everything that is asked; ``rows`` are those of the file, where its twin is drawn."""
-
-    rows: Source
-    source: Source
-    entry: Entry
-    values: dict[str, Value]
-    neighbours: Neighbours
-    seed: int
-
-    @property
-    def domain(self) -> DecisionLists:
-        """The lists."""
-        return self.source.on(DecisionLists)
-
-    @property
-    def mechanism(self) -> DecisionListMarginals:
-        """The mechanism with the chosen parameters."""
-        made = self.entry.make(**self.values)
-        assert isinstance(made, DecisionListMarginals)
-        return made
-
-    def problem(self, n: int) -> Problem:
-        """The public problem; where rows come and go, for a public number of them."""
-        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
-            n = self.source.public_rows
-        queries = Inputs(domain=self.domain)
-        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
-
-
 def decision_lists(beside: DeltaGenerator) -> None:
     """Read the controls in their place beside, then show what they do."""
     bar = st.container(key="epsilon_bar")
@@ -87,15 +51,14 @@ def decision_lists(beside: DeltaGenerator) -> None:
         asked = _ask(bar)
     if asked is None:
         return
-    queries = asked.problem(1).queries
-    keep_on_page(OnPage(place="Tables", source=asked.rows, queries=queries, entry=asked.entry, values=asked.values))
+    asked.keep("Tables")
     if may_show(asked.source):
         _shown(asked, head)
     else:
         _known(asked)
 
 
-def _ask(bar: DeltaGenerator) -> Asked | None:
+def _ask(bar: DeltaGenerator) -> Asked[Inputs] | None:
     """Everything that is asked; None as long as an own file's lists are open."""
     held = held_file()
     chosen = choose(
@@ -116,18 +79,18 @@ def _ask(bar: DeltaGenerator) -> Asked | None:
     source = drawn(rows)
     chip(source)
     machine = entry("marginals-decision-lists")
-    values = {name: control(machine, name, p) for name, p in machine.controls().items() if name != "epsilon"}
-    with st.popover("More settings", width="stretch"):
-        relation, coins = neighbours(), seed()
-    values["epsilon"] = epsilon_bar(machine, bar)
-    return Asked(rows=rows, source=source, entry=machine, values=values, neighbours=relation, seed=coins)
+    values, relation, coins = settings(machine, bar)
+    queries = Inputs(domain=source.on(DecisionLists))
+    return Asked(
+        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=coins
+    )
 
 
-def _known(asked: Asked) -> None:
+def _known(asked: Asked[Inputs]) -> None:
     """What is promised of private lists that nobody may see."""
-    n = ask_rows(asked.source, asked.neighbours)
+    n, domain = ask_rows(asked.source, asked.neighbours), asked.queries.domain
     offer = Offer(
-        about=f"{asked.domain.variables}|{asked.domain.rules}|{asked.values}|{asked.neighbours}",
+        about=f"{domain.variables}|{domain.rules}|{asked.values}|{asked.neighbours}",
         problem=dataclasses.replace(asked.problem(n), n=n),
         makers={asked.entry.key: lambda epsilon: asked.entry.make(**{**asked.values, "epsilon": epsilon})},
         titles={asked.entry.key: asked.entry.title},
@@ -143,24 +106,18 @@ def _known(asked: Asked) -> None:
     promises(offer, key="promises")
 
 
-def _shown(asked: Asked, head: DeltaGenerator) -> None:
+def _shown(asked: Asked[Inputs], head: DeltaGenerator) -> None:
     """One release beside the truth, many releases beside the promise, and how the polynomials come about."""
-    dataset: Dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
-    problem, mechanism = asked.problem(dataset.n), asked.mechanism
+    dataset, domain = asked.dataset(), asked.queries.domain
+    problem, mechanism = asked.problem(dataset.n), asked.made(DecisionListMarginals)
     memory = f"{asked.source.key}|{asked.neighbours}|{problem.n}"
     truth = remembered(f"yes|{memory}", lambda: true_shares(dataset, problem))
     state = mechanism.prepare(dataset, problem)
     shares = list_shares(mechanism, state, truth=truth, seed=asked.seed)
-    guarantee, private = mechanism.guarantee(problem), asked.source.provenance.is_private
-    told = badge(asked.source, seed=asked.seed)
+    guarantee, inputs = mechanism.guarantee(problem), f"{asked.queries.count:,} inputs"
     with head:
         off = float(np.quantile(np.abs(shares.released - truth), 0.95))
-        st.header(f"95 in 100 inputs are off by at most {percent(off)}")
-        st.markdown(
-            f"Privacy: {guarantee.sentence()}, for all {problem.queries.count:,} inputs together. "
-            ":blue-badge[simulated] :gray-badge[true]",
-            help=all_digits(guarantee),
-        )
+        heading(f"95 in 100 inputs are off by at most {percent(off)}", guarantee, of=inputs)
     every, ways, more = views(*VIEWS, key="lists-seen")
     with every:
         left, right = st.columns(2)
@@ -175,12 +132,12 @@ def _shown(asked: Asked, head: DeltaGenerator) -> None:
         # What a variable is called was typed: a sentence does without.
         name = problem.queries.describe(index) if _is_students(asked) else "the chosen input"
         picture = shares_scatter(shares, n=problem.n, chosen=index, name=name)
-        draw_with_table(picture, key="marginals_lists", badge=told, title="all inputs", download=not private)
+        asked.draw(picture, key="marginals_lists", title="all inputs")
     with ways:
-        _three_ways(asked.domain.rules, min(mechanism.degree, asked.domain.rules))
+        _three_ways(domain.rules, min(mechanism.degree, domain.rules))
     with more:
         if _is_students(asked):
-            st.markdown(f"One student's rules: *{asked.domain.sentence(dataset.records[0])}*.")
+            st.markdown(f"One student's rules: *{domain.sentence(dataset.records[0])}*.")
         audit_this(asked.entry, asked.values, asked.neighbours)
         show_code("Code", key="lists_code_open", write=lambda: _code(asked))
     with right:
@@ -191,25 +148,25 @@ def _shown(asked: Asked, head: DeltaGenerator) -> None:
                 guarantee=guarantee,
                 bound=bound,
                 details=bound.statement,
-                looked_at=f"all {problem.queries.count:,} inputs",
+                looked_at=f"all {inputs}",
                 dots="Answers are moved into 0 to 1, which brings none further from the truth.",
                 called=Called(query="input", over="all inputs"),
-                badge=told,
-                private=private,
+                badge=asked.badge(),
+                private=asked.private,
             ),
             memory=f"{memory}|{mechanism!r}|{asked.seed}",
             work=lambda: worst_of_lists(mechanism, state, truth=truth, seed=asked.seed),
         )
 
 
-def _is_students(asked: Asked) -> bool:
+def _is_students(asked: Asked[Inputs]) -> bool:
     """Whether the lists are generated ones."""
     return isinstance(asked.source.origin, Generated)
 
 
-def _picked(asked: Asked) -> int:
+def _picked(asked: Asked[Inputs]) -> int:
     """The input that is asked about, by its number."""
-    names = asked.domain.names
+    names = asked.queries.domain.names
     picked = st.multiselect(
         "An input with",
         range(len(names)),
@@ -230,14 +187,10 @@ def _three_ways(rules: int, degree: int) -> None:
     )
 
 
-def _code(asked: Asked) -> str:
+def _code(asked: Asked[Inputs]) -> str:
     """The snippet."""
-    return snippet(
-        asked.source,
-        asked.entry.key,
-        asked.values,
+    return asked.code(
         queries="Inputs(domain=dataset.domain)",
-        neighbours=asked.neighbours,
         imports=["from dpcore.queries.inputs import Inputs"],
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from dpcore.core import Dataset, Integers
+from dpcore.core import Integers
 from dpcore.experiments.marginals import MarginalAnswers, answered
 from dpcore.mechanisms.marginals.plans import most_degree
+from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import sampled
 from dpcore.mechanisms.marginals.release import MarginalState
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.counting import Packed, count_sets, pack
-from pages.marginals.controls import Asked
+from pages.shell.asked import Asked
 from pages.shell.session import remembered, with_progress
 
 
@@ -26,21 +27,19 @@ class Shown:
         packed: the rows.
     """
 
-    asked: Asked
+    asked: Asked[AtLeast]
     answers: MarginalAnswers
     packed: Packed
 
 
-def computed(asked: Asked) -> Shown:
+def computed(asked: Asked[AtLeast]) -> Shown:
     """Counts and true answers, once; then one release."""
     key = asked.source.key
-    dataset: Dataset = remembered(f"dataset|{key}", asked.source.dataset)
+    dataset, queries = asked.dataset(), asked.queries
     packed = remembered(f"packed|{key}", lambda: pack(dataset.records))
-    problem, mechanism = asked.problem(dataset.n), asked.mechanism
-    queries = problem.queries
-    assert isinstance(queries, AtLeast)
+    problem, mechanism = asked.problem(dataset.n), asked.made(PolynomialMarginals)
     # For every k alike, so that moving it counts nothing anew.
-    widest = dataclasses.replace(queries, width=min(12, asked.domain.attributes), least=1)
+    widest = dataclasses.replace(queries, width=min(12, queries.domain.attributes), least=1)
     size = most_degree(widest, mechanism.degree)
     counts = with_progress(
         f"counts|{key}|{size}", lambda: count_sets(packed, size=size), label="Counting sets of attributes."

@@ -14,7 +14,7 @@ from pages.charts.component import draw, table
 from pages.charts.words import percent, rows
 from pages.charts.worst import Called, worst_map
 from pages.shell.session import with_progress
-from pages.shell.theorem import observed, theorem_card
+from pages.shell.theorem import all_digits, observed, theorem_card
 
 HEIGHT = 265
 """Pixels of the map, so that the theorem stands on the same screen."""
@@ -47,6 +47,15 @@ class Promised:
     badge: str
     private: bool = False
     note: str = ""
+
+
+def heading(text: str, guarantee: Guarantee, *, of: str, before: str = "", more: str = "") -> None:
+    """A view in one sentence, and its privacy: of all of what, and what is said before it and with its digits."""
+    st.header(text)
+    st.markdown(
+        f"{before}Privacy: {guarantee.sentence()}, for all {of} together. :blue-badge[simulated] :gray-badge[true]",
+        help=f"{more}{all_digits(guarantee) or ''}" or None,
+    )
 
 
 def beside(

@@ -7,27 +7,24 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Floats
-from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms.marginals.plans import BETA, MOST_COUNTS, counts_at, direct_fits
 from dpcore.mechanisms.marginals.preview import best_along, crossover, released_counts
-from pages.charts.component import draw_with_table
-from pages.charts.picture import Picture
+from dpcore.queries.at_least import AtLeast
 from pages.charts.words import percent, rows
 from pages.charts.worst import Called
-from pages.marginals.controls import Asked, ask
+from pages.marginals.controls import ask, in_words
 from pages.marginals.figures import answer_errors, level_bars, step_curve
 from pages.marginals.known import known_before
 from pages.marginals.map import row_grid, winners_map
 from pages.marginals.previews import Shown, computed
-from pages.marginals.promise import Promised, beside
+from pages.marginals.promise import Promised, beside, heading
 from pages.marginals.query import one_query
-from pages.shell.code import show_code
+from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this
-from pages.shell.session import OnPage, keep_on_page
 from pages.shell.status import may_show, views
-from pages.shell.theorem import all_digits
 
 PUBLIC = "theory: depends on public numbers only"
+WINNERS = "theory: least predicted error, minimax polynomials"
 MAP_WIDTHS = range(1, 13)
 VIEWS = ("Errors and promise", "Method", "Who wins where", "Ask one", "More")
 HOW_SHARES = (
@@ -51,11 +48,7 @@ def marginals(beside: DeltaGenerator) -> None:
     asked = ask(beside, bar)
     if asked is None:
         return
-    keep_on_page(
-        OnPage(
-            place="Tables", source=asked.rows, queries=asked.problem(1).queries, entry=asked.entry, values=asked.values
-        )
-    )
+    asked.keep("Tables")
     if not may_show(asked.source):
         known_before(asked)
         return
@@ -73,7 +66,7 @@ def marginals(beside: DeltaGenerator) -> None:
     with winners:
         _map(shown)
     with one:
-        one_query(asked.domain.names, shown.answers, shown.packed)
+        one_query(asked.queries.domain.names, shown.answers, shown.packed)
     with more:
         _compared(shown)
         audit_this(asked.entry, asked.values, asked.neighbours)
@@ -96,12 +89,8 @@ def _method(shown: Shown) -> None:
 def _headline(shown: Shown) -> None:
     """What the chosen method does, and what it is."""
     answers = shown.answers
-    guarantee = answers.mechanism.guarantee(answers.problem)
-    st.header(f"95 in 100 answers are off by at most {_off(answers.chosen, answers.truth)}")
-    st.markdown(
-        f"Privacy: {guarantee.sentence()}, for all queries together. :blue-badge[simulated] :gray-badge[true]",
-        help=all_digits(guarantee),
-    )
+    text = f"95 in 100 answers are off by at most {_off(answers.chosen, answers.truth)}"
+    heading(text, answers.mechanism.guarantee(answers.problem), of="queries")
 
 
 def _off(found: Floats, truth: Floats) -> str:
@@ -119,17 +108,11 @@ def _compared(shown: Shown) -> None:
     )
     with st.expander("Compared"):
         st.markdown(
-            f"{answers.queries.count:,} queries about {shown.asked.words}, answered from **{answers.plan.words}**. "
-            f"{'By the polynomial' if direct else 'Directly'} it would be {compared}; saying ½ to all, {constant}. The "
-            "polynomial's release also bounds each answer, for free; halfway between the bounds it is "
-            f"**{between}**."
+            f"{answers.queries.count:,} queries about {in_words(answers.queries)}, answered from "
+            f"**{answers.plan.words}**. {'By the polynomial' if direct else 'Directly'} it would be {compared}; saying "
+            f"½ to all, {constant}. The polynomial's release also bounds each answer, for free; halfway between the "
+            f"bounds it is **{between}**."
         )
-
-
-def _draw(shown: Shown, picture: Picture, *, name: str, badge: str, title: str) -> None:
-    """A picture and its numbers; beside private rows nothing is offered as a file."""
-    download = not shown.asked.source.provenance.is_private
-    draw_with_table(picture, key=f"marginals_{name}", badge=badge, title=title, download=download)
 
 
 def _polynomial(shown: Shown) -> None:
@@ -137,13 +120,13 @@ def _polynomial(shown: Shown) -> None:
     assert polynomial is not None
     used = shown.answers.plan.polynomial is not None
     picture = step_curve(polynomial=polynomial, key=shown.asked.entry.key, used=used)
-    _draw(shown, picture, name="step", badge=PUBLIC, title="the polynomial")
+    shown.asked.draw(picture, key="marginals_step", badge=PUBLIC, title="the polynomial")
 
 
 def _levels(shown: Shown) -> None:
     plan = shown.answers.plan
     picture = level_bars(plan=plan, counts=released_counts(plan, shown.answers.queries), key=_colour(shown))
-    _draw(shown, picture, name="levels", badge=PUBLIC, title="noise")
+    shown.asked.draw(picture, key="marginals_levels", badge=PUBLIC, title="noise")
 
 
 def _colour(shown: Shown) -> str:
@@ -152,21 +135,19 @@ def _colour(shown: Shown) -> str:
 
 
 def _errors(shown: Shown) -> None:
-    asked = shown.asked
-    picture = answer_errors(shown.answers, key=asked.entry.key)
-    _draw(shown, picture, name="errors", badge=asked.badge(), title="errors")
+    picture = answer_errors(shown.answers, key=shown.asked.entry.key)
+    shown.asked.draw(picture, key="marginals_errors", title="errors")
 
 
 def _map(shown: Shown) -> None:
     problem, mechanism = shown.answers.problem, shown.answers.mechanism
-    widths = [width for width in MAP_WIDTHS if width <= shown.asked.domain.attributes]
+    queries = shown.answers.queries
+    widths = [width for width in MAP_WIDTHS if width <= queries.domain.attributes]
     budget, degree = mechanism.budget, mechanism.degree
     places = crossover(problem, budget, rows=row_grid(), widths=widths, degree=degree)
     here, _ = best_along(problem, budget, rows=np.array([problem.n]), degree=degree)
-    picture = winners_map(places=places, n=problem.n, width=shown.asked.width, here=here[0], key=shown.asked.entry.key)
-    _draw(
-        shown, picture, name="map", badge="theory: least predicted error, minimax polynomials", title="who wins where"
-    )
+    picture = winners_map(places=places, n=problem.n, width=queries.width, here=here[0], key=shown.asked.entry.key)
+    shown.asked.draw(picture, key="marginals_map", badge=WINNERS, title="who wins where")
 
 
 def _promise(shown: Shown) -> None:
@@ -193,7 +174,7 @@ def _promise(shown: Shown) -> None:
             dots=dots,
             called=Called(over=f"{read:,} sampled queries" if partly else "all queries"),
             badge=asked.badge(),
-            private=asked.source.provenance.is_private,
+            private=asked.private,
             note=ANSWERS_ONLY,
         ),
         memory=f"{asked.source.key}|{answers.mechanism!r}|{queries.width}|{queries.least}|{queries.signed}|"
@@ -204,14 +185,11 @@ def _promise(shown: Shown) -> None:
     )
 
 
-def _code(asked: Asked) -> str:
+def _code(asked: Asked[AtLeast]) -> str:
     """The snippet."""
-    return snippet(
-        asked.source,
-        asked.entry.key,
-        asked.values,
-        queries=f"AtLeast(domain=dataset.domain, width={asked.width}, least={asked.least}, signed={asked.signed})",
-        neighbours=asked.neighbours,
+    told = asked.queries
+    return asked.code(
+        queries=f"AtLeast(domain=dataset.domain, width={told.width}, least={told.least}, signed={told.signed})",
         imports=["from dpcore.queries.at_least import AtLeast"],
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",

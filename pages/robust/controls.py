@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Domain, Entry, Neighbours, Parameter, Problem
+from dpcore.core import Domain, Entry, Neighbours, Parameter, Queries
 from dpcore.data.bundled import bundled, group_columns
 from dpcore.data.domains import Categories, Grouped, Line
 from dpcore.data.sources import Bundled, Source
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells, Thresholds
-from pages.charts.component import draw_with_table
-from pages.charts.picture import Picture
 from pages.data.picker import pick_source
+from pages.shell.asked import Asked
 from pages.shell.controls import Value, choice, control, epsilon_bar, link_key, neighbours, seed, stops
-from pages.shell.status import badge, may_show
+from pages.shell.private.twin import untwinned
+from pages.shell.status import may_show
 
 ON_A_LINE = ("stable_median", "subsample_median", "unbounded_mean")
 ON_LABELS = ("subsample_commonest", "subsample_larger")
@@ -27,48 +25,7 @@ FIRST_DATA = "earnings.earnings"
 """Data on which the first question is answered, and a smaller epsilon turns that into a refusal."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A data source, an entry of the catalogue with its parameters, the relation, and a preview seed."""
-
-    source: Source
-    entry: Entry
-    values: dict[str, Value]
-    neighbours: Neighbours
-    seed: int
-
-    def problem(self, n: int) -> Problem:
-        """The public problem for so many rows; where rows come and go, for a public number of them."""
-        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
-            n = self.source.public_rows
-        domain = self.source.domain
-        queries = Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain)
-        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
-
-    def badge(self, sampler: str = "preview") -> str:
-        """What the numbers are: drawn into every picture."""
-        return badge(self.source, seed=self.seed, sampler=sampler)
-
-    def exact_badge(self) -> str:
-        """The same for numbers computed from the true data without any draw."""
-        return badge(self.source, "exact chances, nothing drawn")
-
-
-def show(picture: Picture, asked: Asked, *, name: str, title: str, drawn: bool = True) -> None:
-    """A picture of these data and its numbers; kept as a file only where anybody may have the data.
-
-    Args:
-        picture: what to show.
-        asked: what it was made of.
-        name: of the chart on this page.
-        title: of its numbers.
-        drawn: whether previews are in it, rather than exact chances alone.
-    """
-    told, download = asked.badge() if drawn else asked.exact_badge(), not asked.source.provenance.is_private
-    draw_with_table(picture, key=f"robust_{name}", badge=told, title=title, download=download)
-
-
-def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[Queries]:
     """Everything that is asked, from the link and the controls.
 
     Args:
@@ -96,10 +53,18 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked:
     with beside, st.popover("More settings", width="stretch"):
         # Where the mechanism has a guarantee for both.
         relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
-        drawn = seed()
+        coins = seed()
     values["epsilon"] = epsilon_bar(chosen, bar)
     values = {name: value for name, value in values.items() if name in chosen.controls()}
-    return Asked(source=source, entry=chosen, values=values, neighbours=relation, seed=drawn)
+    return Asked(
+        rows=untwinned(source),
+        source=source,
+        queries=Thresholds(domain=domain) if isinstance(domain, Line) else Cells(domain=domain),
+        entry=chosen,
+        values=values,
+        neighbours=relation,
+        seed=coins,
+    )
 
 
 def questions(source: Source) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 
 import streamlit as st
 
-from dpcore.core import Neighbours, Problem, rounded_up
+from dpcore.core import Neighbours, Problem, Queries, rounded_up
 from dpcore.data.domains import Line
 from dpcore.experiments.limits.outlook import outlook, promised_error
 from dpcore.experiments.measure import finish
@@ -23,8 +23,8 @@ from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Picture
 from pages.charts.words import percent, significant
 from pages.robust.chance import chance_curve, stability_axis
-from pages.robust.controls import Asked
 from pages.robust.words import nearly_percent
+from pages.shell.asked import Asked
 from pages.shell.private.figure import known_before as picture_of
 from pages.shell.private.promises import BADGE, ask_rows, numbers
 from pages.shell.theorem import theorem_card
@@ -35,7 +35,7 @@ SAID = "What holds whatever your rows are:"
 CLIPPED = "clipped_mean"
 
 
-def known_before(asked: Asked) -> None:
+def known_before(asked: Asked[Queries]) -> None:
     """Everything that needs only public facts."""
     n = ask_rows(asked.source, asked.neighbours)
     problem = dataclasses.replace(asked.problem(n), n=n)

@@ -8,21 +8,21 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Floats, Problem, exactly
+from dpcore.core import Dataset, Floats, Problem, Queries, exactly
 from dpcore.data.domains import Line
 from dpcore.experiments.robust import TRIALS, mean_errors
 from dpcore.experiments.sweep import EPSILON_GRID as EPSILONS
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
-from pages.robust.controls import Asked, show
+from pages.shell.asked import Asked
 from pages.shell.session import remembered
 
 MEANS = {"unbounded_mean": "without bounds", "clipped_mean": "cut off at the declared bounds"}
 
 
 def mean_without_bounds(
-    asked: Asked, mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
+    asked: Asked[Queries], mechanism: UnboundedMean, dataset: Dataset, problem: Problem, *, head: DeltaGenerator
 ) -> None:
     """How far previews are off; beside it what is explicit and what asymptotic, never mixed."""
     n, exceptions = dataset.n, most_exceptions(n=dataset.n, gamma=mechanism.gamma)
@@ -54,7 +54,7 @@ def mean_without_bounds(
     head.markdown(f"Of the clipped one, within **{errors[1]:.3g} {domain.unit}**. :blue-badge[simulated]")
     picture = over_epsilon(np.array([each for _, each in found]), domain=domain, epsilon=mechanism.epsilon)
     with left:
-        show(picture, asked, name="mean", title="how far off, over ε")
+        asked.draw(picture, key="robust_mean", title="how far off, over ε")
     left.caption(
         f"True mean {mean:.4g} {domain.unit}.",
         help=f"{TRIALS:,} previews each, ε = {exactly(mechanism.epsilon)}, seed {asked.seed}. Answers are rounded to a "
@@ -62,7 +62,9 @@ def mean_without_bounds(
     )
 
 
-def _errors(mechanism: UnboundedMean, dataset: Dataset, problem: Problem, asked: Asked) -> tuple[float, Floats]:
+def _errors(
+    mechanism: UnboundedMean, dataset: Dataset, problem: Problem, asked: Asked[Queries]
+) -> tuple[float, Floats]:
     """The true mean, and what 95 in 100 answers are off by at most: without bounds, and cut off at the declared."""
     clipped = entry("clipped_mean").make(epsilon=mechanism.epsilon)
     return mean_errors([mechanism, clipped], dataset, problem, seed=asked.seed)

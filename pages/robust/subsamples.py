@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Problem
+from dpcore.core import Dataset, Problem, Queries
 from dpcore.experiments.robust import Voters, chances_by_agreement, vote_runs, voters
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
@@ -15,15 +15,17 @@ from pages.charts.picture import Axis, Picture
 from pages.charts.words import verbatim
 from pages.robust.accounts import planned_by_paper
 from pages.robust.chance import Place, chance_curve
-from pages.robust.controls import Asked, show
 from pages.robust.runs import outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
+from pages.shell.asked import Asked
 from pages.shell.session import with_progress
 from pages.shell.theorem import all_digits
 
+EXACT = "exact chances, nothing drawn"
+
 
 def subsamples(
-    asked: Asked,
+    asked: Asked[Queries],
     mechanism: SubsampleAggregate,
     dataset: Dataset,
     problem: Problem,
@@ -53,16 +55,11 @@ def subsamples(
     left, right = first.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        show(
-            _agreement_curve(mechanism, plan, problem, found),
-            asked,
-            name="chance",
-            title="chance of an answer",
-            drawn=False,
-        )
+        picture = _agreement_curve(mechanism, plan, problem, found)
+        asked.draw(picture, key="robust_chance", title="chance of an answer", badge=asked.badge(EXACT))
     with right:
         st.subheader("What came out")
-        show(outcomes(refused=refused, wrong=wrong), asked, name="outcomes", title="outcomes")
+        asked.draw(outcomes(refused=refused, wrong=wrong), key="robust_outcomes", title="outcomes")
         guarantee = mechanism.guarantee(problem)
         st.markdown(
             f"Privacy: {guarantee.sentence()}, for each single answer. :orange-badge[theory]",
@@ -73,7 +70,7 @@ def subsamples(
     with left:
         st.subheader("Where an answer would have been wrong")
         picture = votes(names=names, law=found.law, truth=truth, needed=plan.threshold / plan.subsamples)
-        show(picture, asked, name="votes", title="answers of the subsamples", drawn=False)
+        asked.draw(picture, key="robust_votes", title="answers of the subsamples", badge=asked.badge(EXACT))
     with right:
         st.subheader("When one person changes")
         after = answer_chance(plan, epsilon=epsilon, agreement=found.after)

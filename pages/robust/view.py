@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Bound, Dataset, Guarantee, Problem, rounded_up
+from dpcore.core import Bound, Dataset, Guarantee, Problem, Queries, rounded_up
 from dpcore.data.domains import Line
-from dpcore.experiments.recipe import snippet
 from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
@@ -18,18 +17,16 @@ from pages.charts.picture import Picture
 from pages.charts.words import percent
 from pages.robust.accounts import accounts
 from pages.robust.chance import Place, chance_curve, stability_axis
-from pages.robust.controls import GROUPS, Asked, ask, show
+from pages.robust.controls import GROUPS, ask
 from pages.robust.known import known_before
 from pages.robust.mean import mean_without_bounds
 from pages.robust.runs import answers, outcomes
 from pages.robust.salaries import real_salaries
 from pages.robust.subsamples import subsamples
 from pages.robust.words import in_100, nearly
-from pages.shell.code import show_code
+from pages.shell.asked import Asked, show_code
 from pages.shell.controls import audit_this
 from pages.shell.present import on_stage, presenting
-from pages.shell.private.twin import untwinned
-from pages.shell.session import OnPage, keep_on_page, remembered
 from pages.shell.status import may_show, views
 from pages.shell.theorem import all_digits
 
@@ -43,16 +40,11 @@ def robust(beside: DeltaGenerator) -> None:
     bar = st.container(key="epsilon_bar")
     head = bar.container()
     asked = ask(beside, bar)
-    source = untwinned(asked.source)
-    keep_on_page(
-        OnPage(
-            place="One number", source=source, queries=asked.problem(1).queries, entry=asked.entry, values=asked.values
-        )
-    )
+    asked.keep("One number")
     if not may_show(asked.source):
         known_before(asked)
         return
-    dataset = remembered(f"dataset|{asked.source.key}", asked.source.dataset)
+    dataset = asked.dataset()
     problem = asked.problem(dataset.n)
     mechanism, trials = asked.entry.make(**asked.values), TRIALS
     if isinstance(mechanism, UnboundedMean):
@@ -98,7 +90,12 @@ def privacy(guarantee: Guarantee, *, text: str) -> None:
 
 
 def _stable(
-    asked: Asked, mechanism: StableMedian, dataset: Dataset, problem: Problem, *, places: Sequence[DeltaGenerator]
+    asked: Asked[Queries],
+    mechanism: StableMedian,
+    dataset: Dataset,
+    problem: Problem,
+    *,
+    places: Sequence[DeltaGenerator],
 ) -> None:
     """The stable quantile: headline, what came out, and what one person moves."""
     head, first, second = places
@@ -117,10 +114,10 @@ def _stable(
     left, right = first.columns(2)
     with left:
         st.subheader("The chance of an answer")
-        show(_stability_curve(runs, threshold=threshold), asked, name="chance", title="chance of an answer")
+        asked.draw(_stability_curve(runs, threshold=threshold), key="robust_chance", title="chance of an answer")
     with right:
         st.subheader("What came out")
-        show(outcomes(refused=1 - runs.seen.share, wrong=0.0), asked, name="outcomes", title="outcomes")
+        asked.draw(outcomes(refused=1 - runs.seen.share, wrong=0.0), key="robust_outcomes", title="outcomes")
         privacy(
             mechanism.guarantee(problem),
             text="δ is exact: it is the chance of an answer at the edge, where one person could change it, and no "
@@ -140,7 +137,7 @@ def _stable(
                 dataset, problem, epsilon=mechanism.epsilon, quantile=mechanism.quantile, seed=asked.seed
             )
             wrong = answers(domain=domain, truth=runs.cell, values=values)
-            show(wrong, asked, name="wrong", title="answers of the exponential median")
+            asked.draw(wrong, key="robust_wrong", title="answers of the exponential median")
 
 
 def _stability_curve(runs: StableRuns, *, threshold: int) -> Picture:
@@ -179,15 +176,10 @@ def _neighbours_table(runs: StableRuns) -> str:
     return "\n".join(lines)
 
 
-def _code(asked: Asked, *, trials: int) -> str:
+def _code(asked: Asked[Queries], *, trials: int) -> str:
     """The snippet."""
-    queries = "Thresholds" if isinstance(asked.source.domain, Line) else "Cells"
-    return snippet(
-        asked.source,
-        asked.entry.key,
-        asked.values,
-        queries=f"dpcore.{queries}(domain=dataset.domain)",
-        neighbours=asked.neighbours,
+    return asked.code(
+        queries=f"dpcore.{type(asked.queries).__name__}(domain=dataset.domain)",
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}), {trials})",
             'print(f"{release.refused.mean():.1%} refuse; {mechanism.guarantee(problem).sentence()}")',

@@ -297,6 +297,18 @@ def epsilon_bar(entry: Entry, bar: DeltaGenerator) -> float:
     return value
 
 
+def settings(entry: Entry, bar: DeltaGenerator, *, apart: str = "") -> tuple[dict[str, Value], Neighbours, int]:
+    """All parameters of a mechanism, ε of them in the bar, and one perhaps beside the relation and the seed."""
+    parameters = entry.controls()
+    values = {name: control(entry, name, p) for name, p in parameters.items() if name not in ("epsilon", apart)}
+    with st.popover("More settings", width="stretch"):
+        relation, coins = neighbours(), seed()
+        if apart:
+            values[apart] = control(entry, apart, parameters[apart])
+    values["epsilon"] = epsilon_bar(entry, bar)
+    return values, relation, coins
+
+
 def _power_of_ten(parameter: Parameter, *, key: str, default: float, label: str) -> float:
     """delta: only its order of magnitude matters."""
     options = [_power(stop) for stop in parameter.stops]

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Dataset, Entry, Floats, Neighbours, Problem
+from dpcore.core import Floats
 from dpcore.data.attributes import Attributes
 from dpcore.data.bundled import BOXES, ranges_of
 from dpcore.data.domains import Line
 from dpcore.data.samples import sample
 from dpcore.data.sources import Source
-from dpcore.data.twin import twin
-from dpcore.experiments.recipe import snippet
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.intervals.box_errors import BoxErrors, box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
 from dpcore.queries.boxes import MOST_COLUMNS, RangeBoxes
 from dpcore.randomness import Preview
-from pages.charts.component import draw_with_table
 from pages.charts.words import drawable, percent, rows
 from pages.charts.worst import Called
 from pages.data.declare import declared_columns
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
-from pages.marginals.promise import Promised, beside
-from pages.shell.code import show_code
-from pages.shell.controls import Value, audit_this, control, epsilon_bar, neighbours, seed
-from pages.shell.private.chip import TWIN_SAID, chip
-from pages.shell.private.twin import declared_rows, is_twin
-from pages.shell.session import OnPage, keep_on_page, remembered, with_progress
-from pages.shell.status import badge, views
-from pages.shell.theorem import all_digits
+from pages.marginals.promise import Promised, beside, heading
+from pages.shell.asked import Asked, show_code
+from pages.shell.controls import audit_this, settings
+from pages.shell.private.chip import drawn_always
+from pages.shell.session import remembered, with_progress
+from pages.shell.status import views
 from pages.tables.figures import errors_within
 
 HOW_BOXES = (
@@ -50,25 +44,6 @@ TOO_COARSE = "at so few levels **no number of rows is enough**"
 BETA, TRIALS = 0.05, 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Everything that is asked; ``rows`` are those of the file, where its twin is drawn."""
-
-    rows: Source
-    source: Source
-    entry: Entry
-    values: dict[str, Value]
-    neighbours: Neighbours
-    seed: int
-
-    def problem(self, n: int) -> Problem:
-        """The public problem; where rows come and go, for a public number of them."""
-        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
-            n = self.source.public_rows
-        domain = self.source.on(Attributes)
-        return Problem(domain=domain, queries=RangeBoxes(domain=domain), n=n, neighbours=self.neighbours)
-
-
 def boxes(beside: DeltaGenerator) -> None:
     """Read the controls in their place beside, then show what they do."""
     bar = st.container(key="epsilon_bar")
@@ -77,12 +52,11 @@ def boxes(beside: DeltaGenerator) -> None:
         asked = _ask(bar)
     if asked is None:
         return
-    queries = asked.problem(1).queries
-    keep_on_page(OnPage(place="Tables", source=asked.rows, queries=queries, entry=asked.entry, values=asked.values))
+    asked.keep("Tables")
     _shown(asked, head)
 
 
-def _ask(bar: DeltaGenerator) -> Asked | None:
+def _ask(bar: DeltaGenerator) -> Asked[RangeBoxes] | None:
     """Everything that is asked; None while fewer than two columns are picked."""
     held = held_file()
     declared = declared_columns(held)[0] if held and not held.by_person else None
@@ -104,10 +78,7 @@ def _ask(bar: DeltaGenerator) -> Asked | None:
         "Columns", names, default=names[:MOST_COLUMNS], key=key, max_selections=MOST_COLUMNS, persist_state="session"
     )
     machine = entry("boxes")
-    values = {name: control(machine, name, p) for name, p in machine.controls().items() if name != "epsilon"}
-    with st.popover("More settings", width="stretch"):
-        relation, coins = neighbours(), seed()
-    values["epsilon"] = epsilon_bar(machine, bar)
+    values, relation, coins = settings(machine, bar)
     if len(picked) < 2:
         st.info("Pick two columns or three.")
         return None
@@ -116,21 +87,18 @@ def _ask(bar: DeltaGenerator) -> Asked | None:
     else:
         rows = ranges_of(chosen, *picked)
         credit(rows)
-    source = twin(rows, n=declared_rows(rows, relation)) if rows.provenance.is_private else rows
-    if is_twin(source):
-        st.caption(TWIN_SAID)
-    else:
-        chip(source)
-    return Asked(rows=rows, source=source, entry=machine, values=values, neighbours=relation, seed=coins)
+    source = drawn_always(rows, relation)
+    queries = RangeBoxes(domain=source.on(Attributes))
+    return Asked(
+        rows=rows, source=source, queries=queries, entry=machine, values=values, neighbours=relation, seed=coins
+    )
 
 
-def _shown(asked: Asked, head: DeltaGenerator) -> None:
+def _shown(asked: Asked[RangeBoxes], head: DeltaGenerator) -> None:
     """All boxes in one release, many releases beside the promise, and one box."""
-    key = asked.source.key
-    dataset: Dataset = remembered(f"dataset|{key}", asked.source.dataset)
-    problem, mechanism = asked.problem(dataset.n), asked.entry.make(**asked.values)
-    queries, bound, guarantee = problem.queries, mechanism.accuracy(problem, BETA), mechanism.guarantee(problem)
-    assert isinstance(mechanism, BoxCuts) and isinstance(queries, RangeBoxes)
+    key, dataset, queries = asked.source.key, asked.dataset(), asked.queries
+    problem, mechanism = asked.problem(dataset.n), asked.made(BoxCuts)
+    bound, guarantee = mechanism.accuracy(problem, BETA), mechanism.guarantee(problem)
     state: BoxState = remembered(
         f"boxes|{key}|{problem.n}|{asked.neighbours}", lambda: mechanism.prepare(dataset, problem)
     )
@@ -138,16 +106,14 @@ def _shown(asked: Asked, head: DeltaGenerator) -> None:
     errors: BoxErrors = with_progress(
         memory, lambda: box_errors(mechanism, state, Preview(asked.seed), trials=TRIALS), label="Drawing releases."
     )
-    told = badge(asked.source, seed=asked.seed)
     with head:
         half = float(np.median(errors.worst))
-        st.header(f"The worst of {queries.count:,} boxes errs by about {percent(half)}: {rows(half, problem.n)}")
         needed = f"a promise below 100% takes **{bound.rows_needed:,} rows**" if bound.rows_needed else TOO_COARSE
-        vacuous = f"Nothing is promised for {problem.n:,} rows: {needed}. "
-        st.markdown(
-            f"{vacuous if bound.vacuous else ''}Privacy: {guarantee.sentence()}, for all boxes together. "
-            ":blue-badge[simulated] :gray-badge[true]",
-            help=all_digits(guarantee),
+        heading(
+            f"The worst of {queries.count:,} boxes errs by about {percent(half)}: {rows(half, problem.n)}",
+            guarantee,
+            of="boxes",
+            before=f"Nothing is promised for {problem.n:,} rows: {needed}. " if bound.vacuous else "",
         )
     every, one, more = views(*VIEWS, key="boxes-seen")
     with every:
@@ -156,7 +122,7 @@ def _shown(asked: Asked, head: DeltaGenerator) -> None:
         st.subheader("All boxes in one release")
         off = np.abs(errors.released - errors.truth)
         picture = errors_within(off, noun="boxes", role="mechanism:boxes", n=problem.n)
-        draw_with_table(picture, key="tables_boxes", badge=told, title="errors of boxes", download=True)
+        asked.draw(picture, key="tables_boxes", title="errors of boxes")
     with one:
         _one_box(queries, errors, n=problem.n)
     with more:
@@ -172,7 +138,7 @@ def _shown(asked: Asked, head: DeltaGenerator) -> None:
                 looked_at=f"all {queries.count:,} boxes of the batch",
                 dots=f"Boxes begin and end at {queries.marks + 1} evenly spread places of each column.",
                 called=Called(query="box", over="all boxes"),
-                badge=told,
+                badge=asked.badge(),
             ),
             memory=memory,
             work=lambda: _worst(errors),
@@ -211,14 +177,10 @@ def _one_box(queries: RangeBoxes, errors: BoxErrors, *, n: int) -> None:
     )
 
 
-def _code(asked: Asked) -> str:
+def _code(asked: Asked[RangeBoxes]) -> str:
     """The snippet."""
-    return snippet(
-        asked.source,
-        asked.entry.key,
-        asked.values,
+    return asked.code(
         queries="RangeBoxes(domain=dataset.domain)",
-        neighbours=asked.neighbours,
         imports=["from dpcore.queries.boxes import RangeBoxes"],
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}))",

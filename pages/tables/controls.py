@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Entry, Mechanism, Neighbours, Problem
+from dpcore.core import Mechanism, Problem
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.bundled import survey_of
 from dpcore.data.sources import Source
-from dpcore.data.twin import twin
 from dpcore.mechanisms import entry
 from pages.data.declare import declared_columns
 from pages.data.picker import OWN_FILE, choose, credit
 from pages.data.upload import held_file
+from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_choice, choice, control, epsilon_bar, neighbours, seed
-from pages.shell.private.chip import TWIN_SAID, chip
-from pages.shell.private.twin import declared_rows, is_twin
+from pages.shell.private.chip import drawn_always
 from pages.shell.session import in_link
-from pages.shell.status import badge
 
 SURVEYS = {
     "adult": "Adult: categories and numbers cut to ranges",
@@ -42,42 +41,26 @@ MOST_OWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Everything that is asked."""
+class TablesAsked(Asked[Marginals]):
+    """Tables, and what is done to them once they are released."""
 
-    source: Source
-    ways: int
-    entry: Entry
     fit: str
-    values: dict[str, Value]
-    neighbours: Neighbours
-    seed: int
-
-    @property
-    def domain(self) -> Attributes:
-        """The attributes."""
-        return self.source.on(Attributes)
 
     def problem(self, n: int) -> Problem:
-        """The public problem; bundled rows are public, and so is their number."""
-        queries = Marginals(domain=self.domain, ways=self.ways)
-        return Problem(domain=self.domain, queries=queries, n=n, neighbours=self.neighbours)
+        """The public problem; the number of bundled rows is public, and so is that of made-up ones."""
+        return dataclasses.replace(super().problem(n), n=n)
 
     @property
     def methods(self) -> dict[str, Mechanism]:
         """All that serve these attributes at this setting, the chosen one first."""
-        yes_no = set(self.domain.sizes) == {2}
+        yes_no = set(self.queries.domain.sizes) == {2}
         keys = [key for key in METHODS if key != self.entry.key and (yes_no or key != "fourier-tables")]
         shared = {name: self.values[name] for name in ("epsilon", "delta")}
         others = {key: entry(key).make(**shared) for key in keys}
         return {self.entry.key: self.entry.make(**self.values), **others}
 
-    def badge(self) -> str:
-        """What the numbers are: drawn into every picture."""
-        return badge(self.source, seed=self.seed)
 
-
-def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
+def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> TablesAsked | None:
     """Everything that is asked, from the link and the controls; None while too few attributes are picked.
 
     Args:
@@ -134,7 +117,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
     values: dict[str, Value] = {}
     picks, machine = beside.container(), beside.container()
     with machine, st.popover("More settings", width="stretch"):
-        relation, drawn = neighbours(), seed()
+        relation, coins = neighbours(), seed()
         for name in parameters:
             if name not in ("epsilon", "delta"):
                 values[name] = control(chosen, name, parameters[name])
@@ -152,21 +135,18 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked | None:
         return None
     kept = () if len(picked) == len(names) else tuple(name for name in names if name in picked)
     if held and mine:
-        source = Source(origin=held.origin, reading=mine.whole(*picked))
-        if source.provenance.is_private:
-            source = twin(source, n=declared_rows(source, relation))
+        rows = Source(origin=held.origin, reading=mine.whole(*picked))
     else:
-        source = survey_of(sample_key, answers=yes_no, chosen=kept)
-    if is_twin(source):
-        beside.caption(TWIN_SAID)
-    else:
-        chip(source)
-    return Asked(
+        rows = survey_of(sample_key, answers=yes_no, chosen=kept)
+    with beside:
+        source = drawn_always(rows, relation)
+    return TablesAsked(
+        rows=rows,
         source=source,
-        ways=ways,
+        queries=Marginals(domain=source.on(Attributes), ways=ways),
         entry=chosen,
         fit=fit,
         values=values,
         neighbours=relation,
-        seed=drawn,
+        seed=coins,
     )

@@ -13,7 +13,7 @@ from dpcore.mechanisms.tables.preview import fit_for
 from dpcore.mechanisms.tables.release import ContrastState, TableState
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
 from pages.shell.session import remembered, with_progress
-from pages.tables.controls import METHODS, Asked
+from pages.tables.controls import METHODS, TablesAsked
 
 SLOW_WAYS = 3
 """From so many attributes on, fitting takes long enough for a progress bar."""
@@ -32,7 +32,7 @@ class Shown:
         memory: names everything that the previews depend on.
     """
 
-    asked: Asked
+    asked: TablesAsked
     problem: Problem
     dataset: Dataset
     truth: dict[Set, Integers]
@@ -47,32 +47,30 @@ class Shown:
     @property
     def domain(self) -> Attributes:
         """The attributes."""
-        return self.asked.domain
+        return self.asked.queries.domain
 
     def named(self, key: str) -> str:
         """A method and what is done to its tables."""
         return f"{METHODS[key]}, {fit_for(self.methods[key].release, self.asked.fit)}"
 
 
-def computed(asked: Asked) -> Shown:
+def computed(asked: TablesAsked) -> Shown:
     """Counts, once for every epsilon; then previews of each method."""
-    key = asked.source.key
-    dataset: Dataset = remembered(f"dataset|{key}", asked.source.dataset)
-    problem = asked.problem(dataset.n)
-    methods = asked.methods
+    key, ways, dataset = asked.source.key, asked.queries.ways, asked.dataset()
+    problem, methods = asked.problem(dataset.n), asked.methods
     direct, planner = DirectTables(), ResidualPlanner()
     counts: TableState = with_progress(
-        f"tables|{key}|{asked.ways}", lambda: direct.counting(dataset, problem), label="Counting tables."
+        f"tables|{key}|{ways}", lambda: direct.counting(dataset, problem), label="Counting tables."
     )
     contrasts: ContrastState = with_progress(
-        f"contrasts|{key}|{asked.ways}", lambda: planner.counting(dataset, problem), label="Counting contrasts."
+        f"contrasts|{key}|{ways}", lambda: planner.counting(dataset, problem), label="Counting contrasts."
     )
 
     def previews() -> Generator[float, None, dict[str, TablePreviews]]:
         return table_previews(methods, counts, contrasts, problem=problem, fit=asked.fit, seed=asked.seed)
 
-    memory = f"previews|{key}|{asked.ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{asked.seed}"
-    if asked.ways < SLOW_WAYS:
+    memory = f"previews|{key}|{ways}|{list(methods.values())!r}|{asked.fit}|{asked.neighbours}|{asked.seed}"
+    if ways < SLOW_WAYS:
         found = remembered(memory, lambda: finish(previews()))
     else:
         found = with_progress(memory, previews, label="Fitting tables.")

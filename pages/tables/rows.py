@@ -12,10 +12,9 @@ from dpcore.experiments.tables import Closeness, closeness, pair_distances, true
 from dpcore.mechanisms.tables.counting import Tables
 from dpcore.mechanisms.tables.release import DirectRelease, TablesRelease
 from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, widest_tree
-from pages.charts.component import draw_with_table
 from pages.charts.words import percent
 from pages.shell.session import remembered
-from pages.tables.controls import Asked
+from pages.tables.controls import TablesAsked
 from pages.tables.figures import Distances, sorted_dots
 
 MOST_DRAWN = 10_000
@@ -23,7 +22,7 @@ MOST_DRAWN = 10_000
 KEPT, LOST = "Pairs the rows keep", "Pairs that come through others"
 
 
-def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tables: dict[Set, Floats]) -> None:
+def rows_section(*, asked: TablesAsked, dataset: Dataset, release: TablesRelease, tables: dict[Set, Floats]) -> None:
     """Rows that follow a tree of the first preview's tables, where there are any.
 
     Args:
@@ -33,22 +32,22 @@ def rows_section(*, asked: Asked, dataset: Dataset, release: TablesRelease, tabl
         tables: the first preview's, as they are shown.
     """
     st.subheader("Synthetic rows")
-    domain = asked.domain
+    domain, ways = asked.queries.domain, asked.queries.ways
     if isinstance(release, DirectRelease):
         st.info(
             "Direct tables contradict each other where they overlap, so no rows have exactly these tables, and none "
             "are drawn from them here: answers only. The residual planner's tables agree."
         )
         return
-    warned = answers_only(attributes=len(domain.names), ways=asked.ways)
-    if asked.ways == 1:
+    warned = answers_only(attributes=len(domain.names), ways=ways)
+    if ways == 1:
         st.info(warned)
         return
     agreeing = tables if asked.fit == "consistent" else release.tables(trial=0, fit="consistent")
-    tree = widest_tree(agreeing, attributes=len(domain.names), ways=asked.ways)
+    tree = widest_tree(agreeing, attributes=len(domain.names), ways=ways)
     drawn = min(dataset.n, MOST_DRAWN)
     rows = synthetic_rows(agreeing, tree, rows=drawn, seed=asked.seed)
-    close = closeness(rows, agreeing, tree, sizes=domain.sizes, ways=asked.ways, n=dataset.n)
+    close = closeness(rows, agreeing, tree, sizes=domain.sizes, ways=ways, n=dataset.n)
     st.markdown(
         f"{drawn:,} rows miss the released tables by **{percent(close.mean)}** on average. :blue-badge[simulated]"
     )
@@ -94,9 +93,9 @@ def called(domain: Attributes, chosen: Set) -> str:
     return " × ".join(domain.names[a] for a in chosen)
 
 
-def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
+def _pairs(asked: TablesAsked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
     """How far the rows' pairs of attributes are from the true ones, those of the tree apart from the others."""
-    domain = asked.domain
+    domain = asked.queries.domain
     truth: Tables = remembered(f"pairs|{asked.source.key}", lambda: true_pairs(dataset, domain.sizes))
     found = pair_distances(rows, truth, tree, sizes=domain.sizes, n=dataset.n)
     series = [
@@ -109,13 +108,7 @@ def _pairs(asked: Asked, dataset: Dataset, rows: Integers, tree: Tree) -> None:
         for name, role, away in zip((KEPT, LOST), ("released", "other-4"), found, strict=True)
     ]
     picture = sorted_dots(series, noun="pairs", n=dataset.n)
-    draw_with_table(
-        picture,
-        key="tables_rows",
-        badge=f"{asked.badge()}, {len(rows):,} rows",
-        title="pairs",
-        download=True,
-    )
+    asked.draw(picture, key="tables_rows", badge=f"{asked.badge()}, {len(rows):,} rows", title="pairs")
 
 
 def rows_csv(domain: Attributes, rows: Integers) -> str:

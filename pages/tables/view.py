@@ -9,18 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.attributes import Attributes, Set
-from dpcore.experiments.recipe import snippet
 from dpcore.experiments.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
-from pages.charts.component import draw_with_table
-from pages.charts.picture import Picture
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called
-from pages.marginals.promise import Promised, beside
-from pages.shell.code import show_code
+from pages.marginals.promise import Promised, beside, heading
+from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
 from pages.shell.status import views
-from pages.shell.theorem import all_digits
 from pages.tables.controls import ask
 from pages.tables.figures import Distances, cell_counts, cell_errors, sorted_dots
 from pages.tables.previews import Shown, computed
@@ -72,12 +68,7 @@ def _all(shown: Shown) -> None:
         for key, each in shown.methods.items()
     ]
     picture = sorted_dots(series, noun="tables", n=shown.problem.n)
-    _draw(picture, name="all", badge=shown.asked.badge(), title="all tables")
-
-
-def _draw(picture: Picture, *, name: str, badge: str, title: str) -> None:
-    """A picture and its numbers; bundled rows are public."""
-    draw_with_table(picture, key=f"tables_{name}", badge=badge, title=title, download=True)
+    shown.asked.draw(picture, key="tables_all", title="all tables")
 
 
 def _cells(domain: Attributes, table: Set) -> list[str]:
@@ -92,39 +83,39 @@ def _cells(domain: Attributes, table: Set) -> list[str]:
 def _headline(shown: Shown) -> None:
     """What the chosen method does, beside the others."""
     chosen, asked = shown.chosen, shown.asked
-    st.header(f"{percent(float(chosen.distances.mean()))} of the rows are in a wrong cell, on average")
     others = ", ".join(
         f"{shown.named(key)}: **{percent(float(each.distances.mean()))}**"
         for key, each in shown.methods.items()
         if each is not chosen
     )
-    guarantee = chosen.mechanism.guarantee(shown.problem)
-    st.markdown(
-        f"{shown.named(asked.entry.key)}; at the same privacy, {others}. Privacy: {guarantee.sentence()}, for all "
-        "tables together. :blue-badge[simulated] :gray-badge[true]",
-        help=f"{len(shown.truth):,} tables of {asked.ways} of {len(shown.domain.names)} attributes, "
-        f"{shown.problem.queries.count:,} cells, {shown.problem.n:,} rows. {all_digits(guarantee) or ''}",
+    heading(
+        f"{percent(float(chosen.distances.mean()))} of the rows are in a wrong cell, on average",
+        chosen.mechanism.guarantee(shown.problem),
+        of="tables",
+        before=f"{shown.named(asked.entry.key)}; at the same privacy, {others}. ",
+        more=f"{len(shown.truth):,} tables of {asked.queries.ways} of {len(shown.domain.names)} attributes, "
+        f"{asked.queries.count:,} cells, {shown.problem.n:,} rows. ",
     )
 
 
 def _one_table(shown: Shown) -> None:
     """A table of the reader's: its cells, true and released, and their errors."""
     st.subheader("One table")
-    asked, domain = shown.asked, shown.domain
+    asked, domain, ways = shown.asked, shown.domain, shown.asked.queries.ways
     key = f"tables-picked-{asked.source.origin.key}-{set(domain.sizes) == {2}}"
-    kept = [name for name in st.session_state.get(key, []) if name in domain.names][: asked.ways]
+    kept = [name for name in st.session_state.get(key, []) if name in domain.names][:ways]
     if key in st.session_state:
         st.session_state[key] = kept
     names = st.multiselect(
-        f"{asked.ways} of {len(domain.names)} attributes",
+        f"{ways} of {len(domain.names)} attributes",
         domain.names,
-        default=domain.names[: asked.ways],
+        default=domain.names[:ways],
         key=key,
-        max_selections=asked.ways,
+        max_selections=ways,
         persist_state="session",
     )
-    if len(names) < asked.ways:
-        st.caption(f"Pick {asked.ways} attributes.")
+    if len(names) < ways:
+        st.caption(f"Pick {ways} attributes.")
         return
     picked = tuple(sorted(domain.names.index(name) for name in names))
     chosen, truth = shown.chosen, shown.truth[picked]
@@ -133,7 +124,7 @@ def _one_table(shown: Shown) -> None:
     left, right = st.columns(2)
     with left:
         picture = cell_counts(cells=cells, truth=flat, released=released[0])
-        _draw(picture, name="cells", badge=asked.badge(), title="cells")
+        asked.draw(picture, key="tables_cells", title="cells")
     with right:
         picture = cell_errors(
             cells=cells,
@@ -143,7 +134,7 @@ def _one_table(shown: Shown) -> None:
             observed=observed_sigma(chosen.release, truth, picked),
             trials=TRIALS,
         )
-        _draw(picture, name="errors", badge=asked.badge(), title="errors")
+        asked.draw(picture, key="tables_errors", title="errors")
 
 
 def _promise(shown: Shown) -> None:
@@ -181,12 +172,8 @@ def _promise(shown: Shown) -> None:
 def _code(shown: Shown) -> str:
     """The snippet."""
     asked, fit = shown.asked, fit_for(shown.chosen.release, shown.asked.fit)
-    return snippet(
-        asked.source,
-        asked.entry.key,
-        asked.values,
-        queries=f"Marginals(domain=dataset.domain, ways={asked.ways})",
-        neighbours=asked.neighbours,
+    return asked.code(
+        queries=f"Marginals(domain=dataset.domain, ways={asked.queries.ways})",
         imports=["from dpcore.data.attributes import Marginals"],
         then=[
             f"release = mechanism.run(state, dpcore.Preview({asked.seed}), trials={TRIALS})",

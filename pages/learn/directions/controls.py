@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Entry, Floats, Parameter, Problem
+from dpcore.core import Floats, Parameter
 from dpcore.data.bundled import VECTORS, vectors_of
 from dpcore.data.readings import Vectors
 from dpcore.data.sources import Source, generated_vectors
@@ -18,33 +18,27 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit
 from pages.data.upload import held_file
 from pages.learn.directions.upload import own_columns
+from pages.shell.asked import Asked
 from pages.shell.controls import Value, check_link, control, link_key, seed, stops, whole
 from pages.shell.session import in_link
-from pages.shell.status import badge
 
 GENERATED = "generated"
 ROWS = (300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class DirectionsAsked(Asked[Halfspaces]):
     """Everything that is asked; the direction lies in the source's plane, at an angle from its first axis."""
 
-    source: Source
-    entry: Entry
-    values: dict[str, Value]
     degrees: int
     tilt: int
     margin: float
     alpha: float
-    seed: int
 
     @property
     def mechanism(self) -> HalfspaceCounts:
         """The mechanism with the chosen parameters."""
-        made = self.entry.make(**self.values)
-        assert isinstance(made, HalfspaceCounts)
-        return made
+        return self.made(HalfspaceCounts)
 
     @property
     def epsilon(self) -> float:
@@ -77,17 +71,8 @@ class Asked:
         chosen: Floats = self.towards(np.array([float(self.degrees)]))[0]
         return chosen
 
-    def problem(self, n: int, *, margin: float = 0.0) -> Problem:
-        """The public problem for so many rows."""
-        domain = self.source.domain
-        return Problem(domain=domain, queries=Halfspaces(domain=domain, margin=margin), n=n)
 
-    def badge(self) -> str:
-        """What the numbers are: drawn into every picture."""
-        return badge(self.source, seed=self.seed)
-
-
-def ask() -> Asked | None:
+def ask() -> DirectionsAsked | None:
     """Everything that is asked, from the link and the controls; None as long as an own file's columns are not told."""
     chosen = entry("halfspaces")
     data, turning, machine = st.columns(3)
@@ -123,16 +108,18 @@ def ask() -> Asked | None:
                 )
             )
         with st.popover("More settings"):
-            drawn = seed()
+            coins = seed()
             alpha = float(
                 control(entry("intervals-anchored"), "alpha", entry("intervals-anchored").controls()["alpha"])
             )
             st.caption("α is the paper's allowed error; its parameters and the releases of the angle use it.")
     values["epsilon"] = control(chosen, "epsilon", parameters["epsilon"])
     st.caption("← more private · more accurate →")
-    return Asked(
-        source=source, entry=chosen, values=values, degrees=degrees, tilt=tilt, margin=margin, alpha=alpha, seed=drawn
-    )
+    queries = Halfspaces(domain=reading.domain)
+    return DirectionsAsked(
+        rows=source, source=source, queries=queries, entry=chosen, values=values, seed=coins,
+        degrees=degrees, tilt=tilt, margin=margin, alpha=alpha,
+    )  # fmt: skip
 
 
 def _pick() -> Source | None:

@@ -10,7 +10,7 @@ from dpcore.experiments.halfspace_parts import angle_to_net, circle_of_errors, p
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from pages.charts.words import percent
 from pages.learn.directions.circle import error_parts, errors_around
-from pages.learn.directions.controls import Asked
+from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
 from pages.shell.session import remembered
 
@@ -18,7 +18,7 @@ FEWEST, MOST_WORK = 20, 1 << 21
 """Releases followed through each step, and products of a row and a direction this may take."""
 
 
-def where_from(asked: Asked, state: SphereState, release: HalfspaceRelease) -> None:
+def where_from(asked: DirectionsAsked, state: SphereState, release: HalfspaceRelease) -> None:
     """The three parts, observed and predicted."""
     mechanism, problem, direction = asked.mechanism, asked.problem(len(state.records)), asked.direction
     # Enough releases for a picture, few enough for a slider.
@@ -68,7 +68,7 @@ def _signed(share: float) -> str:
     return ("+" if share > 0 else "") + percent(share)
 
 
-def angle_link(asked: Asked, dataset: Dataset, release: HalfspaceRelease) -> None:
+def angle_link(asked: DirectionsAsked, dataset: Dataset, release: HalfspaceRelease) -> None:
     """In the plane a half-circle is an interval of angles, or what one leaves over: section 4's releases answer it."""
     st.header("A halfspace as an interval of angles")
     circle = remembered(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
-from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import here
-from dpcore.experiments.recipe import snippet
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, rows, significant
 from pages.charts.worst import Called, worst_map
-from pages.learn.directions.controls import Asked
+from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.show import show
 from pages.shell.session import remembered
 from pages.shell.theorem import promise, theorem_card
@@ -20,11 +20,10 @@ from pages.shell.theorem import promise, theorem_card
 BETA = 0.05
 
 
-def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) -> None:
+def promised(asked: DirectionsAsked, dataset: Dataset, degrees: Floats, errors: Floats) -> None:
     """The promise for the margin asked, beside what was seen in the directions of the circle that have it."""
-    n, problem = dataset.n, asked.problem(dataset.n, margin=asked.margin)
-    queries = problem.queries
-    assert isinstance(queries, Halfspaces)
+    n, queries = dataset.n, dataclasses.replace(asked.queries, margin=asked.margin)
+    problem = dataclasses.replace(asked.problem(n), queries=queries)
     pointing = (dataset.records != 0).any(axis=1)
     margins = remembered(
         f"margins|{asked.source.key}|{asked.tilt}",
@@ -56,7 +55,7 @@ def promised(asked: Asked, dataset: Dataset, degrees: Floats, errors: Floats) ->
         )
 
 
-def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:
+def _map(asked: DirectionsAsked, problem: Problem, bound: Bound, errors: Floats, *, met: bool) -> None:
     """The worst error over directions (T, Q) beside its promise and what is impossible."""
     st.header("Worst error: promised and observed")
     guarantee, count = asked.mechanism.guarantee(problem), errors.shape[1]
@@ -79,7 +78,7 @@ def _map(asked: Asked, problem: Problem, bound: Bound, errors: Floats, *, met: b
     st.expander("How to read this").markdown(said)
 
 
-def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> str:
+def _told(bound: Bound, asked: DirectionsAsked, *, n: int, margins: Floats, lost: int) -> str:
     """The promise in one sentence, or why there is none."""
     if bound.kind is BoundKind.ORDER_ONLY or (bound.applies and bound.vacuous):
         return promise(bound, n=n)
@@ -98,13 +97,13 @@ def _told(bound: Bound, asked: Asked, *, n: int, margins: Floats, lost: int) -> 
     return f"Nothing is promised of these rows: {lost:,} of them have no direction."
 
 
-def paper(asked: Asked) -> None:
+def paper(asked: DirectionsAsked) -> None:
     """The printed parameters as they are: a table."""
     with st.expander("What the paper prints"):
         _printed(asked)
 
 
-def _printed(asked: Asked) -> None:
+def _printed(asked: DirectionsAsked) -> None:
     """The table."""
     d = asked.dimensions
     if not asked.margin > 0:
@@ -141,7 +140,7 @@ def _power(log10: float) -> str:
     return f"{10**log10:,.0f}" if log10 < 6 else f"≈ 10^{log10:,.0f}"
 
 
-def code(asked: Asked, *, trials: int) -> str:
+def code(asked: DirectionsAsked, *, trials: int) -> str:
     """The snippet."""
     direction = [float(f"{each:.12g}") for each in asked.direction]
     if asked.reading.spanned:
@@ -149,10 +148,7 @@ def code(asked: Asked, *, trials: int) -> str:
         towards += ["towards = np.array([[np.cos(turn), np.sin(turn)]]) @ reading.plane()"]
     else:
         towards = [f"towards = np.zeros((1, {len(direction)}))", f"towards[0, :3] = {direction[:3]}"]
-    return snippet(
-        asked.source,
-        asked.entry.key,
-        asked.values,
+    return asked.code(
         queries="Halfspaces(domain=dataset.domain)",
         imports=["import numpy as np", "from dpcore.data.sphere import Halfspaces"],
         then=[

@@ -7,11 +7,11 @@ from typing import Any
 
 from pages.charts.component import draw, table
 from pages.charts.picture import Picture
-from pages.learn.directions.controls import Asked
+from pages.learn.directions.controls import DirectionsAsked
 
 
 def show(
-    asked: Asked,
+    asked: DirectionsAsked,
     picture: Picture,
     *,
     name: str,
@@ -24,7 +24,7 @@ def show(
         picture,
         key=f"halfspaces_{name}_chart",
         badge=asked.badge(),
-        download=not asked.source.provenance.is_private,
+        download=not asked.private,
         on_pick=on_pick,
         on_move=on_move,
     )

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import Dataset, Floats, Neighbours
+from dpcore.core import Dataset, Floats
 from dpcore.data.bundled import VECTORS
-from dpcore.data.sphere import Halfspaces
 from dpcore.experiments.halfspace_parts import CIRCLE, counting, expected_after_projection, released, sides
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState
 from pages.charts.words import minus, percent, rows, significant
 from pages.learn.directions.circle import great_circle
-from pages.learn.directions.controls import Asked, ask
+from pages.learn.directions.controls import DirectionsAsked, ask
 from pages.learn.directions.errors import angle_link, where_from
 from pages.learn.directions.promise import code, paper, promised
 from pages.learn.directions.rows import degrees_of, rows_in_the_plane, rows_on_the_sphere
 from pages.learn.directions.show import show
-from pages.shell.code import show_code
+from pages.shell.asked import show_code
 from pages.shell.controls import audit_this
 from pages.shell.session import remembered, with_progress
 from pages.shell.status import may_show
@@ -66,23 +65,23 @@ def halfspaces() -> None:
         if asked.dimensions == 2:
             angle_link(asked, found.dataset, found.release)
         promised(asked, found.dataset, CIRCLE, np.abs(found.answers - found.truth))
-        audit_this(asked.entry, asked.values, Neighbours.REPLACE_ONE)
+        audit_this(asked.entry, asked.values, asked.neighbours)
         title, trials = "Code", found.release.trials
         show_code(title, key="halfspaces_code_open", write=lambda: code(asked, trials=trials))
     paper(asked)
 
 
-def trials_for(asked: Asked, n: int) -> int:
+def trials_for(asked: DirectionsAsked, n: int) -> int:
     """Releases previewed: fewer where one takes long or fills much memory."""
     mechanism, problem = asked.mechanism, asked.problem(n)
     work = mechanism.measured(problem) * (n if mechanism.is_projected(problem) else 1)
     return int(np.clip(min(MOST_WORK // work, MOST_HELD // mechanism.measured(problem)), FEWEST, TRIALS))
 
 
-def _previewed(asked: Asked) -> Previewed:
+def _previewed(asked: DirectionsAsked) -> Previewed:
     """Everything that does not depend on the chosen direction; computed once for each setting."""
     source, mechanism, seed = asked.source, asked.mechanism, asked.seed
-    dataset = remembered(f"dataset|{source.key}", source.dataset)
+    dataset = asked.dataset()
     problem = asked.problem(dataset.n)
     trials = trials_for(asked, dataset.n)
     state = remembered(f"sphere|{source.key}", lambda: mechanism.prepare(dataset, problem))
@@ -95,8 +94,6 @@ def _previewed(asked: Asked) -> Previewed:
     key = f"{source.key}|{asked.values!r}|{seed}|{trials}"
     release = remembered(f"halfspaces|{key}", lambda: released(mechanism, state, seed=seed, trials=trials))
     towards = asked.towards(CIRCLE)
-    queries = problem.queries
-    assert isinstance(queries, Halfspaces)
     plane = f"{source.key}|{asked.tilt}"
     expected = None
     if mechanism.is_projected(problem):
@@ -108,13 +105,13 @@ def _previewed(asked: Asked) -> Previewed:
         dataset=dataset,
         state=state,
         release=release,
-        truth=remembered(f"sides of a circle|{plane}", lambda: queries.truth(dataset.records, towards)),
+        truth=remembered(f"sides of a circle|{plane}", lambda: asked.queries.truth(dataset.records, towards)),
         answers=remembered(f"answers|{key}|{asked.tilt}", lambda: release.answer(towards)),
         expected=expected,
     )
 
 
-def _pictures(asked: Asked, found: Previewed) -> None:
+def _pictures(asked: DirectionsAsked, found: Previewed) -> None:
     """The direction's numbers, the rows, the circle."""
     dataset, n, direction = found.dataset, found.dataset.n, asked.direction
     seen = sides(dataset, direction, margin=asked.margin)
@@ -181,7 +178,7 @@ def _picked(place: tuple[float, float]) -> None:
     st.session_state["angle"] = round(place[0]) % 360
 
 
-def in_words(asked: Asked) -> str:
+def in_words(asked: DirectionsAsked) -> str:
     """The direction: a place on the globe for cities, else its angle between the two axes."""
     if asked.reading is VECTORS["cities"].reading:
         x, y, z = asked.direction

@@ -7,10 +7,11 @@ import re
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Provenance
+from dpcore.core import Neighbours, Provenance
 from dpcore.data.sources import Generated, Source
+from dpcore.data.twin import twin
 from pages.data.upload import held_file
-from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, is_twin, relation, use_twin
+from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, is_twin, relation, use_twin
 from pages.shell.status import say, slot
 
 TWIN_SAID = "Made-up rows with your columns; nothing of your file."
@@ -35,6 +36,15 @@ def chip(source: Source) -> None:
         say(TWIN_SAID)
     elif source.provenance.is_private:
         say("")  # the chip and the page say the rest
+
+
+def drawn_always(rows: Source, neighbours: Neighbours) -> Source:
+    """What a page draws that never draws private rows: their twin, said here; public rows, in the bar on top."""
+    if not rows.provenance.is_private:
+        chip(rows)
+        return rows
+    st.caption(TWIN_SAID)
+    return twin(rows, n=declared_rows(rows, neighbours))
 
 
 def named(label: str) -> DeltaGenerator:

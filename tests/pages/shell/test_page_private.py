@@ -102,6 +102,8 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     text = everything(app)
     assert "true: simulated" in text and "true: private" not in text and "not protected" not in text
     assert not said(SECRET, app) and "upload:" not in repr(app.session_state["memory"])
+    if page != "play/page.py":  # which keeps its recipe, and Release looks for the file's own rows
+        assert isinstance(app.session_state["shown_elsewhere"].source.origin, Uploaded), "what may be released"
     sound(app.button(key="twin_off").click().run())
     assert set(drawn(app)) == before and chip(app).startswith("Private · ")
 

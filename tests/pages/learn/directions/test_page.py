@@ -21,7 +21,7 @@ from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview
 from pages.charts.words import percent
 from pages.data.upload import HeldFile
-from pages.learn.directions.controls import Asked
+from pages.learn.directions.controls import DirectionsAsked
 from pages.learn.directions.rows import degrees_of
 from pages.learn.directions.view import FEWEST, trials_for
 from pages.shell.controls import Value
@@ -45,14 +45,15 @@ def opened(**link: str) -> AppTest:
     return opening.opened("learn/directions/page.py", **link)
 
 
-def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> Asked:
+def asked_of(source: Source, *, margin: float = 0.25, **values: int | float) -> DirectionsAsked:
     """What the page asks of a source by default, with other parameters."""
     from dpcore.mechanisms import entry
 
     told: dict[str, Value] = {"projected": 3, "projections": 4, "directions": 16, "epsilon": 1.0, **values}
-    return Asked(
-        source=source, entry=entry("halfspaces"), values=told, degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1
-    )
+    return DirectionsAsked(
+        rows=source, source=source, queries=Halfspaces(domain=source.domain), entry=entry("halfspaces"), values=told,
+        degrees=10, tilt=40, margin=margin, alpha=0.1, seed=1,
+    )  # fmt: skip
 
 
 def test_cities_tell_the_true_and_the_released_share() -> None:
