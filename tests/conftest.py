@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,11 @@ settings.load_profile("dpscope")
 
 BROWSER_FIXTURES = {"browser", "page", "server", "fresh_server"}
 LONG_FIRST = ("browser", "page", "slow")
+
+
+def pytest_configure() -> None:
+    """No test, and no server that one starts, reads or writes what whoever runs the tests has kept."""
+    os.environ["DPSCOPE_CACHE"] = "0"
 
 
 @pytest.hookimpl(tryfirst=True)

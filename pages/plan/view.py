@@ -96,7 +96,7 @@ def planning() -> None:
     if late:
         places = ", ".join(str(place + 1) for place in late)
         st.caption(
-            f"Not promised to keep its target: question{'s' * (len(late) > 1)} {places}."
+            f"No theorem promises the target of question{'s' * (len(late) > 1)} {places}."
             + (FORECAST if any(plan.questions[place].entry_key == WHOLE for place in late) else "")
         )
     picture = planned_errors(plan, predictions, titles=[title(plan.table, each) for each in questions])
@@ -191,7 +191,9 @@ def _worked_out(plan: Plan, what: str, total: float) -> Solved | Plan | None:
 def _told(solved: Solved) -> str:
     """What was found, in a sentence or two."""
     met = sum(bool(ranked) for ranked in solved.ranked) - len(solved.unmet)
-    text = f"{met} target{'s' * (met != 1)} met at the least ε, at confidence {100 * solved.confidence:.0f}%."
+    text = f"{met} target{'s' * (met != 1)} met at the least ε."
+    if solved.confidence < 1:
+        text += f" Where no theorem promises it, simulated releases do, at confidence {100 * solved.confidence:.0f}%."
     if solved.unmet:
         places = ", ".join(str(place + 1) for place in solved.unmet)
         text += f" No mechanism surely keeps that of question {places}: it stays as it was."

@@ -1,11 +1,11 @@
-"""Plan in a real browser: a click on the frontier changes the plan."""
+"""Plan in a real browser: a click on the frontier changes the plan; the way from least ε to Play and back."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages.test_play import PLOT, POINT, chart
+from tests.browser.pages.test_play import PLOT, POINT, SENTENCE, chart, move_slider
 from tests.kit.browser import PATIENCE, Server, settled
 
 pytestmark = pytest.mark.full
@@ -27,3 +27,52 @@ def test_a_click_on_the_frontier_puts_its_mechanism_and_epsilon_into_the_plan(pa
     expect(page.get_by_role("spinbutton", name="ε", exact=True).first).to_have_value("0.2")
     assert chart(page, "plan_row_0").get_by_role("combobox").input_value() == name
     expect(page.get_by_role("heading", level=2)).to_contain_text("0.45")
+
+
+def asked(page: Page) -> list[tuple[str, str]]:
+    """Mechanism and ε of each question, as their controls show them."""
+    rows = page.locator("[class*='st-key-plan_row_']").all()
+    return [
+        (row.get_by_role("combobox").input_value(), row.get_by_role("spinbutton", name="ε", exact=True).input_value())
+        for row in rows
+    ]
+
+
+def test_the_least_epsilon_for_targets_is_rehearsed_compared_opened_in_play_and_still_there_on_the_way_back(
+    page: Page, server: Server
+) -> None:
+    page.goto(server.url + "/plan?table=penguins")
+    settled(page)
+    before, cost = asked(page), page.get_by_role("heading", level=2).inner_text()
+    sentence = chart(page, "plan_chart").locator(SENTENCE)
+    expect(sentence).to_contain_text("Not promised to keep the target: 1. Intervals of flipper_length_mm, 2. Cells")
+    page.get_by_role("button", name="Least ε for the targets").click()
+    expect(page.get_by_text("2 targets met at the least ε")).to_be_visible(timeout=1000 * PATIENCE)
+    settled(page)
+    solved, total = asked(page), page.get_by_role("heading", level=2).inner_text()
+    assert len(solved) == 2 and total != cost
+    assert all(now[1] != then[1] for now, then in zip(solved, before, strict=True))
+    expect(page.get_by_text("simulated releases do, at confidence 90%")).to_be_visible()
+    expect(sentence).to_contain_text("Not promised to keep the target: 1. Intervals")
+    # A rehearsal on made-up rows.
+    page.get_by_text("What a release may look like").click()
+    settled(page)
+    expect(chart(page, "plan_preview_chart").locator(PLOT)).to_be_visible()
+    # The frontier, with a rule at what was worked out.
+    page.get_by_text("Every mechanism, at every ε or n").click()
+    settled(page)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=1000 * PATIENCE)
+    settled(page)
+    mechanism, epsilon = solved[0]
+    plot = chart(page, "plan_frontier_chart").locator(PLOT)
+    rules = plot.evaluate("plot => plot._fullLayout.annotations.map(each => each.text)")
+    assert f"ε = {float(epsilon):.3g}" in rules
+    # The same question in Play.
+    page.get_by_role("link", name="Open this question in Play").click()
+    settled(page)
+    expect(page.get_by_role("spinbutton", name="Exact ε")).to_have_value(epsilon)
+    expect(page.get_by_role("combobox", name="Mechanism")).to_have_value(mechanism.removesuffix(" (suggested)"))
+    move_slider(page)
+    page.go_back()
+    settled(page)
+    assert asked(page) == solved and page.get_by_role("heading", level=2).inner_text() == total

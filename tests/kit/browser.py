@@ -204,6 +204,7 @@ def running_server(temporary: Path | None = None, *, token: str = "", ledger: Pa
             for variable, value in {**watched_by(folder), "TMPDIR": str(temporary)}.items():
                 patch.setenv(variable, value)
             patch.setenv("DPSCOPE_LEDGER", str(ledger or folder / "ledger"))
+            patch.setenv("DPSCOPE_CACHE", "0")
             # What nobody asked for would take the processor from the tests; a test of it asks.
             patch.setenv("DPSCOPE_REHEARSAL", os.environ.get("DPSCOPE_REHEARSAL", "0"))
             process = start_app(python=Path(sys.executable), port=port, output=output, token=token)

@@ -11,6 +11,10 @@ each value and gradient costs O(K^2 U) for K windows on U cells, as G = mean of 
 cells every entry of B is then moved freely, from there. On very many, each width has one weight and the mean is over
 some queries drawn beforehand. `python -m benchmarks range_limits` searches for anything better.
 
+What took long to find is kept on disk (``kept.py``), and only the windows' weights: what a row moves does not follow
+from a file. A cell's own weight is what the windows leave of the steps, so all columns add up to them; and a weight
+that is negative, or leaves a cell nothing, is refused here as anywhere. Who can write the file can make answers worse.
+
 References:
     Li, Hay, Rastogi, Miklau and McGregor (2010) for strategies and the least-squares estimate; McKenna, Miklau, Hay and
     Machanavajjhala (2018) for p-Identity strategies, of which this is one; the windows are ours.
@@ -19,13 +23,17 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpcore.core import Floats, Integers, ParameterError
+from dpcore.mechanisms.ranges import kept
 
 SPACING = {False: (16, 16), True: (64 / 3, 24)}
 """For ranges and for prefixes: cells to a spacing of the narrowest windows, and spacings of one level to the next's."""
@@ -40,6 +48,10 @@ MOST_WEIGHT = 4.0
 """Of a window in a cell, before columns are divided: cells whose own count is hardly measured solve badly."""
 SAMPLED = 16
 """Queries that stand for the class on many cells."""
+LEAST_KEPT = 100
+"""Cells from which strategies are kept on disk: below they are found in a twentieth of a second."""
+PROGRAM = Path(__file__).read_bytes()
+"""What finds them: another program's files are none of ours."""
 
 
 def windows(cells: int, *, prefixes: bool, known: bool) -> tuple[Any, Integers]:
@@ -150,6 +162,8 @@ class Strategy:
         whole = np.issubdtype(self.own.dtype, np.integer) and np.issubdtype(self.windows.dtype, np.integer)
         if not whole or self.own.min() < 1 or (self.windows < 0).sum():
             raise ParameterError("Weights are whole numbers of at least 0, and at least 1 of a cell's own.")
+        if (self.windows > self.steps).sum():  # before they are added up, where large ones would begin again at 0
+            raise ParameterError(f"No weight may exceed {self.steps}.")
         if (self.own + self.windows.sum(axis=0) != self.steps).any():
             raise ParameterError(f"The weights of every cell must add up to {self.steps}.")
 
@@ -164,6 +178,53 @@ def strategy(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy
         known: whether the number of rows is public, so that the sum of all cells need not be measured.
         steps: the sum of a column.
     """
+    if cells < LEAST_KEPT:
+        return _found(cells, prefixes=prefixes, known=known, steps=steps)
+    name = kept.name_of(PROGRAM, version("numpy"), version("scipy"), cells, prefixes, known, steps)
+    if (told := kept.read(name)) is not None:
+        with suppress(ParameterError):  # else it is found again
+            return read_back(told, cells=cells, steps=steps)
+    found = _found(cells, prefixes=prefixes, known=known, steps=steps)
+    kept.write(name, written(found))
+    return found
+
+
+def written(plan: Strategy) -> bytes:
+    """Its windows as whole numbers of four bytes: how many; cells of each; those cells, in order; their weights."""
+    from scipy.sparse import csr_array
+
+    rows = csr_array(plan.windows)
+    rows.sort_indices()
+    parts = ([rows.shape[0]], np.diff(rows.indptr), rows.indices, rows.data)
+    return np.concatenate(parts).astype("<u4").tobytes()
+
+
+def read_back(told: bytes, *, cells: int, steps: int) -> Strategy:
+    """The strategy for so many cells and steps of which these are the windows.
+
+    Raises:
+        ParameterError: if there is none.
+    """
+    from scipy.sparse import csr_array
+
+    numbers = np.frombuffer(told[: len(told) // 4 * 4], dtype="<u4").astype(np.int64)
+    count = int(numbers[0]) if len(numbers) else cells + 1
+    lengths = numbers[1 : count + 1]
+    rest = numbers[count + 1 :]
+    if count > cells or len(lengths) < count or len(rest) != 2 * lengths.sum() or len(told) % 4:
+        raise ParameterError("These are no windows.")
+    place, weights = np.split(rest, 2)
+    row = np.repeat(np.arange(count), lengths)
+    if (place >= cells).any() or (np.diff(row * cells + place) <= 0).any():
+        raise ParameterError("Windows are of cells, each once and in order.")
+    found = csr_array((weights, place, np.concatenate([[0], np.cumsum(lengths)])), shape=(count, cells))
+    if cells <= MOST_DENSE:
+        found = found.toarray()
+    return Strategy(own=steps - found.sum(axis=0), windows=found, steps=steps)
+
+
+def _found(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
+    """The best windows, searched for."""
     triangles, levels = windows(cells, prefixes=prefixes, known=known)
     if cells > MOST_DENSE:
         mean = sampled_mean(triangles, levels, prefixes=prefixes, known=known)

@@ -44,14 +44,11 @@ from dpcore.core import (
 )
 from dpcore.data.domains import Line
 from dpcore.mechanisms.ranges.halving import Halving, decay, edges, least_scale, levels
-from dpcore.mechanisms.ranges.strategy import MOST_DENSE, strategy, windows
+from dpcore.mechanisms.ranges.strategy import MOST_DENSE, Strategy, strategy
 from dpcore.mechanisms.ranges.windows import Estimate, estimate, exceeded, spared, worst_query
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import NoisyCounts, Sampler
 from dpcore.randomness.laws import laplace_quantile
-
-FEW = 32
-"""Cells up to which all strategies are made to count their windows."""
 
 
 def counts_of(cells: int) -> tuple[int, ...]:
@@ -127,10 +124,16 @@ def by_count(starts: Booleans) -> list[tuple[int, Integers]]:
     return [(int(count), np.nonzero(counts == count)[0]) for count in np.unique(counts)]
 
 
+def plans(problem: Problem, *, steps: int) -> dict[int, Strategy]:
+    """The windows on as many stretches as there may be: on all of them, so that sizes alone decide what is kept."""
+    prefixes, known = isinstance(problem.queries, Thresholds), spared(problem)["known"]
+    counts = counts_of(problem.domain.ordered)
+    return {count: strategy(count, prefixes=prefixes, known=known, steps=steps) for count in counts}
+
+
 def solver_of(problem: Problem, count: int, *, steps: int) -> Estimate:
     """The windows on so many stretches."""
-    prefixes, of = isinstance(problem.queries, Thresholds), spared(problem)
-    return estimate(strategy(count, prefixes=prefixes, known=of["known"], steps=steps), **of)
+    return estimate(plans(problem, steps=steps)[count], **spared(problem))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,16 +155,9 @@ class TreeWindows(PureMechanism):
         return least_scale(self.share * self.epsilon, levels(problem.domain.ordered), problem.neighbours)
 
     def most(self, problem: Problem) -> int:
-        """Numbers that any tree may need, so many are drawn whatever it is.
-
-        On more than FEW cells a strategy has no more windows than cells, so that half of the cells need no more.
-        """
-        cells = problem.domain.ordered
-        if cells > FEW:
-            prefixes, known = isinstance(problem.queries, Thresholds), spared(problem)["known"]
-            return problem.domain.size + len(windows(cells, prefixes=prefixes, known=known)[1])
-        plans = (solver_of(problem, count, steps=self.steps).plan for count in counts_of(cells))
-        return max(len(plan.own) + len(plan.windows) for plan in plans) + problem.domain.size - cells
+        """Numbers that any tree may need, so many are drawn whatever it is."""
+        numbers = [count + int(plan.windows.shape[0]) for count, plan in plans(problem, steps=self.steps).items()]
+        return max(numbers) + problem.domain.size - problem.domain.ordered
 
     def accuracy(self, problem: Problem, beta: float) -> Bound:
         """Half of β for the tree's noise, by a union bound over all tests; half for the windows', as they promise.

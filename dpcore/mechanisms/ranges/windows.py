@@ -104,11 +104,16 @@ class Estimate:
             found += self.ones * ((n - found.sum(axis=1, keepdims=True)) / self.ones.sum())
         return found
 
-    def shares(self, queries: Floats) -> Floats:
-        """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size + K)."""
+    def turned(self, queries: Floats) -> Floats:
+        """M times each row of queries (Q, size)."""
         turned = self.solved(queries)
         if self.known:
             turned -= self.ones * (turned.sum(axis=1, keepdims=True) / self.ones.sum())
+        return turned
+
+    def shares(self, queries: Floats) -> Floats:
+        """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size + K)."""
+        turned = self.turned(queries)
         return np.concatenate([turned * self.own, (self.windows @ turned[:, : self.cells].T).T], axis=1)
 
 
@@ -157,21 +162,21 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
 def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> tuple[float, float]:
     """Over all queries: the largest sum of squared shares, and the largest share; kept: sizes alone make a strategy.
 
-    The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two. On more
-    than MOST_DENSE cells both numbers are those of prefixes.
+    The share of a prefix in each measured value is a running sum over cells; a range's is a difference of two. Sums of
+    squared shares follow from those of M along both sides. On more than MOST_DENSE cells both numbers are those of
+    prefixes.
     """
     solver, cells = estimate(plan, spare=spare, known=known), len(plan.own)
     if cells > MOST_DENSE:
         return worst_prefix(solver)
     unit = np.eye(cells, len(solver.own))
-    sums = np.concatenate(
-        [np.zeros((1, len(solver.own) + len(solver.windows))), np.cumsum(solver.shares(unit), axis=0)]
-    )
+    sums = np.pad(np.cumsum(solver.shares(unit), axis=0), ((1, 0), (0, 0)))
     if prefixes:
         return float((sums**2).sum(axis=1).max()), float(np.abs(sums).max())
-    square = (sums**2).sum(axis=1)
-    apart = square[:, None] + square - 2 * sums @ sums.T
-    return float(apart.max()), float((sums.max(axis=0) - sums.min(axis=0)).max())
+    largest = float((sums.max(axis=0) - sums.min(axis=0)).max())
+    products = np.pad(np.cumsum(np.cumsum(solver.turned(unit)[:, :cells], axis=0), axis=1), ((1, 0), (1, 0)))
+    square = np.diag(products)
+    return float((square[:, None] + square - 2 * products).max()), largest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

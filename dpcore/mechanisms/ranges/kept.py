@@ -1,0 +1,113 @@
+"""Strategies that take long to find are kept on disk for the next process, by public sizes and nothing else.
+
+The folder is ``strategies`` in the one that DPSCOPE_CACHE names, else in ``dpscope`` of the XDG cache directory;
+DPSCOPE_CACHE=0 switches it off. It is this user's alone: links, and folders and files that anybody else owns or may
+enter, are passed over. A file is a digest and what was kept, under a name that is a digest of what it was kept for; one
+that is damaged, cut short or renamed says nothing. What was kept is not believed either: whoever reads it checks it
+(``strategy.py``). Nothing that goes wrong here is an error, and on Windows nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+VARIABLE = "DPSCOPE_CACHE"
+OFF = "0"
+ENDING, UNFINISHED = ".strategy", ".part"
+MOST_BYTES = 8 << 20
+"""Of a file; on 65,536 cells one takes 3 MB."""
+MOST_FILES, MOST_IN_ALL = 256, 64 << 20
+"""Files, and bytes of all: the oldest go."""
+SEAL = hashlib.sha256().digest_size
+
+
+def name_of(*what: object) -> str:
+    """What a result is kept under: a digest of all that it follows from."""
+    return hashlib.sha256(repr(what).encode()).hexdigest()
+
+
+def read(name: str) -> bytes | None:
+    """What was written under a name; None if there is nothing that this user wrote whole."""
+    with suppress(OSError, RuntimeError), _folder() as folder:
+        # Without waiting: a pipe in its place would hold everything up.
+        with open(name + ENDING, "rb", opener=_within(folder, os.O_NONBLOCK)) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or not _is_mine(status):
+                return None
+            told = file.read(MOST_BYTES)
+        return told[SEAL:] if told == _sealed(name, told[SEAL:]) else None
+    return None
+
+
+def write(name: str, content: bytes) -> None:
+    """Keep something under a name, whole or not at all."""
+    sealed, part = _sealed(name, content), secrets.token_hex(8) + UNFINISHED
+    with suppress(OSError, RuntimeError), _folder(make=True) as folder:
+        try:
+            with open(part, "xb", opener=_within(folder)) as file:
+                file.write(sealed)
+            os.replace(part, name + ENDING, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(part, dir_fd=folder)
+        _remove_oldest(folder)
+
+
+def _sealed(name: str, content: bytes) -> bytes:
+    """What a file holds."""
+    return hashlib.sha256(name.encode() + content).digest() + content
+
+
+@contextmanager
+def _folder(*, make: bool = False) -> Iterator[int]:
+    """The folder, open.
+
+    Raises:
+        OSError: there is none, or it is not this user's alone.
+        RuntimeError: nobody knows where the user's home is.
+    """
+    named = os.environ.get(VARIABLE)
+    if named == OFF or sys.platform == "win32":
+        raise FileNotFoundError
+    place = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dpscope"
+    if make:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "strategies").mkdir(mode=0o700, exist_ok=True)
+    folder = os.open(place / "strategies", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if not _is_mine(os.fstat(folder)):
+            raise PermissionError
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _is_mine(status: os.stat_result) -> bool:
+    """Whether a file or folder is this user's, and nobody else may do anything with it."""
+    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+
+
+def _within(folder: int, more: int = 0) -> Callable[[str, int], int]:
+    """How to open files of a folder, and no link."""
+    return lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | more, 0o600, dir_fd=folder)
+
+
+def _remove_oldest(folder: int) -> None:
+    """All but the newest files, as many and as large as may stay; what others put there stays."""
+    found = []
+    for name in os.listdir(folder):
+        if name.endswith((ENDING, UNFINISHED)):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            found.append((status.st_mtime_ns, status.st_size, name))
+    held = 0
+    for place, (_, size, name) in enumerate(sorted(found, reverse=True)):
+        held += size
+        if place >= MOST_FILES or held > MOST_IN_ALL:
+            os.unlink(name, dir_fd=folder)

@@ -1,0 +1,389 @@
+"""Strategies on disk: found again by the next process, trusted in nothing, and a trace of public sizes alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpcore.mechanisms.ranges.strategy as searched
+from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds
+from dpcore.core import ParameterError
+from dpcore.mechanisms.ranges import kept
+from dpcore.mechanisms.ranges.strategy import Strategy, read_back, strategy
+from dpcore.mechanisms.ranges.tree_windows import TreeWindows
+from dpcore.mechanisms.ranges.windows import Windows
+from tests import ROOT
+from tests.kit.problems import dataset_of
+
+CELLS, STEPS = 64, 4096
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where strategies of 16 cells and more are kept, during the test."""
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(searched, "LEAST_KEPT", 16)
+    strategy.cache_clear()
+    yield tmp_path / "strategies"
+    strategy.cache_clear()
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Cells for which a strategy was searched for, one after the other."""
+    made: list[int] = []
+    search = searched._found
+
+    def counted(cells: int, *, prefixes: bool, known: bool, steps: int) -> Strategy:
+        made.append(cells)
+        return search(cells, prefixes=prefixes, known=known, steps=steps)
+
+    monkeypatch.setattr(searched, "_found", counted)
+    return made
+
+
+def anew(cells: int = CELLS, *, prefixes: bool = False, known: bool = False, steps: int = STEPS) -> Strategy:
+    """As a new process asks for it."""
+    strategy.cache_clear()
+    return strategy(cells, prefixes=prefixes, known=known, steps=steps)
+
+
+def same(one: Strategy, other: Strategy) -> bool:
+    return (
+        one.steps == other.steps
+        and type(one.windows) is type(other.windows)
+        and np.array_equal(one.own, other.own)
+        and one.windows.dtype == other.windows.dtype
+        and (one.windows != other.windows).sum() == 0
+    )
+
+
+def only_file(folder: Path) -> Path:
+    (file,) = folder.iterdir()
+    return file
+
+
+def put(folder: Path, content: bytes) -> None:
+    """Something else in the only file, under a right seal: as whoever can write there would."""
+    kept.write(only_file(folder).stem, content)
+
+
+def numbers(*told: int) -> bytes:
+    return np.array(told, dtype="<u4").tobytes()
+
+
+def test_tests_keep_nothing(tmp_path: Path) -> None:
+    kept.write("a", b"b")
+    assert os.environ[kept.VARIABLE] == kept.OFF and kept.read("a") is None
+
+
+@pytest.mark.slow
+def test_the_next_process_finds_it(tmp_path: Path) -> None:
+    script = (
+        "import sys, hashlib, dpcore.mechanisms.ranges.strategy as s\n"
+        "if 'blind' in sys.argv: s._found = None\n"
+        "plan = s.strategy(256, prefixes=True, known=True, steps=4096)\n"
+        "print(hashlib.sha256(plan.windows.tobytes() + plan.own.tobytes()).hexdigest())"
+    )
+
+    def told(*arguments: str) -> subprocess.CompletedProcess[str]:
+        variables = os.environ | {"PYTHONPATH": str(ROOT), kept.VARIABLE: str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-c", script, *arguments], env=variables, capture_output=True, text=True, check=False
+        )
+
+    assert told("blind").returncode  # nothing is there yet
+    first = told()
+    assert first.returncode == 0 and told("blind").stdout == first.stdout != ""
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_what_is_read_back_is_what_was_found(
+    sparse: bool, folder: Path, searches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searched, "MOST_DENSE", 32 if sparse else CELLS)
+    plan = anew()
+    assert same(anew(), plan) and searches == [CELLS]
+    assert isinstance(plan.windows, np.ndarray) is not sparse
+    assert not same(plan, anew(prefixes=True))  # the control
+
+
+def test_on_few_cells_nothing_is_kept(folder: Path) -> None:
+    anew(15)
+    assert not folder.exists()
+    anew(16)
+    assert len(list(folder.iterdir())) == 1
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda told: b"",
+    "cut": lambda told: told[:-1],
+    "longer": lambda told: told + b"\0",
+    "a byte of the seal": lambda told: bytes([told[0] ^ 1]) + told[1:],
+    "a byte of a weight": lambda told: told[:-4] + bytes([told[-4] ^ 1]) + told[-3:],
+    "unsealed": lambda told: told[kept.SEAL :],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_found_again_and_mended(damage: str, folder: Path, searches: list[int]) -> None:
+    plan = anew()
+    file = only_file(folder)
+    whole = file.read_bytes()
+    file.write_bytes(DAMAGES[damage](whole))
+    assert same(anew(), plan) and searches == [CELLS] * 2
+    assert file.read_bytes() == whole and same(anew(), plan) and searches == [CELLS] * 2
+
+
+def test_a_file_under_anothers_name_is_not_read(folder: Path, searches: list[int]) -> None:
+    plan = anew()
+    file = only_file(folder)
+    whole = file.read_bytes()
+    anew(prefixes=True)
+    (other,) = set(folder.iterdir()) - {file}
+    file.write_bytes(other.read_bytes())
+    assert same(anew(), plan) and len(searches) == 3 and file.read_bytes() == whole
+
+
+# Count of windows, cells of each, those cells, their weights.
+REFUSED = {
+    "nothing": b"",
+    "no whole number": b"\1\0\0",
+    "too short": numbers(1, 2, 0, 1, 5),
+    "too long": numbers(1, 1, 0, 5, 0),
+    "no windows but weights": numbers(0, 0, 5),
+    "more windows than cells": numbers(CELLS + 1, *[1] * (CELLS + 1), *[0] * (CELLS + 1), *[1] * (CELLS + 1)),
+    "a count beyond all": numbers(2**32 - 1),
+    "lengths beyond all": numbers(2, 2**32 - 1, 2**32 - 1),
+    "a cell that is not there": numbers(1, 1, CELLS, 5),
+    "a cell twice": numbers(1, 2, 3, 3, 5, 5),
+    "cells out of order": numbers(1, 2, 4, 3, 5, 5),
+    "a weight below 0": numbers(2, 1, 1, 0, 0, 2**32 - 5, 7),
+    "weights that leave a cell nothing": numbers(1, 1, 0, STEPS),
+    "weights beyond the steps": numbers(2, 1, 1, 0, 0, STEPS - 1, STEPS - 1),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_file_that_holds_no_windows_of_these_sizes_is_refused(what: str, folder: Path, searches: list[int]) -> None:
+    """Noise of too small a scale would follow from the last three: columns of more than the steps."""
+    plan = anew()
+    whole = only_file(folder).read_bytes()
+    put(folder, REFUSED[what])
+    assert kept.read(only_file(folder).stem) == REFUSED[what]  # its seal is right
+    assert same(anew(), plan) and searches == [CELLS] * 2
+    assert only_file(folder).read_bytes() == whole
+
+
+@given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), max_size=12))
+def test_whatever_a_file_says_every_column_adds_up_to_the_steps(told: list[int]) -> None:
+    try:
+        plan = read_back(numbers(*told), cells=3, steps=4)
+    except ParameterError:
+        return
+    for own, *weights in np.vstack([plan.own, plan.windows]).T.tolist():
+        assert own >= 1 and min([0, *weights]) == 0 and own + sum(weights) == 4
+
+
+def test_weights_that_begin_again_at_0_are_refused() -> None:
+    """2^63 - 1 twice, and 2 more, are 0 in 64 bits: as if the windows were not measured at all."""
+    with pytest.raises(ParameterError, match="exceed"):
+        Strategy(own=np.array([4]), windows=np.array([[2**63 - 1], [2**63 - 1], [2]]), steps=4)
+
+
+def test_another_sound_strategy_has_its_own_errors_and_the_same_noise(folder: Path) -> None:
+    """Whoever writes the file can make answers worse, which is told; a row moves what is measured no further."""
+    domain = Line(bits=6)
+    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=100, neighbours=Neighbours.ADD_REMOVE_ONE)
+    anew()
+    mechanism, batch = Windows(epsilon=1.0), problem.queries.batch(50)
+    best, promise = mechanism.variance(problem, batch), mechanism.accuracy(problem, 0.05).value
+    put(folder, numbers(1, 1, 0, 1))
+    strategy.cache_clear()
+    assert (mechanism.plan(problem).windows.sum(), mechanism.plan(problem).own.sum()) == (1, CELLS * STEPS - 1)
+    assert mechanism.variance(problem, batch).mean() > 1.3 * best.mean()
+    assert mechanism.accuracy(problem, 0.05).value > promise
+    moved = mechanism.solver(problem).measured(np.eye(CELLS, dtype=np.int64))
+    assert (np.abs(moved).sum(axis=1) == STEPS).all()
+
+
+def is_kept(name: str = "name") -> bool:
+    kept.write(name, b"content")
+    return kept.read(name) == b"content"
+
+
+def test_folder_and_files_are_this_users_alone(folder: Path) -> None:
+    assert is_kept()
+    assert folder.stat().st_mode & 0o777 == 0o700 and only_file(folder).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_anybody_else_may_enter_or_owns_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_kept()
+    folder.chmod(0o750)
+    assert kept.read("name") is None and not is_kept("other")
+    folder.chmod(0o700)
+    only_file(folder).chmod(0o604)
+    assert kept.read("name") is None and is_kept()  # another takes its place
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+        assert kept.read("name") is None and not is_kept("other")
+    assert [each.name for each in folder.iterdir()] == ["name" + kept.ENDING] and kept.read("name") == b"content"
+
+
+def test_a_file_that_somebody_else_owns_is_passed_over(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_kept()
+    status = os.fstat
+
+    def given_away(file: int) -> os.stat_result:
+        found = status(file)
+        place = (found.st_mode, found.st_ino, found.st_dev, found.st_nlink, found.st_uid + 1, *found[5:])
+        return found if os.path.samestat(found, folder.stat()) else os.stat_result(place)
+
+    monkeypatch.setattr(os, "fstat", given_away)
+    assert kept.read("name") is None
+
+
+def test_links_and_what_is_no_file_are_passed_over(folder: Path) -> None:
+    assert is_kept()
+    file = only_file(folder)
+    content = file.read_bytes()
+    file.unlink()
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.write_bytes(content)
+    elsewhere.chmod(0o600)
+    file.symlink_to(elsewhere)
+    assert kept.read("name") is None
+    assert is_kept() and elsewhere.read_bytes() == content and not file.is_symlink()
+    file.unlink()
+    os.mkfifo(file, 0o600)
+    assert kept.read("name") is None  # and nobody waits for a writer
+    file.unlink()
+    file.mkdir(0o700)
+    assert not is_kept() and list(file.iterdir()) == [] and only_file(folder) == file
+    file.rmdir()
+    folder.rename(elsewhere.with_name("moved"))
+    folder.symlink_to(elsewhere.with_name("moved"))
+    assert not is_kept() and list(elsewhere.with_name("moved").iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["/dev/null/cache", "a file"])
+def test_where_nothing_can_be_written_all_goes_on(
+    place: str, tmp_path: Path, folder: Path, searches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a file").touch()
+    plan = anew()
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / place))
+    assert same(anew(), plan) and searches == [CELLS] * 2
+
+
+@pytest.mark.parametrize("step", ["open", "replace"])
+def test_a_disk_that_is_full_or_read_only_leaves_nothing_half_done(
+    step: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert is_kept()
+    real = os.open
+
+    def refused(*told: object, **more: object) -> None:
+        raise PermissionError
+
+    def read_only(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if flags & os.O_CREAT:
+            raise PermissionError
+        return real(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, step, read_only if step == "open" else refused)
+    kept.write("name", b"another")
+    assert kept.read("name") == b"content" and len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.slow
+def test_several_processes_write_at_once_and_each_reads_one_whole_file(folder: Path) -> None:
+    script = (
+        "import sys\nfrom dpcore.mechanisms.ranges import kept\n"
+        "content = sys.argv[1].encode() * 50_000\n"
+        "for turn in range(200):\n"
+        "    kept.write('name', content)\n"
+        "    told = kept.read('name')\n"
+        "    assert told and len(told) == 50_000 and len(set(told)) == 1, told"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", script, letter], env=os.environ | {"PYTHONPATH": str(ROOT)})
+        for letter in "abc"
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert only_file(folder).name == "name" + kept.ENDING
+
+
+def test_each_public_number_and_each_program_has_a_file_of_its_own(
+    folder: Path, searches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anew(16)
+    anew(17)
+    anew(16, prefixes=True)
+    anew(16, known=True)
+    anew(16, steps=STEPS - 1)
+    for library in ("numpy", "scipy"):
+        with monkeypatch.context() as patch:
+            patch.setattr(searched, "version", lambda name, library=library: "next" if name == library else "")
+            anew(16)
+    monkeypatch.setattr(searched, "PROGRAM", searched.PROGRAM + b"#")
+    anew(16)
+    assert len(searches) == 8 == len(list(folder.iterdir()))
+    anew(16)
+    assert len(searches) == 8
+
+
+def test_only_the_newest_stay_and_what_others_put_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_FILES", 3)
+    for turn, name in enumerate("abcde"):
+        if turn:
+            (folder / "notes").touch()
+            for file in folder.iterdir():
+                os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 100))
+        assert is_kept(name)
+    names = {"notes", *(name + kept.ENDING for name in "cde")}
+    assert {file.name for file in folder.iterdir()} == names
+    monkeypatch.setattr(kept, "MOST_IN_ALL", 2 * (kept.SEAL + len(b"content")))
+    assert is_kept("f")
+    assert {file.name for file in folder.iterdir()} == {"notes", "e" + kept.ENDING, "f" + kept.ENDING}
+
+
+def test_the_folder_is_the_users_own_unless_it_is_named_or_switched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in (kept.VARIABLE, "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert is_kept() and (tmp_path / "home/.cache/dpscope/strategies").is_dir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert kept.read("name") is None and is_kept() and (tmp_path / "xdg/dpscope/strategies").is_dir()
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "own"))
+    assert kept.read("name") is None and is_kept() and (tmp_path / "own/strategies").is_dir()
+    monkeypatch.setenv(kept.VARIABLE, "0")
+    assert not is_kept() and not Path("0").exists()
+
+
+@pytest.mark.parametrize("kind", [Thresholds, Intervals])
+def test_what_is_kept_follows_from_sizes_alone(kind: type[Thresholds | Intervals], folder: Path) -> None:
+    """Rows in one cell, or in all: the private tree has few stretches, or many, and the same files are kept."""
+    domain = Line(bits=6)
+    problem = Problem(domain=domain, queries=kind(domain=domain), n=64_000, neighbours=Neighbours.REPLACE_ONE)
+    mechanism, seen, stretches = TreeWindows(epsilon=2.0), [], []
+    for rows in (np.zeros(64_000), np.arange(64_000) % CELLS):
+        strategy.cache_clear()
+        release = mechanism.run(mechanism.prepare(dataset_of(problem, rows), problem), Preview(seed=1), 2)
+        release.histogram()
+        stretches.append(int(release.starts.sum(axis=1).max()))
+        seen.append({file.name: file.read_bytes() for file in folder.iterdir()})
+        for file in folder.iterdir():
+            file.unlink()
+    assert stretches[0] < 32 < stretches[1]
+    assert seen[0] == seen[1] and len(seen[0]) == 3  # of 16, 32 and 64 cells
