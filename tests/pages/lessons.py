@@ -11,19 +11,21 @@ from dpcore.core import Floats
 from pages.charts.axes import reach
 from pages.charts.picture import Curve, Dots, Picture, Rule, numbers
 from pages.charts.plotly import Drawn
+from tests.pages.apart import overlaps
 from tests.pages.whole import valid, whole
 
 BADGE = "badge of this picture"
 
 
 def checked(picture: Picture) -> Drawn:
-    """The picture as drawn: sound in every way, small, and the guess within it.
+    """The picture as drawn: sound in every way, small, its words apart, and the guess within it.
 
     A curve and a wall may leave the picture.
     """
     whole(picture)
     assert "inf" not in picture.sentence
     drawn = valid(picture)
+    assert not (hidden := overlaps(picture, drawn)), hidden
     assert len(json.dumps([drawn.data, drawn.layout])) < 200_000
     for mark in picture.marks:
         if isinstance(mark, Dots):

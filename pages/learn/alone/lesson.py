@@ -53,7 +53,7 @@ def lesson() -> None:
         f"{rows_needed(cells=cells, gamma=gamma, condition='paper'):,} rows on. {kit.THEORY}",
         proved="Hall, Rinaldo and Wasserman (2013), Definition 1, equation 5 and Section 7.",
         says="Q(B|X): the chance that a release of X falls into B; X′ differs in one row. Pr is over draws of the "
-        "data: nothing is promised of a share γ, as if somebody is alone.",
+        "data: nothing is promised of a share γ, such as data where somebody is alone.",
     )
     kit.break_it(
         "With hardly any data sets left without promise, every cell gets noise, and the row is hidden.",

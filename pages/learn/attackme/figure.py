@@ -12,6 +12,9 @@ from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import crossed, guessed, here, lesson_picture, runs, wall
 
+WORDS = 3.6
+"""People for whom there would be room beside the last one: the words of the line at one half stand there."""
+
 
 def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
     """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
@@ -28,7 +31,7 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
 
     shown = lesson_picture(
         title="What the attacker says of you",
-        x=Axis(title="person", low=0.4, high=len(truth) + 0.6, ticks=tuple(range(1, len(truth) + 1)), form="d"),
+        x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=tuple(range(1, len(truth) + 1)), form="d"),
         y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
         marks=[
             Rule(role="quiet", y=0.5, dash="dash", label="above: “yes”"),

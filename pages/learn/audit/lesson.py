@@ -70,7 +70,7 @@ def _own(entry: Entry) -> None:
     kit.intro(
         f"**{entry.title}** at your settings, on forty made-up rows and their neighbour"
         + (f", the first {QUESTIONS} questions of a conversation" if entry.mechanism.releases == "conversation" else "")
-        + ". An audit can refute its claim; only a proof can keep it."
+        + ". An audit can refute its claim; only a proof can show that it holds."
     )
     place = kit.more()
     with place:
@@ -100,7 +100,7 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
     if claim.gamma:
         return (
             "It makes no such promise, only one about data drawn at random, all but a share "
-            f"γ = {exactly(claim.gamma)} of them; these rows were chosen. That is why no γ can be charged to a ledger."
+            f"γ = {exactly(claim.gamma)} of them; these rows were chosen. That is why no real release has a γ."
         )
     if exact is None:
         return "Its laws are too large to be listed here."

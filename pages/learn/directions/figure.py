@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpcore.core import exactly
@@ -51,7 +53,7 @@ def errors(*, seen: EveryDirection, n: int, epsilon: float, guess: float) -> Pic
             *boxes,
             Curve(role="theory", name=PROMISED, x=seen.degrees, y=promised, dash="dash"),
             Curve(role="released", name="observed", x=seen.degrees, y=np.maximum(seen.error, floor)),
-            guessed(y=guess),
+            replace(guessed(y=guess), side="right"),  # a first measured direction's error stands at the left
         ],
         caption="Orange: what is promised, where the margin is there."
         if seen.promised.any()

@@ -23,7 +23,7 @@ def lesson() -> None:
         "many, and **one** release of a few noisy counts answers them all."
     )
     loss = kit.epsilon("directions", default=1.0)
-    gap = stops("Margin of the two clouds", (0, 0.1, 0.3, 0.5, 0.7, 0.9), 0.7, key="directions-gap")
+    gap = stops("Gap between the two clouds", (0, 0.1, 0.3, 0.5, 0.7, 0.9), 0.7, key="directions-gap")
     with kit.more():
         measured = int(stops("Directions measured", (2, 4, 8, 16, 32, 64), 4, key="directions-measured"))
         n = int(stops("Rows n", (1000, 3000, 10_000, 30_000), 10_000, key="directions-rows"))

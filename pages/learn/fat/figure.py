@@ -77,7 +77,7 @@ def by_scale(*, scales: Sequence[float], shares: Floats, scale: float) -> Pictur
         x=Axis(title="scale γ: half the weight between in and out", low=0, high=0.52),
         y=Axis(title="share of the half found", low=0.4, high=1.05, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
-            runs("identity, attacked", np.array(scales), shares, role="mechanism:identity"),
+            runs("noise in every count, attacked", np.array(scales), shares, role="mechanism:identity"),
             blind(),
             Rule(role="ink", x=scale, label=f"γ = {exactly(scale)}"),
         ],
@@ -107,7 +107,7 @@ def errors_by_epsilon(*, forbidden: Unavoidable, points: int, epsilon: float, me
             *curves(forbidden.epsilon, {"the paper's constant": forbidden.paper}),
             Curve(role="theory", name="corrected constant", x=forbidden.epsilon, y=forbidden.corrected),
             error_dots(
-                "identity, measured",
+                "noise in every count, measured",
                 np.array(EPSILONS),
                 most=most,
                 half=half,

@@ -46,7 +46,7 @@ def risks(*, seen: Risks, occupied: int, epsilon: float, guess: float, measured:
         *([_dot(epsilon, mean, half, floor)] if mean else []),
         here(epsilon),
         guessed(y=error / guess),
-        Rule(role="quiet", y=2.0, label="2: no row right"),
+        Rule(role="quiet", y=2.0, label="2: no row right", below=True),
     ]
     ratio = f"{significant(error / best)} times" if best > 0 else "any factor, as far as this proof goes,"
     exceeds = "" if seen.printed[at] <= error else " The printed form exceeds a mechanism that exists."

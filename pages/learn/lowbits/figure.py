@@ -10,6 +10,17 @@ from pages.charts.picture import Axis, Dots, Picture, Region, Words
 from pages.charts.words import percent
 from pages.learn.pictures import guessed, lesson_picture
 
+ROOM = 0.8
+"""A bar that ends beyond has its verdict at its other end."""
+
+
+def _beside(word: str, told: Verdict, place: int) -> Words:
+    """A verdict beyond the end of its bar that has room: above the bar stand the words of the guess."""
+    low, high = told.interval
+    if high > ROOM:
+        return Words(role="ink", text=word, x=low, y=place, align="right", shift=(-8, 0), bold=True)
+    return Words(role="ink", text=word, x=high, y=place, align="left", shift=(8, 0), bold=True)
+
 
 def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -> Picture:
     """Success with exact intervals, wrong once in a million times; beyond what ε allows nothing private can be."""
@@ -44,16 +55,13 @@ def verdicts(*, naive: Verdict, secure: Verdict, epsilon: float, guess: float) -
                 ],
             ),
             guessed(x=guess),
-            *(
-                Words(role="ink", text=word, x=each.success, y=place, shift=(0, 14), bold=True)
-                for place, (word, each) in enumerate(zip(words, told, strict=True))
-            ),
+            *(_beside(word, each, place) for place, (word, each) in enumerate(zip(words, told, strict=True))),
         ],
         sentence=f"From one such release the attacker tells the two counts apart in {percent(naive.success)} of "
         f"{naive.trials:,} tries (you guessed {percent(guess)}); ε = {exactly(epsilon)} allows "
         f"{rounded_up(100 * naive.allowed)}%, hatched beyond. Against the secure sampler the same attack gets "
         f"{percent(secure.success)}.{unsettled}",
-        height=190,
+        height=200,
     )
     ends = {end: [each.interval[place] for each in told] for place, end in enumerate(("from", "to"))}
     right, allowed = [each.success for each in told], [each.allowed for each in told]

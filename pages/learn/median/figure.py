@@ -141,10 +141,11 @@ def factors(*, key: str, walk: Walk) -> Picture:
             f"One step leaves 0, which no factor allows; there the chance grows by {significant(walk.excess)} more "
             f"than e^ε explains, and the slack δ = {exactly(walk.delta)} covers it."
         )
+    end = 1.2 * float(np.abs([walk.epsilon, *ratios[steps]]).max())  # words stand beyond what ε allows
     return lesson_picture(
         title="Each step",
         x=_moved(len(ratios)),
-        y=Axis(title="factor, power of e"),
+        y=Axis(title="factor, power of e", low=-end, high=end),
         marks=[
             _line(key, steps + 1, ratios[steps], "each step"),
             Rule(role="theory", y=walk.epsilon, label="e^ε: the most that ε allows"),

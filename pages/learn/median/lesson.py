@@ -62,9 +62,9 @@ def lesson() -> None:
     stable, able = (typeset(figure.log_chance(float(at.mechanisms[key][0]))) for key in ("stable", "exponential"))
     most = typeset(figure.log_chance(float(at.most[0]), at_most=True))
     kit.told(
-        f"The wall is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
+        f"The limit is at {median.wall(n=n, epsilon=loss):,.1f} bits; you guessed {guess:,.0f}. On $2^{{{bits:.0f}}}$ "
         + (
-            f"values, short of the wall, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
+            f"values, short of the limit, the exponential mechanism is right with chance **{able}**. {kit.THEORY}"
             if float(at.most[0]) > ROOM
             else f"values, with δ = 0, nobody is right about every value with a chance above **{most}**; "
             f"the stable median, with δ = {exactly(delta)}, **{stable}**. {kit.THEORY}"

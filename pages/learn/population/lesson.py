@@ -56,8 +56,9 @@ def lesson() -> None:
         _apart(apart, net, n=n, loss=loss, guess=guess)
     kit.told(
         f"In **{percent(apart.far)}** of all pairs some output is e times likelier, or more, under one sample than "
-        f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism (small made-up data that "
-        f"answer alike) has a loss of {significant(float(np.median(net)))} or more in half of them. {kit.SIMULATED}"
+        f"under the other; you guessed {guess}%. {kit.THEORY} A net mechanism, which releases a few "
+        f"made-up rows that answer alike, has a loss of {significant(float(np.median(net)))} or more in half of them. "
+        f"{kit.SIMULATED}"
     )
     wanders = f"The count of a sample wanders by about √n = {significant(n**0.5)}"
     if n**0.5 >= FAR * apart.modulus:

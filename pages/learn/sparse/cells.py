@@ -14,6 +14,8 @@ from pages.charts.words import percent, shortened, significant
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES
 
 CASES = {"person there": "released", "person elsewhere": "quiet"}
+WIDE = 0.34
+"""A bar, so that a line of words fits above the first one."""
 
 
 def growth_curves(found: Growth) -> Picture:
@@ -81,14 +83,14 @@ def alone(shown: Floats) -> Picture:
     names = (PRIVATE, RANDOM)
     marks: list[Mark] = []
     for column, (case, role) in enumerate(CASES.items()):
-        start, shares = np.arange(2) - 0.4 + 0.4 * column, shown[:, column]
+        start, shares = np.arange(2) - 0.34 + 0.36 * column, shown[:, column]
         hover = [f"{name}, {case}: {percent(share)}" for name, share in zip(names, shares.tolist(), strict=True)]
         marks.append(
             Bars(
                 role=role,
                 name=case,
                 start=start,
-                end=start + 0.38,
+                end=start + WIDE,
                 value=shares,
                 across=True,
                 opacity=0.85,
@@ -96,7 +98,7 @@ def alone(shown: Floats) -> Picture:
             )
         )
         marks += [
-            Words(role="ink", text=percent(share), x=share, y=place + 0.19, align="left", shift=(4, 0))
+            Words(role="ink", text=percent(share), x=share, y=place + WIDE / 2, align="left", shift=(4, 0))
             for place, share in zip(start.tolist(), shares.tolist(), strict=True)
         ]
     there, elsewhere = (f"{100 * share:.3g}" for share in shown[1])

@@ -106,7 +106,7 @@ def losses(*, found: LossFigure, projected: bool) -> Picture:
     if found.spared:
         text = "the same here." if ratio < 1.005 else f"{significant(ratio)} times as much as with random privacy."
     return Picture(
-        title="L1 losses of the simulations",
+        title="Losses of the simulations",
         x=Axis(title="L1 loss, share of n (each dot 2 in 100)", low=0, high=right),
         y=Axis(shown=False),
         marks=marks,

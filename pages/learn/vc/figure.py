@@ -28,6 +28,8 @@ from pages.learn.pictures import (
 
 SHOWN = 48
 """Points of one run that are drawn."""
+BELOW_BLIND = 0.4
+"""Where shares start: there is room for the words under the line of a blind guess."""
 FLOOR = 0.01
 """Errors of 0 are drawn here or lower: a logarithmic axis has no zero."""
 
@@ -146,10 +148,11 @@ def recovered(*, seen: Recovery, titles: Mapping[str, str], walls: Walls, epsilo
         runs(titles[key], _spread_out(place), seen.shares[place], role=role)
         for place, (key, role) in enumerate(zip(seen.keys, _roles(seen.keys), strict=True))
     ]
+    least = min(BELOW_BLIND, guess, float(seen.shares.min()))
     return lesson_picture(
         title="How much is found",
         x=epsilon_axis(epsilon),
-        y=Axis(title="share of the half found", high=1.2, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        y=Axis(title="share of the half found", low=least, high=1.2, form=".0%", ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         marks=[
             wall(walls.epsilon, walls.share, end=1.2, corner="top left"),
             *marks,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpcore.core import Booleans
 from dpcore.experiments.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
+from pages.charts.plotly import render
 from pages.learn.attackme import figure
+from tests.pages.apart import on_dots
 from tests.pages.lessons import sound
 
 
@@ -55,6 +59,15 @@ def test_a_cross_is_an_answer_that_was_missed() -> None:
     estimates = found.guess.estimates[0]
     assert numbers(wrong.y).tolist() == estimates[missed - 1].tolist()
     assert f"{PEOPLE - len(missed)} of {PEOPLE} secret answers" in shown.sentence
+
+
+def test_no_words_hide_an_answer() -> None:
+    found = attack(secret(3), epsilon=1.0, seed=3)
+    estimates = found.guess.estimates.copy()
+    estimates[0, -4:] = 0.5 + 0.03 * np.ptp(estimates)  # just above the line, where its words would stand
+    near = replace(found, guess=replace(found.guess, estimates=estimates))
+    shown = figure.bits(truth=secret(3), found=near)
+    assert not (hidden := on_dots(shown, render(shown, badge="", dark=False))), hidden
 
 
 @pytest.mark.parametrize("epsilon", [None, 3.0])

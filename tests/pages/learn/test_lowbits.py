@@ -29,7 +29,7 @@ def test_a_broken_sampler_lies_in_what_is_impossible() -> None:
     assert dots.low is not None and dots.high is not None and dots.hover is not None
     assert (numbers(dots.low).tolist(), numbers(dots.high).tolist()) == ([0.82, 0.6], [0.84, 0.62])
     assert "83% of 10,000" in dots.hover[0] and "allowed 62%" in dots.hover[0] and "secure" in dots.hover[1]
-    assert [(each.text, each.x, each.y) for each in shown.find(Words)] == [("broken", 0.83, 0), ("not caught", 0.61, 1)]
+    assert [(each.text, each.x, each.y) for each in shown.find(Words)] == [("broken", 0.82, 0), ("not caught", 0.62, 1)]
     assert shown.one(Rule, role="guess").x == 0.5
     assert shown.table["success"] == [0.83, 0.61] and shown.table["from"] == [0.82, 0.6]
     assert "83% of 10,000 tries (you guessed 50%)" in shown.sentence and "nothing is shown" not in shown.sentence
@@ -42,6 +42,13 @@ def test_a_bar_astride_the_limit_shows_nothing() -> None:
     assert shown.sentence.endswith(
         "The bar of the textbook noise reaches into the hatching, but below the limit too: nothing is shown against it."
     )
+
+
+@pytest.mark.parametrize("guess", [0.45, 0.5, 0.6, 0.7])
+@pytest.mark.parametrize("success", [0.5, 0.62, 0.8, 0.98])
+def test_no_verdict_lies_on_other_words(success: float, guess: float) -> None:
+    naive = replace(SOUND, success=success, interval=(success - 0.02, success + 0.02))
+    sound(figure.verdicts(naive=naive, secure=SOUND, epsilon=0.5, guess=guess))
 
 
 @pytest.mark.parametrize("guess", [0.0, 0.1, 1.0])

@@ -99,6 +99,12 @@ def test_more_than_privacy_allows_is_hatched_above_the_ceiling(neighbours: Neigh
     assert guess.y == 0.9 and picture.one(Rule, role="ink").x == 1.0
 
 
+def test_where_all_is_found_a_blind_guess_is_still_above_the_axis() -> None:
+    everything = replace(seen(), shares=np.ones((2, len(EPSILONS), 20)))
+    forbidden = walls(epsilon_grid(10.0), points=8, repeats=10, neighbours=REPLACE, delta=0.0)
+    checked(figure.recovered(seen=everything, titles=TITLES, walls=forbidden, epsilon=10.0, guess=0.9))
+
+
 def test_a_mechanism_has_its_own_colour_and_one_that_is_not_in_the_catalogue_has_another() -> None:
     for picture in (recovered(), accuracy(np.full((2, len(EPSILONS), 20), 0.3))):
         own, other = picture.one(Dots, role="mechanism:identity"), picture.one(Dots, name="Subset sums")
