@@ -11,7 +11,7 @@ from pages.learn.sparse.cells import alone
 
 
 def shown(shares: Floats, *, guess: float) -> Picture:
-    """Shares of releases (2, 2), private then random privacy, the person there then elsewhere; and the guess."""
+    """Shares of releases (2, 2), private then random privacy, the pet there then elsewhere; and the guess."""
     picture = alone(shares)
     promises = Axis(labels=("full promise", "weaker promise"))
     return replace(picture, y=promises, marks=[*picture.marks, guessed(x=guess)], height=320)

@@ -121,8 +121,8 @@ def lesson() -> None:
         *([f"{bound.statement} {kit.THEORY}"] if bound is not None else []),
         proved="Vapnik and Chervonenkis (1971); Blum, Ligett and Roth (2013), Theorems 3.10 and 3.11; Roth (2010), "
         "Theorem 2, for weights; Sauer (1972).",
-        says="d points need as many questions of the class C as they have subsets; a yes-or-no C with d small has few "
-        "on all points U.",
+        says="d points have as many subsets as that, and C a question for each; on all points U, yes-or-no questions "
+        "of small dimension d differ in few ways.",
     )
     kit.break_it("A class that takes every subset shatters all.", "All subsets", {"dimension-class": "subsets"})
 

@@ -11,6 +11,8 @@ from pages.charts.words import percent
 from pages.learn.pictures import epsilon_axis, epsilon_grid, guessed, here, lesson_picture, wall
 
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+WIDE, TALL = 0.28, 0.08
+"""Of a picture: what words in its corner take."""
 
 
 def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Picture:
@@ -18,6 +20,8 @@ def belief(*, prior: float, epsilon: float, delta: float, guess: float) -> Pictu
     grid = np.unique(np.append(np.linspace(1e-6, 1 - 1e-6, 101), prior))
     low, high = odds.posterior_range(grid, epsilon=epsilon)
     impossible = "impossible were δ = 0" if delta else f"impossible at ε = {exactly(epsilon)}"
+    if np.interp(WIDE, grid, high) > 1 - TALL:  # the words would reach beyond what they name
+        impossible = ""
     return lesson_picture(
         title="Belief, before and after",
         x=Axis(title="belief before the release", low=0, high=1, form=".0%", ticks=QUARTERS),

@@ -1,4 +1,4 @@
-"""What the loss grows with, and what sparing empty cells gives away: the person alone in a cell."""
+"""What the loss grows with, and what sparing empty cells gives away: the pet alone in a cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.charts.picture import Axis, Bars, Curve, Mark, Picture, Wall, Words
 from pages.charts.words import percent, shortened, significant
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES
 
-CASES = {"person there": "released", "person elsewhere": "quiet"}
+CASES = {"pet there": "released", "pet elsewhere": "quiet"}
 WIDE = 0.34
 """A bar, so that a line of words fits above the first one."""
 
@@ -75,7 +75,7 @@ def _sentence(found: Growth, k: tuple[int, int], loss: tuple[float, float]) -> s
 
 
 def alone(shown: Floats) -> Picture:
-    """How often a release shows somebody in a cell, with its only person there and elsewhere.
+    """How often a release shows somebody in a cell, with its only pet there and elsewhere.
 
     Args:
         shown: share of releases with a count above 0 there; (2, 2): private then random, there then elsewhere.
@@ -103,15 +103,15 @@ def alone(shown: Floats) -> Picture:
         ]
     there, elsewhere = (f"{100 * share:.3g}" for share in shown[1])
     return Picture(
-        title="A person alone in a cell",
+        title="A pet alone in a cell",
         x=Axis(title="releases that show somebody", low=0, high=1.15, form="~p", ticks=(0, 0.25, 0.5, 0.75, 1)),
         y=Axis(labels=names),
         marks=marks,
-        sentence=f"With random privacy, {there} in 100 releases show somebody there if the person is, {elsewhere} if "
+        sentence=f"With random privacy, {there} in 100 releases show somebody there if the pet is, {elsewhere} if "
         "not: whoever knows all others and sees a count knows for certain."
         if shown[1, 1] == 0
         else f"The condition is not met, so every cell gets noise: {there} in 100 releases show somebody there if the "
-        f"person is there, {elsewhere} if not.",
+        f"pet is there, {elsewhere} if not.",
         table={
             "histogram": [who for who in names for _ in CASES],
             "case": [*CASES, *CASES],

@@ -62,3 +62,9 @@ def test_an_attacker_no_better_off_is_told_so() -> None:
     assert "60% of the time without the release, and at most 73.1% with it." in better.sentence
     rule = better.one(Rule, role="quiet")
     assert rule.y == pytest.approx(0.6) and rule.below
+
+
+@pytest.mark.parametrize(("epsilon", "named"), [(1.0, True), (3.0, True), (5.0, False)])
+def test_what_is_impossible_is_named_where_its_name_fits_in(epsilon: float, named: bool) -> None:
+    shown = sound(figure.belief(prior=0.1, epsilon=epsilon, delta=0.0, guess=0.5))
+    assert {bool(each.label) for each in shown.marks if isinstance(each, Wall)} == {named}

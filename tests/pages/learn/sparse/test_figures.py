@@ -121,17 +121,17 @@ def test_after_the_projection_there_is_no_wall_and_log_k_is_a_straight_line() ->
     assert "about as log k" in picture.sentence and "up to k = 69" in picture.sentence
 
 
-def test_a_person_alone_is_told_apart() -> None:
+def test_a_pet_alone_is_told_apart() -> None:
     shown = np.array([[0.5, 0.3], [0.6, 0.0]])
     picture = whole(alone(shown))
-    assert "60 in 100 releases show somebody there if the person is, 0 if not" in picture.sentence
+    assert "60 in 100 releases show somebody there if the pet is, 0 if not" in picture.sentence
     assert "knows for certain" in picture.sentence
-    for column, case in enumerate(("person there", "person elsewhere")):
+    for column, case in enumerate(("pet there", "pet elsewhere")):
         bars = picture.one(Bars, name=case)
         assert bars.across and np.array_equal(bars.value, shown[:, column])
         middle = (numbers(bars.start) + numbers(bars.end)) / 2
         assert [picture.y.labels[round(place)] for place in middle] == [PRIVATE, RANDOM]
-    assert picture.one(Bars, role="released").name == "person there"
+    assert picture.one(Bars, role="released").name == "pet there"
     assert [each.text for each in picture.find(Words)] == ["50%", "60%", "30%", "0%"]
     assert picture.table["share of releases"] == [0.5, 0.3, 0.6, 0]
     assert "condition is not met" in alone(shown + 0.1).sentence
