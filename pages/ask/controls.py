@@ -18,7 +18,7 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, generated
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
-from pages.shell.controls import Value, choice, control, epsilon_bar, number, seed
+from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours, number, seed
 from pages.shell.status import badge
 
 FIRST = "earnings.earnings"
@@ -100,6 +100,7 @@ def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
             help_text=parameters["analyst"].help,
         )  # fmt: skip
+        neighbours(both=False)
         drawn = seed()
     return Setting(source=source, queries=queries, entry=entry, values=values, analyst=analyst, seed=drawn)
 

@@ -94,8 +94,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked:
             with beside:
                 values[name] = _control(chosen, name, parameter, domain, values)
     with beside, st.popover("More settings", width="stretch"):
-        # Where the mechanism has a guarantee for both.
-        relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
+        relation = neighbours(both=chosen.key == "stable_median")
         drawn = seed()
     values["epsilon"] = epsilon_bar(chosen, bar)
     values = {name: value for name, value in values.items() if name in chosen.controls()}
