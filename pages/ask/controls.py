@@ -17,7 +17,7 @@ from dpcore.queries.linear import GENERATED, MOST_WEIGHTS, LinearQueries, genera
 from dpcore.queries.ranges import Intervals, Thresholds, classes_for
 from pages.data.picker import pick_source
 from pages.shell.asked import Asked
-from pages.shell.controls import Value, choice, control, epsilon_bar, number, seed
+from pages.shell.controls import Value, choice, control, epsilon_bar, neighbours, number, seed
 from pages.shell.private.twin import untwinned
 
 FIRST = "earnings.earnings"
@@ -93,6 +93,7 @@ def setting(beside: DeltaGenerator, bar: DeltaGenerator) -> Setting:
             "Automatic analyst", {kind: kind for kind in ANALYSTS}, key="ask-analyst",
             help_text=parameters["analyst"].help,
         )  # fmt: skip
+        neighbours(both=False)
         coins = seed()
     return Setting(rows=untwinned(source), source=source, queries=queries, entry=entry, values=values, seed=coins)
 

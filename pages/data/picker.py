@@ -42,13 +42,17 @@ def pair_titles(sample_key: str) -> dict[str, str]:
 
 
 def options(*, pairs: bool) -> dict[str, str]:
-    """Link value to title of everything public that can be picked; pairs only where a page can draw them."""
+    """Link value to title of everything public that can be picked; pairs only where a page can draw them.
+
+    What a column holds comes first: a box shows about thirty letters, and the line on top all of it.
+    """
     found = {
         key: f"Generated: {shape.title.lower()}" for key, shape in GENERATORS.items() if pairs or not shape.in_the_plane
     }
     for each in SAMPLES:
-        titles = {one.column: one.title for one in each.columns} | (pair_titles(each.key) if pairs else {})
-        found |= {f"{each.key}.{column}": f"{each.title}: {title}" for column, title in titles.items()}
+        titles = {one.column: one.title.partition(" (")[0] for one in each.columns}
+        titles |= pair_titles(each.key) if pairs else {}
+        found |= {f"{each.key}.{column}": f"{title} · {each.title}" for column, title in titles.items()}
     return found
 
 

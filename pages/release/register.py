@@ -18,6 +18,7 @@ from pages.shell.ledger.looks import tell_of_unheard
 from pages.shell.ledger.odometer import spent_words
 from pages.shell.private.chip import escaped
 from pages.shell.private.twin import NAMED, USUAL_ROWS, is_public, relation
+from pages.shell.status import say_neighbours
 
 NO_LEDGER = "There is no ledger on this machine. Without one nothing can be released."
 FIXED = "Unit and relation cannot be changed later."
@@ -61,6 +62,7 @@ def register(ledger: Ledger, source: Source) -> None:
         unit, cap, person = _unit(source)
         st.markdown(f"Protected: **{unit}**")
         neighbours = _relation(source, person, about)
+        say_neighbours(neighbours, cap if person else 0)
     with right:
         n = _rows(source, neighbours, person, about)
         epsilon = st.number_input(
@@ -114,7 +116,6 @@ def _unit(source: Source) -> tuple[str, int, str]:
 def _relation(source: Source, person: str, about: str) -> Neighbours:
     """Which data sets are neighbours; persons come and go."""
     if person:
-        st.markdown(f"Neighbours: **{Neighbours.ADD_REMOVE_ONE.words.removesuffix(' row')} person**")
         return Neighbours.ADD_REMOVE_ONE
     private = source.provenance.is_private and not is_public(source, Neighbours.REPLACE_ONE)
     usual = Neighbours.ADD_REMOVE_ONE if private else relation()

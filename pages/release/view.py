@@ -39,6 +39,7 @@ from pages.shell.ledger.watched import STOPPED
 from pages.shell.private.chip import chip, escaped
 from pages.shell.private.twin import untwinned
 from pages.shell.session import OnPage
+from pages.shell.status import say_neighbours
 
 PUBLIC = "These rows are public: releasing them shows how it is done, and protects nobody."
 NONE_OPEN = "No rows are open to analysts now. A steward opens them on this page; what you asked for stays."
@@ -125,7 +126,9 @@ def _registered(found: Ledger, account: Account, source: Source, held: Drawing |
         return
     dataset_id = account.dataset_id
     st.header(f"Spent {spent_words(account.spent)}, left {account.spent.left.amount}")
-    st.caption(f"{together(account.spent.budget)} {_unit(account)} {'' if source.provenance.is_private else PUBLIC}")
+    st.caption(f"{together(account.spent.budget)} {_named(account)} {'' if source.provenance.is_private else PUBLIC}")
+    fixed = account.registration
+    say_neighbours(fixed.neighbours, fixed.rows_a_person if fixed.person_column else 0)
     with st.sidebar:  # in every state: a control that is not drawn forgets what it was set to
         first = request_of(source, account.registration, page)
     if held:
@@ -212,15 +215,11 @@ def _power(text: str) -> str:
     return text
 
 
-def _unit(account: Account) -> str:
-    """Who is protected."""
-    fixed = account.registration
-    who, rows = fixed.neighbours.words, fixed.rows_a_person
-    if fixed.person_column:
-        who = f"{who.removesuffix(' row')} person, with at most {rows:,} row{'s' * (rows > 1)}"
-    failures = account.spent.machine_failures
+def _named(account: Account) -> str:
+    """What the ledger calls the rows, and for how many they count."""
+    fixed, failures = account.registration, account.spent.machine_failures
     counted = f" {failures} draw{'s' * (failures > 1)} died of the machine, says the steward." if failures else ""
-    return f"Registered as “{escaped(fixed.name)}”: {who}, n = {fixed.public_n:,}.{counted}"
+    return f"Registered as “{escaped(fixed.name)}”, n = {fixed.public_n:,}.{counted}"
 
 
 def _words(request: Asked) -> str:

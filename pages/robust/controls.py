@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Domain, Entry, Neighbours, Parameter, Queries
+from dpcore.core import Domain, Entry, Parameter, Queries
 from dpcore.data.bundled import bundled, group_columns
 from dpcore.data.domains import Categories, Grouped, Line
 from dpcore.data.sources import Bundled, Source
@@ -51,8 +51,7 @@ def ask(beside: DeltaGenerator, bar: DeltaGenerator) -> Asked[Queries]:
             with beside:
                 values[name] = _control(chosen, name, parameter, domain, values)
     with beside, st.popover("More settings", width="stretch"):
-        # Where the mechanism has a guarantee for both.
-        relation = neighbours() if chosen.key == "stable_median" else Neighbours.REPLACE_ONE
+        relation = neighbours(both=chosen.key == "stable_median")
         coins = seed()
     values["epsilon"] = epsilon_bar(chosen, bar)
     values = {name: value for name, value in values.items() if name in chosen.controls()}

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.present import on_stage
 from pages.shell.session import in_link, linked
+from pages.shell.status import say_neighbours
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
 """Parameters that mean the same for every mechanism keep their value when the mechanism changes."""
@@ -186,22 +187,29 @@ def seed(key: str = "seed", *, help_text: str | None = None) -> int:
     return int(st.number_input("Preview seed", 0, 999_999, 1, key=in_link(key), help=help_text, bind="query-params"))
 
 
-def neighbours(person_rows: int = 0) -> Neighbours:
-    """Which data sets are neighbours, the same on every page; those that differ in a person leave no choice."""
+def neighbours(person_rows: int = 0, *, both: bool = True) -> Neighbours:
+    """Which data sets are neighbours, the same on every page, and said in the line on top.
+
+    Data sets that differ in a person leave no choice, nor does a page without guarantees for ``both`` relations.
+    """
     if person_rows:
-        st.caption(f"Neighbours: add or remove one person, of whom at most {person_rows:,} rows are read.")
-        return Neighbours.ADD_REMOVE_ONE
-    return Neighbours(
-        st.radio(
-            "Neighbours",
-            [str(each) for each in Neighbours],
-            key=in_link("neighbours"),
-            bind="query-params",
-            format_func=lambda each: Neighbours(each).words,
-            help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot be "
-            "told.",
+        relation = Neighbours.ADD_REMOVE_ONE
+    elif not both:
+        relation = Neighbours.REPLACE_ONE
+    else:
+        relation = Neighbours(
+            st.radio(
+                "Neighbours",
+                [str(each) for each in Neighbours],
+                key=in_link("neighbours"),
+                bind="query-params",
+                format_func=lambda each: Neighbours(each).words,
+                help="The unit of privacy is a row: what a guarantee says is that one row more, less or other cannot "
+                "be told.",
+            )
         )
-    )
+    say_neighbours(relation, person_rows)
+    return relation
 
 
 def read_target(text: str, *, n: int) -> float | None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.core import Provenance
+from dpcore.core import Neighbours, Provenance
 from pages.charts.palette import palette
 from pages.data.upload import held_file
 from pages.shell.browser import browser_tools
@@ -19,10 +19,12 @@ from pages.shell.session import BARRED, WAITS, in_link, is_steward, upload
 HERE = Path(__file__).resolve().parent
 STYLE, RAIL = ((HERE / name).read_text(encoding="utf-8") for name in ("frame.css", "rail.css"))
 SPENT = "Privacy spent: **ε = 0**. "
+NEIGHBOURS = "Data sets that differ so are neighbours: what is released tells them apart by no more than ε and δ allow."
 _spent: ContextVar[str] = ContextVar("what is spent, of this run", default=SPENT)
 _warned: ContextVar[bool] = ContextVar("whether the line says that true values are seen, of this run", default=False)
 _line: ContextVar[DeltaGenerator] = ContextVar("place of the line on top, of this run")
 _slot: ContextVar[DeltaGenerator] = ContextVar("place of the data in use, beside the line, of this run")
+_differ: ContextVar[DeltaGenerator] = ContextVar("place of the relation, beside the line, of this run")
 
 
 class Data(Protocol):
@@ -76,14 +78,12 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
             )
     bar = left.container(horizontal=True, vertical_alignment="center", key="status_bar")
     _slot.set(bar.empty())
+    _differ.set(bar.empty())
     _line.set(bar.empty())
     if spent and release:
         help_text = "One draw by the secure sampler, charged to the ledger. Until you publish it, nobody else has it."
         bar.page_link("release/page.py", label="Private preview, charged", icon=":material/lock:", help=help_text)
-    if private:
-        say("Nothing private is shown.")
-    else:
-        say("Public previews are free.")
+    say("Nothing private is shown." if private else "")
     if waits := st.session_state.get(WAITS):
         st.warning(waits)
 
@@ -122,6 +122,14 @@ def may_show(data: Data) -> bool:
 def slot() -> DeltaGenerator:
     """The place of the data in use, emptied."""
     return _slot.get().container(horizontal=True, vertical_alignment="center", key="data_in_use")
+
+
+def say_neighbours(relation: Neighbours, person_rows: int = 0) -> None:
+    """Write beside the data in use which data sets are neighbours on this page; of persons, how many rows are read."""
+    words = relation.words
+    if person_rows:
+        words = f"{words.removesuffix(' row')} person, ≤ {person_rows:,} row{'s' * (person_rows > 1)}"
+    _differ.get().markdown(f"Neighbours: {words}", width="content", help=NEIGHBOURS)
 
 
 def say(text: str) -> None:

@@ -7,7 +7,9 @@ from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.pages.test_grid import type_at
 from tests.kit.browser import (
+    DESKTOP,
     OWN_FILE,
+    PHONE,
     Server,
     axe,
     csv_file,
@@ -29,6 +31,9 @@ FILE = "".join(f"{number},{LABEL if place % 2 else 'wren'}\n" for place, number 
 FROM = 3
 """The grid's column of lower bounds."""
 MOST_WORDS = 250
+CUT = """names => names.filter(name => [...name.querySelectorAll('*')].some(part => part.clientWidth
+    && part.scrollWidth > part.clientWidth + 1)).length"""
+"""How many of these have words that do not fit."""
 
 
 def typed(page: Page, label: str, text: str) -> None:
@@ -71,6 +76,9 @@ def test_a_private_file_is_no_dead_end_and_stays_unseen(browser: Browser, server
         expect(page.get_by_test_id("stMetric")).to_have_count(4)
         assert len(visible_words(page)) <= MOST_WORDS
         sound(page)
+        page.set_viewport_size(PHONE)
+        assert settled(page).get_by_test_id("stMetricLabel").evaluate_all(CUT) == 0
+        page.set_viewport_size(DESKTOP)
         unseen(page)
         before = page.locator(".dpscope-line").inner_text()
         page.get_by_role("slider", name="Privacy loss").focus()

@@ -43,6 +43,12 @@ def sound(app: AppTest) -> AppTest:
     return app
 
 
+def neighbours_said(app: AppTest) -> list[str]:
+    """What the bar on top says of the relation: one text, or none where the page has nothing to say of it."""
+    said = [str(each.value).partition("Neighbours: ") for each in app.markdown]
+    return [words for before, found, words in said if found and not before]
+
+
 def printed_by_code(app: AppTest, *, key: str) -> str:
     """What the code below the page prints once it is opened: the page's promise is that it runs."""
     app.session_state[key] = True

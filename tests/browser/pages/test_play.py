@@ -400,6 +400,25 @@ def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, 
     assert page.evaluate("document.documentElement.scrollWidth") <= ONE_SCREEN["width"]
 
 
+# Where the words in an element are, whatever room it has.
+WRITTEN = """(part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    return range.getBoundingClientRect().toJSON();
+}"""
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_the_words_of_the_slider_keep_clear_of_each_other(page: Page, server: Server) -> None:
+    visit(page, server, "?n=1000&bits=5&trials=100&epsilon=0.015")
+    places = [".dpscope-less", ".dpscope-slide output", ".dpscope-more", ".st-key-epsilon"]
+    boxes = [page.locator(place).evaluate(WRITTEN) for place in places]
+    for place, one in enumerate(boxes):
+        for other in boxes[place + 1 :]:
+            across = one["right"] <= other["left"] or other["right"] <= one["left"]
+            assert across or one["bottom"] <= other["top"] or other["bottom"] <= one["top"]
+
+
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
 def test_on_a_phone_the_slider_stays_beside_the_first_picture(page: Page, server: Server) -> None:
     open_play(page, server)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import DESKTOP, Server, on_screens, see, settled, sound, visible_words, visit
+from tests.kit.browser import DESKTOP, PHONE, Server, on_screens, see, settled, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
@@ -36,6 +38,16 @@ def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, s
     page.set_viewport_size(DESKTOP)  # a phone's sidebar is closed
     expect(page.get_by_test_id("stTopNav")).to_be_visible()  # until then the names of all pages are in the sidebar
     says_little(settled(page))
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_numbers_stand_two_and_two_and_a_finger_finds_the_help(page: Page, server: Server) -> None:
+    visit(page, server, "conversation")
+    first, second, third, _ = (each.bounding_box() for each in page.get_by_test_id("stMetric").all())
+    assert first and second and third
+    assert first["y"] == second["y"] < third["y"] and first["x"] == third["x"] < second["x"]
+    helps = [each.bounding_box() for each in page.get_by_role("button", name=re.compile("^Help")).all()]
+    assert len(helps) > 2 and all(box and min(box["width"], box["height"]) >= 24 for box in helps)
 
 
 def says_little(page: Page) -> None:

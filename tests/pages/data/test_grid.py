@@ -34,7 +34,7 @@ from tests.pages.data.test_page import (
     use,
 )
 from tests.pages.drawn import drawn
-from tests.pages.opening import sound
+from tests.pages.opening import neighbours_said, sound
 
 VISITS = (
     "who,seen,smoker,age\n"
@@ -115,7 +115,7 @@ def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(row
     app = sound(app.run())
     words = everything(app)
     many = f"at most {rows} row{'s' * (rows > 1)}"
-    assert f"Neighbours: add or remove one person, of whom at most {rows} rows are read." in words
+    assert neighbours_said(app) == [f"add or remove one person, ≤ {rows} row{'s' * (rows > 1)}"]
     assert f"ε = {0.5 * rows:g} (add or remove one person; per person with {many})" in words
     assert f"per_person(mechanism.guarantee(problem), {rows}).sentence()" in words
     assert "neighbours=dpcore.Neighbours.ADD_REMOVE_ONE" in words

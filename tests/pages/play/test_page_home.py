@@ -27,7 +27,7 @@ from pages.shell.controls import log_stops, read_target
 from pages.shell.kept import is_everybodys
 from tests.kit.sources import own
 from tests.pages.drawn import component, drawn, headline, sent_states
-from tests.pages.opening import MAIN, sound, visitor
+from tests.pages.opening import MAIN, neighbours_said, sound, visitor
 from tests.pages.play.test_page import uploaded
 
 DAYS_OF_SPRING = [str(day) for day in np.arange(np.datetime64("2017-03-01"), np.datetime64("2017-06-01"))]
@@ -146,12 +146,12 @@ def test_a_sample_protects_its_persons_where_the_page_speaks_of_persons() -> Non
     dataset = next(value for key, value in app.session_state["memory"].items() if key.startswith("dataset|"))
     assert dataset.n == np.minimum(rows, 2).sum() < table.row_count
     assert report(app).problem.neighbours is Neighbours.ADD_REMOVE_ONE
-    assert any("one person, of whom at most 2 rows are read" in each.value for each in app.caption)
+    assert neighbours_said(app) == ["add or remove one person, ≤ 2 rows"]
     app.selectbox(key="person-rows").set_value("0").run()
     assert sound(app).radio(key="neighbours") is not None
     other = visitor("robust/page.py")
     other.query_params.update({"data": "medical.mdvis", "person-rows": "2"})
-    assert not sound(other.run()).error, "it speaks of rows"
+    assert not sound(other.run()).error and neighbours_said(other) == ["replace one row"], "it speaks of rows"
 
 
 def test_nothing_of_a_file_is_kept_for_everybody() -> None:

@@ -18,7 +18,7 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.records import Stored
 from pages.data.upload import HeldFile
 from pages.release.results import REFUSED
-from tests.pages.opening import sound, visitor
+from tests.pages.opening import neighbours_said, sound, visitor
 from tests.pages.release.test_page_states import KEY, PAGE, came, press, registered, said, the, token
 
 __all__ = ["token"]
@@ -107,8 +107,10 @@ def test_persons_are_registered_from_the_page_and_charged_as_persons(no_ledger: 
     held = HeldFile(origin=origin, turn=2)
     app = came(upload=Source(origin=origin, reading=reading), file=held, data="my-file")
     app = press(app, "Start a ledger")
-    assert "a person with at most 3 rows" in said(app) and "add or remove one person" in said(app)
+    assert "a person with at most 3 rows" in said(app)
+    assert neighbours_said(app) == ["add or remove one person, ≤ 3 rows"]
     app = press(app, "Register")
+    assert neighbours_said(app) == ["add or remove one person, ≤ 3 rows"]
     fixed = the(no_ledger)[0].registration(the(no_ledger)[1])
     assert (fixed.person_column, fixed.rows_a_person, fixed.public_n) == ("who", 3, 10_000)
     app.number_input(key="epsilon").set_value(0.5)

@@ -1,0 +1,55 @@
+"""The bar on top says which data sets are neighbours: what the page's control holds, what its guarantees are for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dpcore.core import Neighbours
+from tests.pages.opening import neighbours_said, opened, sound, texts
+
+REPLACE, ADD_REMOVE = (each.words for each in Neighbours)
+SMALL = {"data": "bimodal", "n": "1000", "bits": "5", "trials": "100"}
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("play/page.py", SMALL),
+        ("robust/page.py", {"robust": "stable_median"}),
+        ("marginals/page.py", {"cube_rows": "1000", "cube_attributes": "8"}),
+        pytest.param("marginals/page.py", {"view": "Decision lists", "students": "1000"}, marks=pytest.mark.full),
+        pytest.param("plan/page.py", {}, marks=pytest.mark.full),
+    ],
+)
+def test_the_bar_says_the_relation_that_the_page_has(page: str, link: dict[str, str], relation: Neighbours) -> None:
+    app = sound(opened(page, **link, neighbours=relation.words))
+    assert app.radio(key="neighbours").value == str(relation)
+    assert neighbours_said(app) == [relation.words]
+    other = next(each for each in Neighbours if each is not relation)
+    sound(app.radio(key="neighbours").set_value(str(other)).run())
+    assert neighbours_said(app) == [other.words]
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [("robust/page.py", {"robust": "subsample_median"}), ("ask/page.py", {"data": "penguins.species"})],
+)
+def test_a_page_without_a_choice_says_what_its_guarantees_are_for(page: str, link: dict[str, str]) -> None:
+    app = sound(opened(page, **link, neighbours=ADD_REMOVE))
+    assert not [each for each in app.radio if each.label == "Neighbours"]
+    assert neighbours_said(app) == [REPLACE]
+    promised = re.findall(rf"\(({REPLACE}|{ADD_REMOVE})", "\n".join([texts(app), *(each.value for each in app.header)]))
+    assert promised and set(promised) == {REPLACE}
+
+
+@pytest.mark.parametrize("page", ["data/page.py", "learn/page.py", "release/page.py"])
+def test_a_page_that_has_no_relation_says_none(page: str) -> None:
+    assert neighbours_said(sound(opened(page, neighbours=ADD_REMOVE))) == []
+
+
+def test_an_audit_says_the_relation_that_it_tries() -> None:
+    app = sound(opened("learn/page.py", lesson="audit", audit_of="identity", neighbours=ADD_REMOVE))
+    assert neighbours_said(app) == [ADD_REMOVE]
