@@ -67,7 +67,7 @@ PAINTED = """() => new Promise((done) => { let drawn = null, rested = null, char
   if (!rest || !document.querySelector('.stMarkdown') || ready.length !== charts) rested = null;
   else rested ??= now;
   charts = ready.length;
-  if (rested !== null && now - rested > 3000) done([drawn, rested]); else setTimeout(look, 10);
+  if (rested !== null && now - rested > 2000) done([drawn, rested]); else setTimeout(look, 10);
 }; look(); })"""
 
 
