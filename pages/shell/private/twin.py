@@ -15,9 +15,9 @@ NAMED, TWIN, USUAL_ROWS = "declared_n", "twin", 10_000
 
 
 def relation() -> Neighbours:
-    """Which data sets are neighbours, as the control that stands in the link has it."""
+    """Which data sets are neighbours, as the control that stands in the link has it: by its key, or in its words."""
     told = st.session_state.get("neighbours") or st.query_params.get("neighbours") or carried().get("neighbours")
-    return Neighbours(told) if told in list(Neighbours) else Neighbours.REPLACE_ONE
+    return next((each for each in Neighbours if told in (each, each.words)), Neighbours.REPLACE_ONE)
 
 
 def is_public(source: Source, neighbours: Neighbours) -> bool:

@@ -245,3 +245,10 @@ def test_public_data_have_a_chip_and_no_way_to_a_twin() -> None:
     assert chip(app).startswith("Public · ") and not [
         each for each in app.button if each.key in ("twin_on", "twin_off")
     ]
+
+
+def test_a_link_says_in_words_that_rows_come_and_go_before_the_control_has_read_it() -> None:
+    app = opened("data/page.py", counted=True)
+    assert chip(app).endswith(f"n = {ROWS}")
+    app.query_params["neighbours"] = Neighbours.ADD_REMOVE_ONE.words
+    assert not said(ROWS, sound(app.run()))
