@@ -17,7 +17,7 @@ import dpcore
 import dpcore.release as releases
 from dpcore.certificate import certificate, unreleasable, verify
 from dpcore.core import Neighbours
-from dpcore.data.attributes import Marginals
+from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import Predicate
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Grid, Grouped, Line
@@ -244,7 +244,8 @@ def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> 
         )
     )
     reading = declared.whole()
-    queries = Marginals(domain=reading.domain, ways=2)  # type: ignore[arg-type]  # whole() reads attributes
+    assert isinstance(reading.domain, Attributes)
+    queries = Marginals(domain=reading.domain, ways=2)
     relation = Neighbours.REPLACE_ONE
     request = Request(reading=reading, queries=queries, n=ROWS, neighbours=relation, entry_key="whole-table")
     assert Request.read(request.text) == request

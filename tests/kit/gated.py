@@ -21,7 +21,7 @@ dpcore.release.draw = held_up
 """
 IN_THE_SCRIPT = """
 
-def submit(ledger, dataset_id, request, table, by):  # type: ignore
+def submit(ledger, dataset_id, request, table, by):
     done = Future()
     done.set_result(_drawn(ledger, dataset_id, request, table, by))
     return done

@@ -9,6 +9,8 @@ from contextlib import redirect_stdout
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from dpcore.data.sources import Source, Uploaded
+from pages.data.upload import HeldFile
 from tests import ROOT
 from tests.pages.drawn import drawn, helped
 
@@ -67,3 +69,9 @@ def texts(app: AppTest) -> str:
         names = [trace["name"] for trace in chart["data"] if trace.get("name")]
         parts += [chart["title"], chart["sentence"], chart["layout"]["title"]["text"], *words, *names]
     return "\n".join([*parts, *helped(app)])
+
+
+def file_of(source: Source, *, turn: int) -> HeldFile:
+    """The file that a session holds where this is its source."""
+    assert isinstance(source.origin, Uploaded)
+    return HeldFile(origin=source.origin, turn=turn)

@@ -10,9 +10,9 @@ from dpcore.data.sources import Source
 from tests.kit.sources import own
 
 
-def uploaded(*, private: bool) -> Source:
+def uploaded(*, private: bool, digest: str = "d1") -> Source:
     """Five hundred incomes from 0 to 99."""
     draw = np.random.Generator(np.random.SFC64(4)).integers(0, 100, 500)
     table = read_table("\n".join(["income", *map(str, draw), ""]).encode(), name="incomes.csv")
     domain = Line(low=0, high=100, bits=5, missing=True)
-    return own(table, "income", on=domain, private=private, digest="d1")
+    return own(table, "income", on=domain, private=private, digest=digest)

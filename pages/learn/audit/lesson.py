@@ -100,7 +100,7 @@ def _besides(claim: Guarantee, exact: float | None) -> str:
     if claim.gamma:
         return (
             "It makes no such promise, only one about data drawn at random, all but a share "
-            f"γ = {exactly(claim.gamma)} of them; these rows were chosen. That is why no real release has a γ."
+            f"γ = {exactly(claim.gamma)} of them; these rows were chosen. That is why Release refuses a γ."
         )
     if exact is None:
         return "Its laws are too large to be listed here."

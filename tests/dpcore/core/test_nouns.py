@@ -159,7 +159,8 @@ def test_wrong_values_are_named(wrong: dict[str, Any], complaint: str) -> None:
 
 
 def test_numbers_become_pythons_own() -> None:
-    made = Every(epsilon=np.float64(0.5), times=3.0, delta=np.float32(0.0625), alpha=1)  # type: ignore[arg-type]  # other numbers
+    others: dict[str, Any] = {"epsilon": np.float64(0.5), "times": 3.0, "delta": np.float32(0.0625), "alpha": 1}
+    made = Every(**others)
     assert [type(value) for value in dataclasses.astuple(made)] == [float, float, float, int, bool, str]
     assert made == Every(epsilon=0.5, times=3, delta=0.0625, alpha=1.0)
     assert made.guarantee(PROBLEM).sentence() == "ε = 0.5 (replace one row)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,9 +107,9 @@ def test_depth_is_the_length_of_a_binary_search() -> None:
         {"clamp": False},
     ],
 )
-def test_lines_that_make_no_sense(wrong: dict[str, float]) -> None:
+def test_lines_that_make_no_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        Line(**wrong)  # type: ignore[arg-type]  # wrong on purpose
+        Line(**wrong)
 
 
 labels = st.lists(st.text(max_size=5), min_size=1, max_size=6, unique=True).map(tuple)

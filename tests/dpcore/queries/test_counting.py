@@ -102,9 +102,10 @@ def test_a_query_in_words() -> None:
     assert AtLeast(domain=domain, width=1).describe(3) == "d"
     wide = AtLeast(domain=Cube(names=tuple(f"a{i}" for i in range(64))), width=12, signed=True)
     assert wide.batch(500).max() < wide.count < 2**63
-    for wrong in ({"width": 5}, {"width": 2, "least": 3}, {"width": 0}):
+    impossible: tuple[dict[str, Any], ...] = ({"width": 5}, {"width": 2, "least": 3}, {"width": 0})
+    for wrong in impossible:
         with pytest.raises(ParameterError):
-            AtLeast(domain=domain, **wrong)  # type: ignore[arg-type]  # wrong on purpose
+            AtLeast(domain=domain, **wrong)
 
 
 def test_counting_shows_its_progress_and_stops_when_asked(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

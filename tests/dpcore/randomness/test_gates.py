@@ -355,8 +355,9 @@ def test_every_draw_of_a_gate_is_told_its_share_and_its_sensitivity() -> None:
 
 
 def test_what_a_gate_may_spend() -> None:
-    for told in ({"epsilon": 0.0}, {"updates": 0}, {"answers": 1.0}, {"answers": -0.1}):
+    right: dict[str, Any] = {"epsilon": 1.0, "updates": 3, "answers": 0.5}
+    for wrong in ({"epsilon": 0.0}, {"updates": 0}, {"answers": 1.0}, {"answers": -0.1}):
         with pytest.raises(ParameterError):
-            gate_budget(**{"epsilon": 1.0, "updates": 3, "answers": 0.5, **told})  # type: ignore[arg-type]  # one is wrong
+            gate_budget(**right | wrong)
     with pytest.raises(ParameterError):
         DrawnGate(Preview(1), gate_budget(epsilon=1.0, updates=1, answers=0.0), sensitivity=0, trials=1)

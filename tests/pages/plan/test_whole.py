@@ -76,8 +76,9 @@ def test_persons_cost_what_their_rows_cost() -> None:
     columns = tuple(DeclaredColumn(name=name, on=Categories(labels=("a", "b"))) for name in ("x", "y"))
     table = DeclaredTable(columns=columns, person="who", person_rows=3)
     mechanism = WholeTable(epsilon=0.5, delta=1e-9)
-    told = {"mechanism": mechanism, "n": 400, "neighbours": Neighbours.ADD_REMOVE_ONE, "beta": 0.05}
-    found = finish(rehearsed_table(table, ["x", "y"], **told))  # type: ignore[arg-type]  # of each its own
+    relation = Neighbours.ADD_REMOVE_ONE
+    work = rehearsed_table(table, ["x", "y"], mechanism=mechanism, n=400, neighbours=relation, beta=0.05)
+    found = finish(work)
     assert found.guarantee.epsilon == pytest.approx(1.5)
     assert found.n == len(found.rows) == 400
 

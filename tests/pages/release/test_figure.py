@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from tests.kit.ledgers import STEWARD, few_rows, registered, request_of
 from tests.pages.whole import whole
 
 
-def released(tmp_path: Path, **changed: object) -> pd.DataFrame:
+def released(tmp_path: Path, **changed: Any) -> pd.DataFrame:
     ledger, dataset_id = registered(tmp_path)
-    stored = release(ledger, dataset_id, request_of(**changed), few_rows(), STEWARD)  # type: ignore[arg-type]
+    stored = release(ledger, dataset_id, request_of(**changed), few_rows(), STEWARD)
     assert isinstance(stored, Stored)
     return pd.read_csv(io.BytesIO(stored.files["counts.csv"]))
 

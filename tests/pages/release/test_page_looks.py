@@ -24,7 +24,6 @@ from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
 from dpcore.release import release
 from dpcore.requests.single import Request
-from pages.data.upload import HeldFile
 from pages.release import asked
 from pages.release.asked import filled_in, request_of
 from pages.shell.ledger import looks as shown
@@ -35,7 +34,7 @@ from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
 from tests.pages.data.test_page import OWN, give, grid_of, opened, press, steward, type_in, upload_of, use
 from tests.pages.drawn import drawn
-from tests.pages.opening import sound, visitor
+from tests.pages.opening import file_of, sound, visitor
 
 CSV = "income\n" + "".join(f"{place % 97}\n" for place in range(300))
 NOMINAL = 100
@@ -284,7 +283,7 @@ def test_a_kind_that_was_guessed_is_read_off_the_rows_until_somebody_says_it() -
 def test_columns_that_were_filled_in_are_marked_in_a_plan_and_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a stand-in: of private rows, Plan takes no such column."""
     source = own(rows(), "income", on=ON, private=False)
-    state: dict[str, object] = {"file": HeldFile(origin=source.origin, turn=5)}  # type: ignore[arg-type]
+    state: dict[str, object] = {"file": file_of(source, turn=5)}
     monkeypatch.setattr("streamlit.session_state", state)
     assert filled_in(source) == set()
     fill_in({"declare-5-0-from": "0"}, usual={"declare-5-0-from": None}, private=False)

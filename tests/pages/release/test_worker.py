@@ -23,7 +23,6 @@ from dpcore.queries.ranges import Cells
 from dpcore.release import SAW_TRUE_VALUES, release
 from dpcore.requests.single import Request
 from pages.data import upload
-from pages.data.upload import HeldFile
 from pages.release import worker
 from pages.release.draw import ANOTHER
 from pages.shell import session
@@ -32,7 +31,7 @@ from pages.shell.ledger.held import account_in
 from pages.shell.ledger.odometer import tell_what_was_seen
 from tests.kit.ledgers import STEWARD
 from tests.kit.sources import own
-from tests.pages.opening import sound
+from tests.pages.opening import file_of, sound
 from tests.pages.release.test_page_states import press, registered, said, the, token
 
 __all__ = ["token"]
@@ -59,7 +58,7 @@ def test_a_file_that_is_forgotten_while_it_is_drawn_from_goes_after_the_draw(
     rows, begun, gate = people(), Event(), Event()
     ledger, dataset_id = held(tmp_path / "ledger", rows)
     source = own(rows, "age", on=ON, private=True)
-    state: dict[str, Any] = {"file": HeldFile(origin=source.origin, turn=1)}  # type: ignore[arg-type]
+    state: dict[str, Any] = {"file": file_of(source, turn=1)}
     monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr(session, "get_script_run_ctx", lambda: SimpleNamespace(session_id="tab"))
 
@@ -83,7 +82,7 @@ def test_a_file_that_is_forgotten_while_it_is_drawn_from_goes_after_the_draw(
         time.sleep(0.01)
     assert rows.closed, "and then the records go"
     again = people()
-    state["file"] = HeldFile(origin=own(again, "age", on=ON, private=True).origin, turn=2)  # type: ignore[arg-type]
+    state["file"] = file_of(own(again, "age", on=ON, private=True), turn=2)
     upload._let_go()
     assert again.closed, "where nothing is drawn they go at once"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,7 @@ def test_the_printed_parameters() -> None:
     assert printed(margin=0.5, alpha=0.1, dimensions=10, beta=0.05, epsilon=0.1).log10_rows == pytest.approx(
         found.log10_rows + 1
     )
+    right: dict[str, Any] = {"margin": 0.5, "alpha": 0.1, "dimensions": 10, "beta": 0.05, "epsilon": 1.0}
     for wrong in ({"margin": 0.0}, {"alpha": 2.0}, {"beta": 0.0}, {"dimensions": 0}, {"epsilon": 0.0}):
         with pytest.raises(ParameterError):
-            printed(**{"margin": 0.5, "alpha": 0.1, "dimensions": 10, "beta": 0.05, "epsilon": 1.0, **wrong})  # type: ignore[arg-type]  # a mixed dictionary
+            printed(**right | wrong)

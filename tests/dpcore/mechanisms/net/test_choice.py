@@ -302,5 +302,6 @@ def test_only_classes_that_can_be_counted_are_served() -> None:
         domain = Line(bits=1)
         title = "Parities?"
 
+    unknown: Any = Unknown()
     with pytest.raises(ParameterError, match="Parities"):
-        ScoredNet(Unknown(), np.array([1, 2]), points=1, rows=3)  # type: ignore[arg-type]  # not a class of queries
+        ScoredNet(unknown, np.array([1, 2]), points=1, rows=3)

@@ -171,8 +171,9 @@ def test_other_classes_are_refused() -> None:
 
         title = "riddles"
 
+    unknown: Any = Unknown()
     with pytest.raises(ParameterError, match="riddles"):
-        members(Unknown(), np.array([0]))  # type: ignore[arg-type]  # not a class of queries
+        members(unknown, np.array([0]))
 
 
 # Analysts.

@@ -372,9 +372,10 @@ def test_questions_one_at_a_time(entry: Entry, seed: int) -> None:
     conversation = mechanism.open(mechanism.prepare(skewed(problem), problem), account)
     with pytest.raises(ParameterError, match="Nothing was asked"):
         conversation.transcript()
-    for wrong in (-1, problem.queries.count, 1.9, np.nan, "1", np.array([1, 2])):
+    no_questions: tuple[Any, ...] = (-1, problem.queries.count, 1.9, np.nan, "1", np.array([1, 2]))
+    for wrong in no_questions:
         with pytest.raises(ParameterError, match="question"):
-            conversation.ask(wrong)  # type: ignore[arg-type]  # that is what is wrong
+            conversation.ask(wrong)
     paid = conversation.ask(1)  # three quarters of the rows; the first belief says little
     assert paid.paid.all()
     assert not paid.refused.any()

@@ -89,7 +89,7 @@ def test_nothing_of_the_verdict_is_told_before() -> None:
 def test_random_privacy_is_refuted_and_the_lesson_says_why() -> None:
     app = opened(lesson="audit", audit_shown="true", audit_of="sparse_histogram")
     told = texts(app)
-    assert "Refuted as a promise for all data: at least" in told and "no real release has a γ" in told
+    assert "Refuted as a promise for all data: at least" in told and "Release refuses a γ" in told
     # What it claims, of rows drawn at random, is possible with these dots.
     (chart,) = drawn(app).values()
     assert "if the claim is true" not in str(chart) and "impossible if it held for all data" in str(chart)
