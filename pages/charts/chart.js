@@ -18,14 +18,34 @@ const needed = ({ data }) => (data.some((trace) => trace.type === "scatter3d") ?
 function plotly(name) {
   if (!libraries.has(name)) {
     libraries.set(name, new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = new URL(name, import.meta.url);
-      script.onload = () => resolve(window.Plotly);
-      script.onerror = () => reject(new Error("The chart library could not be loaded."));
-      document.head.append(script);
+      const load = () => {
+        const script = document.createElement("script");
+        script.src = new URL(name, import.meta.url);
+        script.onload = () => resolve(window.Plotly);
+        script.onerror = () => reject(new Error("The chart library could not be loaded."));
+        document.head.append(script);
+      };
+      // The document begins to load the part for the plane.
+      const begun = document.querySelector(`script[src$="/${name}"]`), come = () => (window.Plotly ? resolve(window.Plotly) : load());
+      if (!begun) load();
+      else if (window.Plotly || document.readyState === "complete") come();
+      else for (const one of [begun, window]) one.addEventListener("load", come, { once: true });
     }));
   }
   return libraries.get(name);
+}
+
+// A chart is seen before the next one is drawn for the first time. Nothing is painted in a window out of sight.
+let last = Promise.resolve();
+const painted = () => new Promise((done) => {
+  requestAnimationFrame(() => setTimeout(done));
+  setTimeout(done, LONGEST);
+});
+
+function turn() {
+  const before = last;
+  last = before.then(painted);
+  return before;
 }
 
 export async function draw(component) {
@@ -36,7 +56,8 @@ export async function draw(component) {
   chart.plot.dataset.waiting = "";
   Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
   const Plotly = await plotly(needed(data));
-  if (chart.figure !== data) return; // a later run was faster
+  if (!chart.watched) await turn();
+  if (chart.figure !== data || charts.get(parentElement) !== chart) return; // a later run was faster
   if (chart.library !== Plotly) {
     if (chart.library) unwatch(chart); // neither knows what the other has drawn
     Object.assign(chart, { library: Plotly, stands: "" });

@@ -22,7 +22,7 @@ from pages.play.figures.tradeoff import tradeoff
 from pages.play.pictures import LOWER_HEIGHT
 from pages.shell.controls import SHARED, Value
 from pages.shell.kept import in_parts, kept, part
-from pages.shell.session import in_link
+from pages.shell.session import first_pictures_seen, in_link
 
 MOST_CELLS = 1 << 21
 """Trials x cells of every mechanism at every privacy loss of the trade-off."""
@@ -79,6 +79,7 @@ def draw_tradeoff(recipe: Recipe, dataset: Dataset, report: ErrorReport, *, badg
     key = f"sweep|{about}|{recipe.beta}|{recipe.seed}|{trials}"
 
     def measured() -> Generator[float, None, Sweep]:
+        yield from first_pictures_seen()
         alone = functools.partial(
             sweep, dataset=dataset, problem=problem, shared=shared, own=own, trials=trials, beta=recipe.beta,
             seed=recipe.seed,

@@ -1,7 +1,4 @@
-"""What a browser may load and run, sent with every answer: this origin, and no code made from text.
-
-A page's answer also names the chart library, so that it is fetched while the page is being worked out.
-"""
+"""What a browser may load and run, sent with every answer: this origin, and no code made from text."""
 
 from __future__ import annotations
 
@@ -14,10 +11,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
-from pages.charts.script import LIBRARY
 from pages.shell.doors import is_public_demo
 
-PRELOAD = f"</{LIBRARY}>; rel=preload; as=script"
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -66,8 +61,6 @@ class Headers:
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = self.policy
                 headers["X-Content-Type-Options"] = "nosniff"
-                if headers.get("content-type", "").startswith("text/html"):
-                    headers["Link"] = PRELOAD
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

@@ -29,7 +29,7 @@ Input = str | float | None
 UNTOLD, UNHEARD = "looks_untold", "looks_unheard"
 """In the session: keyed digests of rows looked at that no ledger was told of; and whether there was none to tell."""
 OWN_NOTES = {
-    "gate", "page", "carried", "linked", "file_turn",
+    "gate", "opened_at", "page", "carried", "linked", "file_turn",
     "steward_choice", "steward_ended", "steward_admitted", UNTOLD, UNHEARD,
 }  # fmt: skip
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
@@ -40,6 +40,8 @@ WAITS, BARRED = "steward_waits", "steward_barred"
 """In the session: why the steward's word does not count in this run; and whether it never does, by role."""
 REMEMBERED = 12
 """Computed things kept a session; the oldest goes first."""
+OPENING, BREATH = 1.5, 0.25
+"""Seconds in which a browser that has just come draws its first pictures; and between looks whether it is called away."""
 GRACE, LOOK_EVERY = 60.0, 15.0
 """Seconds that a session with a file may be without its browser, as when a connection is lost; and between looks."""
 
@@ -60,6 +62,17 @@ _awaited: weakref.WeakValueDictionary[tuple[str, int], Future[Any]] = weakref.We
 def open_gate() -> None:
     """Called by the router alone, on every run; pages check it."""
     st.session_state["gate"] = True
+    st.session_state.setdefault("opened_at", time.monotonic())
+
+
+def first_pictures_seen() -> Generator[float, None, None]:
+    """Leave the processor to the browser that has just come, until it has drawn what stands above; nothing done yet.
+
+    A session without a browser does not wait, nor one that was there before.
+    """
+    while st.context.headers and time.monotonic() - st.session_state["opened_at"] < OPENING:
+        yield 0.0
+        time.sleep(BREATH)
 
 
 def require_gate() -> None:
