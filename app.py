@@ -148,5 +148,11 @@ app = st.App(
     HERE / "pages" / "main.py",
     lifespan=lifespan,
     routes=[*addresses.routes(f"/{st.get_option('server.baseUrlPath').strip('/')}"), *CHARTS.ROUTES],
-    middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames), Middleware(Hearing, heard=HEARD), Middleware(Opening)],
+    middleware=[
+        Middleware(Headers),
+        Middleware(Doors),
+        Middleware(UploadNames),
+        Middleware(Hearing, heard=HEARD),
+        Middleware(Opening),
+    ],
 )

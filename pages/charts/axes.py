@@ -45,6 +45,13 @@ CLEAR = 0.09
 """Share of the axis that a name keeps free of numbers on either side."""
 MOST_ACROSS, MOST_FLAT = 24, 6
 """Labels along a horizontal axis; so many stand upright."""
+EDGE, TICK, WORDS_BESIDE, WORDS_BELOW, LINE = 12, 5, 21, 36, 16
+"""Pixels: at a picture's edges; of a tick; that a title takes beside numbers; numbers and title below the picture; a
+line."""
+WIDE = {"%": 11.5, ",": 3.9, ".": 3.9, "−": 10.1}
+"""Pixels of what is not as wide as a figure or a letter."""
+LETTER, NARROW = 7.7, 300
+"""Pixels of others; of the picture between its axes, on a phone."""
 
 
 def printed(text: str) -> str:
@@ -155,6 +162,56 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         if axis.named:
             layout["ticktext"] = [*(_number(place, axis) for place in free), *map(printed, axis.named.values())]
     return layout
+
+
+def room(layout: Layout, *, across: bool) -> dict[str, float]:
+    """About the pixels that an axis needs at the sides of the picture, by the first letter of each side.
+
+    The browser works out itself what it needs; where it has as much from the start, it draws the picture once, not
+    twice. Too little costs that time, too much is left white.
+    """
+    if not layout.get("visible", True):
+        return {}
+    tick, title = TICK * bool(layout["ticks"]), layout["title"]["text"]
+    told = _told(layout)
+    if not across:
+        widest = max((_width(text) for _, text in told), default=0.0)
+        beside = EDGE + tick + widest + (WORDS_BESIDE + LINE * title.count("<br>") if title else 0)
+        return {"r" if layout.get("side") == "right" else "l": beside}
+    if layout["tickangle"]:
+        return {}
+    lines = max((text.count("<br>") for _, text in told), default=0)
+    found: dict[str, float] = {"b": EDGE + tick + (WORDS_BELOW if title else WORDS_BELOW - LINE - 4) + LINE * lines}
+    low, high = layout["range"]
+    for side, end in (("l", low), ("r", high)):
+        over = [_width(text) / 2 - NARROW * abs((place - end) / (high - low)) for place, text in told]
+        found[side] = EDGE + max(over, default=0.0)
+    return found
+
+
+def _told(layout: Layout) -> list[tuple[float, str]]:
+    """Where on an axis labels stand, about, and what they say."""
+    log, form = layout["type"] == "log", layout.get("tickformat", "")
+    places = layout.get("tickvals")
+    if not places:
+        low, high = sorted(layout["range"])
+        places = _powers(10.0**low, 10.0**high) if log else nice(low, high, whole=False)
+    texts = layout.get("ticktext") or [_as_written(place, form) for place in places]
+    return [(math.log10(place) if log else float(place), text) for place, text in zip(places, texts, strict=True)]
+
+
+def _as_written(value: float, form: str) -> str:
+    """A number about as the browser writes it."""
+    if form.endswith(("p", "%")):
+        return f"{100 * value:,.3g}%"
+    if form.endswith("s") or (not form and abs(value) >= 1e5):
+        return f"{value:.0e}"
+    return minus(f"{value:,.6g}")
+
+
+def _width(text: str) -> float:
+    """Pixels of the longest line of a label."""
+    return max(sum(WIDE.get(letter, LETTER) for letter in line) for line in html.unescape(text).split("<br>"))
 
 
 def _number(place: float, axis: Axis) -> str:

@@ -3,6 +3,7 @@
 
 const TICK = 600, LONGEST = 150; // milliseconds: a frame is shown while playing; a chart that is covered waits for the others
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
+const LEGEND_EDGE = 10, LEGEND_NAMES = 19; // of it what Plotly itself takes: at the edge, and for each line
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
@@ -168,7 +169,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const longest = Math.max(0, ...names.map((name) => name.length * LETTER + LEGEND_MARK));
   const beside = names.length && aside && width > 2.5 * ASIDE;
   const lines = Math.ceil(names.length / Math.max(1, Math.floor((width - 24) / longest)));
-  const legend = names.length && !beside ? 8 + LEGEND_LINE * lines : 0;
+  const below = names.length && !beside, legend = below ? 8 + LEGEND_LINE * lines : 0;
   const coarse = matchMedia("(pointer: coarse)").matches; // a swipe across a chart scrolls the page
   const scene = layout.scene && { ...layout.scene, dragmode: coarse ? false : layout.scene.dragmode };
   const upright = {
@@ -180,7 +181,7 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (2 * width) / letters) } } };
   return {
     ...copied(layout), ...(scene && { scene }), ...badge, width, height: layout.height + legend,
-    margin: { ...layout.margin, b: layout.margin.b + legend, r: layout.margin.r + (beside ? ASIDE : 0) },
+    margin: { ...layout.margin, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0) },
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
 }

@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pages.charts.axes import axis_layout, printed, reach, rows_layout
+from pages.charts.axes import EDGE, axis_layout, printed, reach, room, rows_layout
 from pages.charts.palette import palette
 from pages.charts.pen import SHADES_ABOVE, Pen, Trace
 from pages.charts.picture import Cloud, Heat, Picture
@@ -162,6 +162,12 @@ def _layout(pen: Pen, *, legend: bool) -> dict[str, Any]:
             layout[f"{side}axis2"] = rows_layout(one, ends, across=side == "x") | axis
     if picture.equal:
         layout["yaxis"] |= {"scaleanchor": "x"}
+    margin = layout["margin"]
+    for name in ("xaxis", "yaxis", "yaxis2"):
+        if name in layout:
+            for side, needed in room(layout[name], across=name == "xaxis").items():
+                margin[side] = max(margin[side], round(needed))
+    margin["t"] += EDGE * bool(picture.find(Heat))  # its scale of shades is above
     return layout
 
 

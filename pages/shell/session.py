@@ -41,7 +41,7 @@ WAITS, BARRED = "steward_waits", "steward_barred"
 REMEMBERED = 12
 """Computed things kept a session; the oldest goes first."""
 OPENING, BREATH = 1.5, 0.25
-"""Seconds in which a browser that has just come draws its first pictures; and between looks whether it is called away."""
+"""Seconds in which a browser that has just come draws its first pictures; and between looks at controls."""
 GRACE, LOOK_EVERY = 60.0, 15.0
 """Seconds that a session with a file may be without its browser, as when a connection is lost; and between looks."""
 

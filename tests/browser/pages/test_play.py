@@ -71,6 +71,9 @@ def test_the_library_comes_with_the_page_the_slider_moves_the_error_and_the_link
     assert sorted(loaded) == sorted(set(loaded)), "what the document names is what the page uses: nothing comes twice"
     assert {LIBRARY, MODULE, LIVE} <= {address.removeprefix(f"{server.url}/") for address in loaded}
     assert page.evaluate("document.querySelectorAll('script[src*=plotly]').length") == 1, "nor is it run twice"
+    for key in ("data_chart", "band_chart", "worst_chart"):
+        again = page.locator(f".st-key-{key} {PLOT}").evaluate("plot => plot._fullLayout._redrawFromAutoMarginCount")
+        assert again is None, "a chart that has the room for its axes from the start is drawn once"
     before = captions(page)
     slider = page.get_by_role("slider", name="Privacy loss ε")
     slider.focus()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -260,3 +261,26 @@ def test_space_is_turned_by_the_mouse() -> None:
     found = drawn(Cloud(role="true", name="rows", x=PLACES, y=PLACES, z=PLACES, shape="circle-open"))
     assert found.layout["scene"]["dragmode"] == "turntable"
     assert found.data[0]["marker"]["symbol"] == "circle-open"
+
+
+def rooms(picture: Picture) -> dict[str, int]:
+    """Pixels at each side of the picture."""
+    margin: dict[str, int] = render(picture, badge="", dark=False).layout["margin"]
+    return margin
+
+
+def test_a_picture_has_the_room_that_its_axes_need_from_the_start() -> None:
+    few = Picture(title="", sentence="", table={}, marks=(), x=Axis(title="x"), y=Axis(title="y", low=0, high=5))
+    many = dataclasses.replace(few, y=Axis(title="y", low=0, high=500_000, form=","))
+    hidden = dataclasses.replace(few, y=Axis(shown=False))
+    rows = dataclasses.replace(few, y=Axis(title="y", low=0, high=1, rows=10_000))
+    named = dataclasses.replace(few, y=Axis(title="y", labels=("a", "a name of many letters")))
+    assert rooms(hidden)["l"] < rooms(few)["l"] < rooms(many)["l"] < rooms(named)["l"]
+    assert rooms(rows)["r"] > rooms(few)["r"]
+    bare = dataclasses.replace(few, x=Axis())
+    two = dataclasses.replace(few, x=Axis(title="x", labels=("one", "one\nof two lines")))
+    assert rooms(bare)["b"] < rooms(few)["b"] < rooms(two)["b"]
+    heat = dataclasses.replace(
+        few, marks=(Heat(role="true", name="h", x=[0, 1], y=[0, 1], value=[[1.0]], low=0, high=1, unit="rows"),)
+    )
+    assert rooms(heat)["t"] > rooms(few)["t"]
