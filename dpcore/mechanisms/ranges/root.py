@@ -280,8 +280,8 @@ ENTRIES = (
         key="root",
         mechanism=EqualisedRoot,
         title="Equalised root",
-        story="Gaussian noise on sums made for all ranges at once: as near to the best as can be, for a slack δ. On "
-        "more than 4,096 cells they are the sums of a tree, and err a quarter more.",
+        story="Gaussian noise on sums made for all ranges at once: as near to the best as can be, for a slack δ. "
+        "Above 4,096 cells a tree’s sums, a quarter worse.",
         domains=(Line,),
         queries=(Thresholds, Intervals),
         references=("Li and Miklau (2013)", "Canonne, Kamath and Steinke (2020)"),
