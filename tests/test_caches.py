@@ -61,7 +61,7 @@ CACHES = {
     "dpcore.mechanisms.ranges.hierarchy:tree": SIZES,
     "dpcore.mechanisms.ranges.root:longest_move": SIZES,
     "dpcore.mechanisms.ranges.root:noise": NOISE,
-    "dpcore.mechanisms.ranges.root:triangle": SIZES,
+    "dpcore.mechanisms.ranges.root:transform": SIZES,
     "dpcore.mechanisms.ranges.root:worst_square": SIZES,
     "dpcore.mechanisms.ranges.strategy:strategy": SIZES,
     "dpcore.mechanisms.ranges.tree_windows:worst_queries": SIZES,

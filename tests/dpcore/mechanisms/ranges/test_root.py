@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpcore import Intervals, Line, Neighbours, Preview, Problem, Thresholds
-from dpcore.core import ParameterError, Queries
-from dpcore.mechanisms.ranges.root import EqualisedRoot, Triangle, root, worst_square
+from dpcore.core import Queries
+from dpcore.mechanisms.ranges.root import EqualisedRoot, Triangle, root
 from dpcore.mechanisms.ranges.strategy import mean_square
 from dpcore.privacy.gaussian_vectors import delta_of
 from tests.dpcore.mechanisms.ranges.test_windows import problem_of, queries_of
@@ -57,7 +57,9 @@ def test_the_exact_law_keeps_the_guarantee_where_cells_are_mixed(kind: type[Quer
     domain = Line(bits=1, missing=True)
     problem = Problem(domain=domain, queries=kind(domain=domain), n=2, neighbours=neighbours)
     mechanism = EqualisedRoot(epsilon=1.0, delta=0.01, steps=3)
-    whole = mechanism.solver(problem).whole
+    solver = mechanism.solver(problem)
+    assert isinstance(solver, Triangle)
+    whole = solver.whole
     assert np.count_nonzero(whole - np.diag(np.diag(whole))), "else it would be the plain histogram"
     check_privacy(mechanism, problem)
     with pytest.raises(AssertionError, match="exact delta"):
@@ -81,8 +83,7 @@ def test_the_estimate_is_least_squares(prefixes: bool, known: bool) -> None:
     noise = np.random.default_rng(4).normal(size=(5, 17))
     moved = solver.counts(data @ whole.T + noise, n=int(data.sum())) - data
     assert moved @ rows.T == pytest.approx(noise @ shares.T)
-    found = worst_square(16, spare=1, prefixes=prefixes, known=known, steps=1024)
-    assert found == pytest.approx(exact.max())
+    assert solver.worst() == pytest.approx(exact.max())
 
 
 @pytest.mark.slow
@@ -119,8 +120,3 @@ def test_previews_err_by_the_variance_that_is_told(kind: type[Queries], neighbou
     # A variance of 4,000 normal draws strays by 2% typically; 5 deviations.
     assert np.abs(seen - 1).max() < 0.12
     assert np.abs(errors[:, ~free].mean(axis=0) / np.sqrt(told[~free] / 4000)).max() < 5
-
-
-def test_too_many_cells_are_refused_in_a_sentence() -> None:
-    with pytest.raises(ParameterError, match=r"at most 4,096 cells; here are 8,192\."):
-        EqualisedRoot().accuracy(problem_of(8192, Intervals, Neighbours.REPLACE_ONE), 0.05)

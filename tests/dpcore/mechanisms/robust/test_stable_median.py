@@ -204,6 +204,19 @@ def test_an_answer_is_always_right_and_its_chance_is_the_promised_one(rule: str,
     assert rejected(0.3 * 1.3)
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [1e-11, 1e-6, 1e-2])
+def test_the_optimal_rule_never_refuses_more_than_the_older_one(epsilon: float, delta: float) -> None:
+    """The chances of both exact laws at every stability, the optimal one at the very delta that the older has."""
+    older = StableMedian(epsilon=epsilon, delta=delta, rule="threshold")
+    spent = older.guarantee(problem(n=9)).delta
+    optimal, less = (StableMedian(epsilon=epsilon, delta=held) for held in (spent, spent / 2))
+    stable = np.arange(1, 3 * older.threshold)  # data have a stability of 1 at least
+    assert (optimal.chance(stable) >= older.chance(stable) - 1e-15).all()
+    assert optimal.chance(2 * older.threshold) == 1 > older.chance(2 * older.threshold - 1)
+    assert (less.chance(stable) < older.chance(stable) * (1 - 1e-9)).any()  # the control: half of the delta is seen
+
+
 @RULES
 def test_promise_of_an_answer(rule: str) -> None:
     for epsilon, delta, beta in ((0.1, 1e-6, 0.05), (1.0, 1e-3, 0.3), (5.0, 0.1, 0.9)):
