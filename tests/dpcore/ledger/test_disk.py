@@ -66,6 +66,15 @@ def test_a_disk_that_is_full_at_any_write_shows_nothing_that_is_not_charged(tmp_
     assert len(seen) == 3, "full before, while and after"
 
 
+def test_a_copy_that_found_no_room_is_none(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    with no_file_above(8192), pytest.raises(LedgerError, match="could not be written"):
+        backup(ledger, dataset_id, tmp_path / "copy")
+    assert not Ledger(tmp_path / "copy").path(dataset_id).exists()
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    assert [each.name for each in copy.parent.iterdir()] == [copy.name]
+
+
 class Disk:
     """Fails at one commit: before it is done, or after it, as SQLite says where the folder is not on the disk."""
 
