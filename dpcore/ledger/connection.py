@@ -115,15 +115,18 @@ def sentences() -> Iterator[None]:
         raise LedgerError(UNFIT) from None
 
 
-def made_private(path: Path) -> None:
-    """Make an empty file that only its user may read, if there is none.
+def made_private(path: Path, content: bytes = b"") -> None:
+    """Make a file that only its user may read, if there is none; nobody ever reads half of it.
 
     A file that is there is not opened: closing it again would drop the locks that this process holds on it (POSIX).
     """
     if path.exists():
         return
     made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     try:
         os.link(made, path)
     except FileExistsError:
