@@ -12,7 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
+from dpcore.ledger.reading import last_link
+from dpcore.ledger.records import (
+    DAMAGED,
+    TAKEN,
+    UNFIT,
+    UNSURE,
+    UNWRITABLE,
+    LedgerBusy,
+    LedgerDamaged,
+    LedgerError,
+    LedgerUnsure,
+)
 from dpcore.ledger.schema import APPLICATION, SCRIPT, VERSION
 
 PATIENCE = 60.0
@@ -53,10 +64,15 @@ class FileConnection(sqlite3.Connection):
         """None: whoever registers in a folder holds a lock that no other can take away."""
         return []
 
+    @property
+    def path(self) -> Path:
+        """Of the file."""
+        [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
+        return Path(place)
+
     def copies_noted(self) -> int:
         """How many notes beside the file say that a copy took its place."""
-        [place] = self.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
-        path = Path(place)
+        path = self.path
         with sentences():
             return len(list((path.parent / RESTORES).glob(f"{path.stem}-*")))
 
@@ -99,15 +115,18 @@ def sentences() -> Iterator[None]:
         raise LedgerError(UNFIT) from None
 
 
-def made_private(path: Path) -> None:
-    """Make an empty file that only its user may read, if there is none.
+def made_private(path: Path, content: bytes = b"") -> None:
+    """Make a file that only its user may read, if there is none; nobody ever reads half of it.
 
     A file that is there is not opened: closing it again would drop the locks that this process holds on it (POSIX).
     """
     if path.exists():
         return
     made = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     try:
         os.link(made, path)
     except FileExistsError:
@@ -186,16 +205,32 @@ def _known(connection: sqlite3.Connection, *, older: bool) -> None:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing: a writer's lock from the beginning, so that what was read before stays true."""
+def transaction(connection: FileConnection) -> Iterator[None]:
+    """All or nothing: a writer's lock from the beginning, so that what was read before stays true.
+
+    A commit may be done, and the disk fail after it: what was written ends the journal with a digest of its own.
+
+    Raises:
+        LedgerUnsure: it was done, and may be lost with the machine's power.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        _, link = last_link(connection)
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
+    try:
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        query = "SELECT 1 FROM journal WHERE link_digest = ?"
+        if connection.in_transaction or not connection.execute(query, (link,)).fetchone():
+            raise
+        try:
+            on_the_disk(connection.path.parent)
+        except OSError:
+            raise LedgerUnsure(UNSURE) from None
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from dpcore.ledger.checks import check, damage_in, wrong_in
+from dpcore.ledger.checks import damage_in, wrong_in
 from dpcore.ledger.connection import (
     PATIENCE,
     RESTORES,
@@ -38,22 +38,25 @@ OF_A_DATABASE = (
 
 
 def backup(ledger: Ledger, dataset_id: str, folder: Path) -> Path:
-    """A copy by SQLite's own means, also while somebody writes; checked.
+    """A copy by SQLite's own means, also while somebody writes; there once it is whole and checked.
 
     Raises:
         LedgerError: the copy cannot be written, is there already, or does not add up.
     """
     _of_files(ledger)
-    copied = Ledger(folder)
-    path = copied.path(dataset_id)
+    path = Ledger(folder).path(dataset_id)
     with sentences():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists():
         raise LedgerError("There is a copy in this folder already: name another.")
+    made = _unfinished(path)
     with connected(ledger.path(dataset_id)) as source:
-        _copied(source, path)
-    if wrong := check(copied, dataset_id):
+        _copied(source, made)
+    if wrong := wrong_in(made, dataset_id):
         raise LedgerError(wrong[0])
+    with sentences():
+        made.rename(path)
+        on_the_disk(folder)
     return path
 
 

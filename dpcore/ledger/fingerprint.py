@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dpcore.data.reading.tables import packed_row
-from dpcore.ledger.connection import sentences
+from dpcore.ledger.connection import made_private, sentences
 from dpcore.ledger.looks import print_of_name
 from dpcore.ledger.records import LedgerError
 
@@ -64,18 +63,7 @@ def key_of(folder: Path) -> bytes:
         if not path.exists():
             if datasets_in(folder) or any(folder.glob(f"{NOTE}*")):
                 raise LedgerError("The key beside the ledger is missing. Restore a copy of it.")
-            # Written in full under another name first: nobody ever reads half a key, and the first to link it wins.
-            made = folder / f"{KEY_FILE}.{secrets.token_hex(8)}"
-            with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(secrets.token_bytes(KEY_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(made, path)
-            except FileExistsError:
-                pass
-            finally:
-                made.unlink()
+            made_private(path, secrets.token_bytes(KEY_BYTES))
         key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise LedgerError("The key beside the ledger is damaged. Restore a copy of it.")

@@ -33,7 +33,7 @@ class LedgerBusy(LedgerError):
 
 
 class LedgerUnsure(LedgerError):
-    """The database does not say whether something was written."""
+    """Nobody knows whether something was written, or will stay so."""
 
 
 class LedgerDamaged(LedgerError):

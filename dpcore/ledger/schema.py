@@ -1,4 +1,7 @@
-"""Tables of a ledger file. Triggers keep plain SQL from changing, removing, replacing or overspending anything."""
+"""Tables of a ledger file. Triggers keep plain SQL from changing, removing, replacing or overspending anything.
+
+But REPLACE takes a row of ``draws`` by the number that SQLite gives it; ``check`` finds that; nothing is handed out.
+"""
 
 from __future__ import annotations
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from dpcore.core import Blocks
+
 Result = TypeVar("Result")
+
+
+def in_blocks(work: Generator[float, None, Result]) -> tuple[Result, list[float]]:
+    """What comes of it, and the share that was done after each block."""
+    blocks = Blocks(work)
+    shares = list(blocks)
+    assert all(0 <= share <= 1 for share in shares)
+    return blocks.result, shares
 
 
 def ran(work: Coroutine[Any, Any, Result]) -> Result:

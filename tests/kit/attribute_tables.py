@@ -27,6 +27,11 @@ def problem_of(sizes: tuple[int, ...], *, ways: int, n: int, neighbours: Neighbo
     return Problem(domain=domain, queries=Marginals(domain=domain, ways=ways), n=n, neighbours=neighbours)
 
 
+def tiny(neighbours: Neighbours) -> Problem:
+    """Two attributes of two values, and as few rows as there are neighbours of."""
+    return problem_of((2, 2), ways=2, n=1 if neighbours is Neighbours.ADD_REMOVE_ONE else 2, neighbours=neighbours)
+
+
 def every_record(sizes: tuple[int, ...]) -> Integers:
     """All records, (cells, d)."""
     return np.array(list(product(*(range(size) for size in sizes))), dtype=np.int64)

@@ -57,7 +57,7 @@ def check_privacy(mechanism: Mechanism, problem: Problem) -> None:
         assert chances.max() <= guarantee.gamma + ROUNDING, f"bad pairs have chance {chances.max():.6g}"
         return
     # Where rows come and go, no rows and one are neighbours too, whatever the nominal n.
-    for rows in (None, 0) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (None,):
+    for rows in (problem.n, 0) if problem.neighbours is Neighbours.ADD_REMOVE_ONE else (problem.n,):
         finding = exact_delta(mechanism, problem, window=window_for(problem), rows=rows)
         assert finding.pairs > 0
         assert finding.delta <= guarantee.delta + ROUNDING, (

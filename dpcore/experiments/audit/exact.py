@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial, prod
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,22 +123,29 @@ class Finding:
     pairs: int
 
 
-def paired_laws(
-    mechanism: Mechanism,
-    problem: Problem,
-    *,
-    window: tuple[int, int] | None = None,
-    universe: NDArray[Any] | None = None,
-    rows: int | None = None,
-    most: int = MOST_PATHS,
-) -> Iterator[tuple[Pair, Floats, Floats]]:
-    """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets.
+class Enumerated(TypedDict, total=False):
+    """What is enumerated of a tiny problem.
 
-    Args: see divergences.
+    Attributes:
+        window: noisy values told apart, by default -4 .. n + 4.
+        universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
+        rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
+        most: paths, by default MOST_PATHS.
     """
-    records = np.arange(problem.domain.size) if universe is None else universe
+
+    window: tuple[int, int]
+    universe: NDArray[Any]
+    rows: int
+    most: int
+
+
+def paired_laws(
+    mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]
+) -> Iterator[tuple[Pair, Floats, Floats]]:
+    """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets."""
+    records = what.get("universe", np.arange(problem.domain.size))
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=window or (-4, problem.n + 4), most=most)
+    sampler = Enumerate(window=what.get("window", (-4, problem.n + 4)), most=what.get("most", MOST_PATHS))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:
@@ -147,46 +154,27 @@ def paired_laws(
             laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
         return laws[places]
 
-    held = problem.n if rows is None else rows
-    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
+    rows = what.get("rows", problem.n)
+    for pair in neighbouring_pairs(size=len(records), rows=rows, neighbours=problem.neighbours):
         yield pair, *aligned(law(pair.one), law(pair.other))
 
 
-def divergences(
-    mechanism: Mechanism,
-    problem: Problem,
-    *,
-    window: tuple[int, int] | None = None,
-    universe: NDArray[Any] | None = None,
-    rows: int | None = None,
-) -> Iterator[tuple[Pair, float]]:
+def divergences(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> Iterator[tuple[Pair, float]]:
     """Every neighbouring pair and the larger of its two hockey-stick divergences at the guarantee's epsilon.
 
     Args:
         mechanism: what is audited; its own run() is enumerated.
         problem: a tiny one; n is the number of rows (nominal under ADD_REMOVE_ONE).
-        window: noisy values told apart, by default -4 .. n + 4.
-        universe: the records that data sets are made of, by default all cells; pairs are numbered along its first axis.
-        rows: rows of the data, by default n; under ADD_REMOVE_ONE any number, as n is nominal.
+        what: see Enumerated.
     """
     factor = np.exp(mechanism.guarantee(problem).epsilon)
-    for pair, p, q in paired_laws(mechanism, problem, window=window, universe=universe, rows=rows):
+    for pair, p, q in paired_laws(mechanism, problem, **what):
         yield pair, float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
 
 
-def exact_delta(
-    mechanism: Mechanism,
-    problem: Problem,
-    *,
-    window: tuple[int, int] | None = None,
-    universe: NDArray[Any] | None = None,
-    rows: int | None = None,
-) -> Finding:
-    """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions.
-
-    Args: see divergences.
-    """
-    found = list(divergences(mechanism, problem, window=window, universe=universe, rows=rows))
+def exact_delta(mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]) -> Finding:
+    """Largest hockey-stick divergence at the guarantee's epsilon, over all neighbours and both directions."""
+    found = list(divergences(mechanism, problem, **what))
     pair, delta = max(found, key=lambda each: each[1])
     return Finding(delta=delta, pair=pair, pairs=len(found))
 
@@ -201,51 +189,25 @@ class Loss:
 
 
 def exact_epsilon(
-    mechanism: Mechanism,
-    problem: Problem,
-    *,
-    delta: float | None = None,
-    window: tuple[int, int] | None = None,
-    universe: NDArray[Any] | None = None,
-    rows: int | None = None,
-    most: int = MOST_PATHS,
+    mechanism: Mechanism, problem: Problem, *, delta: float | None = None, **what: Unpack[Enumerated]
 ) -> Loss:
-    """The least epsilon that holds at this delta over all neighbours and both directions.
-
-    Args:
-        mechanism: what is audited.
-        problem: a tiny one.
-        delta: by default the guarantee's.
-        window: see divergences.
-        universe: see divergences.
-        rows: see divergences.
-        most: see paired_laws.
-    """
+    """The least epsilon that holds at this delta, by default the guarantee's, over all neighbours and directions."""
     allowed = mechanism.guarantee(problem).delta if delta is None else delta
     found = [
         (max(_least(p, q, delta=allowed), _least(q, p, delta=allowed)), pair)
-        for pair, p, q in paired_laws(mechanism, problem, window=window, universe=universe, rows=rows, most=most)
+        for pair, p, q in paired_laws(mechanism, problem, **what)
     ]
     epsilon, pair = max(found, key=lambda each: each[0])
     return Loss(epsilon=epsilon, pair=pair, pairs=len(found))
 
 
-def exact_gamma(
-    mechanism: Mechanism,
-    problem: Problem,
-    *,
-    masses: list[Floats],
-    window: tuple[int, int] | None = None,
-    universe: NDArray[Any] | None = None,
-) -> Floats:
+def exact_gamma(mechanism: Mechanism, problem: Problem, *, masses: list[Floats], **what: Unpack[Enumerated]) -> Floats:
     """Chance that n + 1 rows drawn from each of ``masses`` (size,) give a pair whose divergence exceeds delta.
 
     This is what gamma of a random-DP guarantee must not be below, for any distribution of the rows (Hall, Rinaldo and
     Wasserman 2013, Definitions 1 and 2); one number per distribution.
-
-    Args: see divergences.
     """
     delta = mechanism.guarantee(problem).delta
-    every = divergences(mechanism, problem, window=window, universe=universe)
+    every = divergences(mechanism, problem, **what)
     bad = [pair for pair, found in every if found > delta + ROUNDING]
     return np.array([sum(pair.chance(mass) for pair in bad) for mass in masses], dtype=np.float64)

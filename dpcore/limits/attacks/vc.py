@@ -21,6 +21,7 @@ References:
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 
@@ -146,11 +147,8 @@ def _far_error(*, epsilon: float, steps: int, beta: float, delta: float, points:
     """Largest h/d, h <= d/2 swaps, whose two data sets must still be confused more often than β."""
     if beta == 0 and delta == 0:
         return 0.5  # the confusion of many steps underflows, but is never 0
-    low, high = 0, points // 2
-    while low < high:
-        swaps = (low + high + 1) // 2
-        if confusion(epsilon=epsilon, steps=steps * swaps, delta=delta) > beta:
-            low = swaps
-        else:
-            high = swaps - 1
-    return low / points
+
+    def told_apart(swaps: int) -> bool:
+        return confusion(epsilon=epsilon, steps=steps * swaps, delta=delta) <= beta
+
+    return bisect_left(range(1, points // 2 + 1), True, key=told_apart) / points

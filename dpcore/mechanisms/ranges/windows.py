@@ -183,6 +183,7 @@ def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> t
 class WindowsRelease(DataRelease):
     """Measured values in steps, cells' and windows', (T, size + K): whole numbers; the data are estimated from them."""
 
+    published = ("measured",)
     measured: Integers
     solver: Solver
     steps: int
@@ -190,17 +191,6 @@ class WindowsRelease(DataRelease):
     def histogram(self) -> Floats:
         """Estimated rows per cell, (T, size); not whole, and below 0 where the noise has it so."""
         return self.solver.counts(self.measured / self.steps, n=self.problem.n)
-
-    def outcomes(self) -> Floats:
-        """The measured values."""
-        return self.measured.astype(np.float64)
-
-    def part(self, start: int, stop: int) -> WindowsRelease:
-        """Trials start to stop."""
-        return WindowsRelease(
-            problem=self.problem, guarantee=self.guarantee, sampler=self.sampler, refused=self.refused[start:stop],
-            measured=self.measured[start:stop], solver=self.solver, steps=self.steps,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

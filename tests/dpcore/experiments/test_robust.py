@@ -30,6 +30,7 @@ from dpcore.mechanisms.robust.stable_median import StableMedian, stability
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import answer_chance as vote_chance
 from dpcore.queries.ranges import Cells
+from tests.kit import in_blocks
 
 LINE = Line(low=0, high=100, bits=4, unit="USD")
 
@@ -100,13 +101,7 @@ def test_laws_are_worked_out_in_steps_that_can_be_stopped() -> None:
     mechanism = entry("subsample_commonest").make(rows=1000)
     assert isinstance(mechanism, SubsampleAggregate)
     problem = Problem(domain=dataset.domain, queries=Cells(domain=dataset.domain), n=dataset.n)
-    work, shares = voters(mechanism, dataset, problem), []
-    while True:
-        try:
-            shares.append(next(work))
-        except StopIteration as done:
-            found = done.value
-            break
+    found, shares = in_blocks(voters(mechanism, dataset, problem))
     assert len(shares) > 20 and shares == sorted(shares) and shares[0] == 0 and shares[-1] < 1
     assert found.after < found.agreement == found.law.max()
     stopped = voters(mechanism, dataset, problem)

@@ -22,6 +22,7 @@ from dpcore.experiments.salaries import (
     some_rows,
 )
 from dpcore.mechanisms.robust.stable_median import StableMedian, stability
+from tests.kit import in_blocks
 
 PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
@@ -50,14 +51,7 @@ def compared(*, n: int, stable: int) -> Comparison:
 
 
 def test_salaries_are_compared_at_every_epsilon(salaries: Dataset) -> None:
-    work = compare(salaries, delta=1e-6, trials=300, seed=1)
-    shares = []
-    while True:
-        try:
-            shares.append(next(work))
-        except StopIteration as done:
-            found = done.value
-            break
+    found, shares = in_blocks(compare(salaries, delta=1e-6, trials=300, seed=1))
     assert len(shares) == len(KEYS) * len(EPSILONS) and shares == sorted(shares) and shares[-1] < 1
     stable = stability(salaries.histogram, domain=salaries.domain)[1]
     for column, epsilon in enumerate(EPSILONS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 
 import dpcore.release as releases
+from dpcore.ledger import connection as opened
 from dpcore.ledger.checks import check
 from dpcore.ledger.connection import LINKED
 from dpcore.ledger.copies import backup, restore
 from dpcore.ledger.fingerprint import KEY_FILE, SUFFIX
-from dpcore.ledger.records import DIED, UNWRITABLE, Failed, LedgerBusy, LedgerError, Refused, Stored
+from dpcore.ledger.records import DIED, UNSURE, UNWRITABLE, Failed, LedgerBusy, LedgerError, Refused, Stored
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.release import release
@@ -62,6 +64,71 @@ def test_a_disk_that_is_full_at_any_write_shows_nothing_that_is_not_charged(tmp_
         assert check(ledger, dataset_id) == [] and ledger.account(dataset_id).spent.first == 10**9
         seen[type(came).__name__] += 1
     assert len(seen) == 3, "full before, while and after"
+
+
+def test_a_copy_that_found_no_room_is_none(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    with no_file_above(8192), pytest.raises(LedgerError, match="could not be written"):
+        backup(ledger, dataset_id, tmp_path / "copy")
+    assert not Ledger(tmp_path / "copy").path(dataset_id).exists()
+    copy = backup(ledger, dataset_id, tmp_path / "copy")
+    assert [each.name for each in copy.parent.iterdir()] == [copy.name]
+
+
+class Disk:
+    """Fails at one commit: before it is done, or after it, as SQLite says where the folder is not on the disk."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.commits, self.at, self.after = 0, 0, False
+        disk = self
+
+        class Failing(opened.FileConnection):
+            def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+                disk.commits += sql == "COMMIT"
+                if sql != "COMMIT" or disk.commits != disk.at:
+                    return super().execute(sql, *values)
+                super().execute("COMMIT" if disk.after else "ROLLBACK")
+                error = sqlite3.OperationalError("disk I/O error")
+                error.sqlite_errorcode = sqlite3.SQLITE_IOERR_DIR_FSYNC
+                raise error
+
+        monkeypatch.setattr(opened, "FileConnection", Failing)
+
+
+@pytest.mark.parametrize(("at", "after"), [(1, True), (2, True), (3, True), (2, False), (3, False)])
+def test_a_commit_that_the_disk_failed_at_is_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, after: bool
+) -> None:
+    """It settles, it begins, it draws. That nothing was charged is not said of what was."""
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    disk = Disk(monkeypatch)
+    disk.at, disk.after = at, after
+    came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert disk.commits >= at and check(ledger, dataset_id) == []
+    account, held = ledger.account(dataset_id), at == 3
+    if after:
+        assert isinstance(came, Stored) and ledger.stored(dataset_id) == [came] and not account.begun
+    else:
+        assert came == (Failed(sentence=DIED) if held else Refused(sentence=UNWRITABLE))
+        assert ledger.stored(dataset_id) == [] and len(account.begun) == held
+    assert account.spent.first == (5 * 10**8 if held or after else 0)
+
+
+def test_what_was_charged_and_may_not_be_on_the_disk_is_neither_shown_nor_said_to_be_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path / "ledger")
+    disk = Disk(monkeypatch)
+    disk.at, disk.after = 3, True
+
+    def fails(_: Path) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(opened, "on_the_disk", fails)
+        assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=UNSURE)
+    [stored] = ledger.stored(dataset_id)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == stored
 
 
 def exchanged(monkeypatch: pytest.MonkeyPatch, path: Path, copy: Path, *, when: str) -> None:

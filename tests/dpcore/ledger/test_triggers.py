@@ -68,6 +68,19 @@ def test_nothing_is_changed_removed_or_replaced(plain: sqlite3.Connection, table
     assert plain.execute(f"SELECT * FROM {table}").fetchall() == before
 
 
+def test_a_result_replaced_by_the_number_that_sqlite_gives_its_row_is_noticed(
+    plain: sqlite3.Connection, held: tuple[Ledger, str]
+) -> None:
+    """No trigger forbids it: of all tables this one has such a number beside its own key."""
+    [(first, last)] = plain.execute("SELECT min(rowid), max(entry) FROM draws").fetchall()
+    plain.execute("REPLACE INTO draws (rowid, entry, name, contents) VALUES (?, ?, 'new', x'00')", (first, last))
+    assert check(*held) == [
+        f"The ledger does not add up at entry {entry}: its result is not the one that was charged. Restore a backup."
+        for entry in (1, 2)
+    ]
+    assert isinstance(release(*held, request_of(draw=2), few_rows(), STEWARD), Refused)
+
+
 def test_overspending_is_refused_to_the_last_unit(plain: sqlite3.Connection) -> None:
     for first, delta in ((10**9 + 1, 0), (0, 10**12 + 1), (2**63 - 1, 0), (-1, 0), (0, -1)):
         with pytest.raises(sqlite3.IntegrityError):

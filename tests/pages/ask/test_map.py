@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
 from typing import TypeVar
 
 import numpy as np
@@ -18,21 +17,11 @@ from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.mechanisms.online.whole import Conversations, begun, played, summed_up, whole_conversations
 from pages.ask.figures import conversation_map, refusals, told
 from pages.charts.picture import Band, Curve, Dots, Region, Rule, numbers
+from tests.kit import in_blocks
 from tests.kit.problems import dataset_of
 
 N = 2_000
 Result = TypeVar("Result")
-
-
-def finished(work: Generator[float, None, Result]) -> tuple[Result, list[float]]:
-    """What comes of work, and its signs of progress."""
-    signs = []
-    while True:
-        try:
-            signs.append(next(work))
-        except StopIteration as done:
-            result: Result = done.value
-            return result, signs
 
 
 def asked(queries: Queries, key: str = "weights", **values: object) -> tuple[Interactive, Dataset, Problem]:
@@ -48,7 +37,7 @@ def asked(queries: Queries, key: str = "weights", **values: object) -> tuple[Int
 @pytest.mark.parametrize("queries", [Thresholds(domain=Line(bits=4)), Cells(domain=Categories(labels=("a", "b", "c")))])
 def test_they_are_the_mechanisms_own_conversations(queries: Queries, key: str, updates: int, seed: int) -> None:
     mechanism, dataset, problem = asked(queries, key, updates=updates)
-    found, signs = finished(whole_conversations(mechanism, dataset, problem, seed=seed, trials=6))
+    found, signs = in_blocks(whole_conversations(mechanism, dataset, problem, seed=seed, trials=6))
     run = mechanism.run(mechanism.prepare(dataset, problem), Preview(seed), 6)
     assert isinstance(run, Transcript)
     errors = np.where(run.declined, 0.0, np.abs(run.errors(dataset.histogram)))
@@ -104,7 +93,7 @@ def test_none_refused_is_not_never() -> None:
 
 def test_the_map_says_for_whom_the_wall_stands(seed: int) -> None:
     mechanism, dataset, problem = asked(Thresholds(domain=Line(bits=4)), epsilon=0.05)
-    found, _ = finished(whole_conversations(mechanism, dataset, problem, seed=seed, trials=50))
+    found, _ = in_blocks(whole_conversations(mechanism, dataset, problem, seed=seed, trials=50))
     guarantee, promised = mechanism.guarantee(problem), mechanism.accuracy(problem, 0.05)
     lower = lower_bound(problem, guarantee, beta=0.05, questions=mechanism.questions)
     assert lower is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpcore.core import Booleans
+from dpcore.core import Booleans, finish
 from dpcore.experiments.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
@@ -29,23 +29,13 @@ def test_exact_counts_give_every_answer_back(seed: int) -> None:
 
 
 def test_private_counts_stay_below_the_wall_and_a_loud_one_above_it() -> None:
-    shares = np.concatenate([_finished(secret(seed), seed=seed) for seed in range(5)], axis=1)
+    shares = np.concatenate([finish(sweep(secret(seed), seed=seed)) for seed in range(5)], axis=1)
     mean, best = shares.mean(axis=1), best_possible(np.array(LOSSES))
     spread = 0.5 / np.sqrt(5 * RUNS)  # at most: bits of one run are not independent
     assert (mean <= best + 4 * spread).all() and mean[0] < 0.55
     assert mean[-1] == 1
     # The control: counts with a hundredth of the noise that they claim are over the wall at ε = 1.
     assert mean[LOSSES.index(100.0)] > best[LOSSES.index(1.0)] + 4 * spread
-
-
-def _finished(bits: Booleans, *, seed: int) -> np.ndarray:
-    work = sweep(bits, seed=seed)
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            shares: np.ndarray = done.value
-            return shares
 
 
 def test_a_cross_is_an_answer_that_was_missed() -> None:

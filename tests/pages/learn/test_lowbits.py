@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from dpcore.limits.bounds.low_bits import Verdict
 from pages.charts.axes import reach
 from pages.charts.picture import Dots, Region, Rule, Words, numbers
 from pages.learn.lowbits import figure
+from tests.kit import in_blocks
 from tests.pages.learn.test_page import opened
 from tests.pages.lessons import sound
 
@@ -58,18 +58,8 @@ def test_every_guess_is_within_the_picture(guess: float) -> None:
     assert low <= guess <= high
 
 
-def finished(work: Generator[float, None, low_bits.Attacked]) -> tuple[list[float], low_bits.Attacked]:
-    """What is said on the way, and the result."""
-    said = []
-    while True:
-        try:
-            said.append(next(work))
-        except StopIteration as done:
-            return said, done.value
-
-
 def test_both_samplers_are_attacked_alike(seed: int) -> None:
-    said, found = finished(low_bits.attack_both(low=0, epsilon=0.5, seed=seed, each=2000, shown=6))
+    found, said = in_blocks(low_bits.attack_both(low=0, epsilon=0.5, seed=seed, each=2000, shown=6))
     assert said == sorted(said) and said[0] > 0 and said[-1] < 1
     assert found.naive.trials == found.secure.trials == 4000
     # The secure sampler within the same exact interval, wrong once in a million times.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TypeVar
-
 import numpy as np
 import pytest
 
@@ -14,9 +11,9 @@ from dpcore.randomness import Preview, PublicCoins
 from pages.charts.axes import reach
 from pages.charts.picture import Curve, Dots, Rule, numbers
 from pages.learn.subset import figure
+from tests.kit import in_blocks
 from tests.pages.lessons import sound
 
-Result = TypeVar("Result")
 SEEN = subset_sums.SharesFound(
     errors=np.array([0.0, 5.0, 30.0]),
     by_noise=np.array([[1.0, 1.0], [0.8, 0.9], [0.2, 0.6]]),
@@ -25,16 +22,6 @@ SEEN = subset_sums.SharesFound(
     questions=np.array([5.0, 50.0, 500.0]),
     by_questions=np.array([[0.5, 0.5], [0.7, 0.7], [1.0, 0.9]]),
 )
-
-
-def finished(work: Generator[float, None, Result]) -> Result:
-    """The result of work in blocks."""
-    while True:
-        try:
-            assert 0 <= next(work) <= 1
-        except StopIteration as done:
-            result: Result = done.value
-            return result
 
 
 def test_who_is_wrong_after_rounding_is_crossed() -> None:
@@ -95,7 +82,7 @@ def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
     sampler = Preview(seed)
     truth = sampler.draw(PublicCoins(2, columns=60), 1)[0] == 1
     masks = subset_sum.random_groups(sampler, people=60, groups=1500)
-    seen = finished(subset_sums.sweep(masks, truth, error=1, seed=seed))
+    seen, _ = in_blocks(subset_sums.sweep(masks, truth, error=1, seed=seed))
     assert seen.errors[:2].tolist() == [0, 1] and (seen.by_noise[0] == 1).all()
     assert seen.by_noise.shape == (len(seen.errors), subset_sums.RUNS)
     assert seen.by_questions.shape == (len(seen.questions), subset_sums.RUNS) and seen.questions[-1] == 1500
@@ -103,7 +90,7 @@ def test_no_measured_share_is_below_what_is_proved(seed: int) -> None:
     proved = 1 - subset_sum.wrong_at_most(masks, error=seen.errors) / 60
     assert 0 < proved[1] < 1 and (seen.by_noise.min(axis=1) >= proved).all()
     assert seen.by_noise[-1].max() < 1  # at three times √n bits are lost, with all questions as with few
-    loud = finished(subset_sums.sweep(masks, truth, error=int(seen.errors[-1]), seed=seed))
+    loud, _ = in_blocks(subset_sums.sweep(masks, truth, error=int(seen.errors[-1]), seed=seed))
     assert loud.by_questions.max() < 1 and seen.by_questions[-1].min() == 1
     # Between whole noises, too: what is drawn is the bound at that noise.
     level = int(np.flatnonzero((seen.proved > 0) & (seen.proved < 1))[0])
@@ -115,7 +102,7 @@ def test_without_noise_every_attack_finds_every_bit(method: str, seed: int) -> N
     sampler = Preview(seed)
     truth = sampler.draw(PublicCoins(2, columns=20), 1)[0] == 1
     masks = subset_sum.random_groups(sampler, people=20, groups=100)
-    guess = finished(subset_sums.attack(masks, truth, error=0, method=method, seed=seed))
+    guess, _ = in_blocks(subset_sums.attack(masks, truth, error=0, method=method, seed=seed))
     assert guess.groups == 100 and guess.done == 1 and (guess.bits[0] == truth).all()
     loud = subset_sums.private_share(masks, truth, epsilon=0.1, seed=seed)
     assert loud < subset_sums.private_share(masks, truth, epsilon=1e4, seed=seed) == 1

@@ -45,6 +45,7 @@ from dpcore.queries.ranges import Cells, Thresholds
 from dpcore.randomness import Draw, Enumerate, NoisyCounts, Preview, Secure, SubsampleVotes
 from dpcore.randomness.answers import answer_chances
 from dpcore.randomness.laws import compositions, laplace_tail
+from tests.kit import in_blocks
 from tests.kit.statistics import assert_law, assert_other_law
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
@@ -111,14 +112,8 @@ def test_law_of_the_larger_median_on_larger_data(seed: int) -> None:
 def test_a_law_is_remembered_and_worked_out_in_steps() -> None:
     counts = np.random.default_rng(1).integers(0, 50, 41)
     for vote in (Commonest(answers=40), Middle(answers=40), LargerMiddle(cells=20)):
-        kept, steps = Remembered(vote=vote), []
-        work = kept.steps(counts, rows=300)
-        while True:
-            try:
-                steps.append(next(work))
-            except StopIteration as done:
-                law = done.value
-                break
+        kept = Remembered(vote=vote)
+        law, steps = in_blocks(kept.steps(counts, rows=300))
         assert steps and steps == sorted(steps) and steps[0] >= 0 and steps[-1] <= 1
         assert law is kept.law(counts, rows=300)
         assert law == pytest.approx(vote.law(counts, rows=300))

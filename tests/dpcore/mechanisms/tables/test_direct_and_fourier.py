@@ -17,7 +17,16 @@ from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTab
 from dpcore.mechanisms.tables.fourier import fourier_laplace
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from tests.kit.attribute_tables import GENERATED, correlated, dataset_on, every_record, problem_of, release_of, table_of
+from tests.kit.attribute_tables import (
+    GENERATED,
+    correlated,
+    dataset_on,
+    every_record,
+    problem_of,
+    release_of,
+    table_of,
+    tiny,
+)
 
 REPLACE, ADD_REMOVE = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -65,10 +74,6 @@ def test_draws_are_told_what_the_worst_neighbour_moves(
     else:
         told = fourier_laplace(sizes=(2, 2, 2), ways=ways, neighbours=neighbours, epsilon=1.0)[1]
     assert np.abs(moved).sum(axis=1).max() == told
-
-
-def tiny(neighbours: Neighbours) -> Problem:
-    return problem_of((2, 2), ways=2, n=1 if neighbours is ADD_REMOVE else 2, neighbours=neighbours)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from dpcore.experiments.audit import exact_delta
 from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import Part, ResidualPlan, best_variances, residual_plan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner
-from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of
+from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
 
@@ -28,10 +28,6 @@ every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 
 TINY = ResidualPlanner(epsilon=2.5, delta=0.05, lean=1.0)
 WINDOW = (-7, 9)
-
-
-def tiny(neighbours: Neighbours) -> Problem:
-    return problem_of((2, 2), ways=2, n=1 if neighbours is ADD_REMOVE else 2, neighbours=neighbours)
 
 
 class Quiet(ResidualPlanner):

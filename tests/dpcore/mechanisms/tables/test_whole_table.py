@@ -24,7 +24,7 @@ from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable, fitted_rows
 from dpcore.randomness import Sampler
-from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of
+from tests.kit.attribute_tables import correlated, dataset_on, every_record, problem_of, table_of, tiny
 from tests.kit.problems import Clamped, outcomes_of
 from tests.kit.statistics import CONTROL, assert_law_from, assert_other_law, tally_rows
 
@@ -33,10 +33,6 @@ every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
 SIZES = (2, 3, 5, 4, 2)
 WINDOW = (-7, 9)
 TINY = WholeTable(epsilon=2.5, delta=0.05)
-
-
-def tiny(neighbours: Neighbours) -> Problem:
-    return problem_of((2, 2), ways=2, n=1 if neighbours is ADD_REMOVE else 2, neighbours=neighbours)
 
 
 class Quiet(WholeTable):
