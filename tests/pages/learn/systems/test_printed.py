@@ -51,7 +51,7 @@ def test_every_setting_that_the_page_has_a_name_for_is_passed() -> None:
         assert settings.items() <= linked(use.query_string).items(), system
 
 
-SLOW = ("nets", "intervals")
+SLOW = ("nets", "intervals", "rectangles", "halfspaces")
 """Systems whose page takes long at the usual settings."""
 
 
