@@ -24,6 +24,7 @@ from dpcore.limits.bounds.low_bits import naive_laplace, score
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.release import release
 from dpcore.requests.joint import JointRequest
+from tests.kit.cases import one_relation
 from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, registered, request_of
 
 QUIET = 20.0
@@ -180,7 +181,7 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     assert (counts - [61, 0, 40, 0]).abs().max() <= 8
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@one_relation
 @pytest.mark.parametrize(
     ("key", "kind"), [("named-queries", Intervals), ("named-queries", Cells), ("clipped_mean", Thresholds)]
 )

@@ -24,6 +24,7 @@ from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals, error_growth
 from dpcore.randomness import Account, Enumerate, Preview
 from dpcore.randomness.cuts import cut_scores
+from tests.kit.cases import full_but
 from tests.kit.intervals import (
     TINY_LINES,
     Adversary,
@@ -42,7 +43,7 @@ from tests.kit.intervals import (
 
 
 def tiny_cases() -> list[Any]:
-    """Every variant on every tiny line."""
+    """Every variant on every tiny line, the largest of them in `run.py test full`."""
     made = {
         "printed": PrintedIntervals(alpha=1.0, tie_bits=0),
         "printed-ties": PrintedIntervals(alpha=1.0, tie_bits=1, epsilon=3.0),
@@ -52,7 +53,7 @@ def tiny_cases() -> list[Any]:
         "recursive-2-levels": RecursiveIntervals(alpha=0.99, epsilon=3.0),
     }
     return [
-        pytest.param(mechanism, domain, id=f"{name}-{domain.size}-cells")
+        pytest.param(mechanism, domain, id=f"{name}-{domain.size}-cells", marks=[pytest.mark.full] * (domain.size > 4))
         for name, mechanism in made.items()
         for domain in TINY_LINES
     ]
@@ -175,7 +176,10 @@ def test_joint_sensitivity_is_reached() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("bits", "tie_bits", "cells"), [(2, 1, (0, 2, 2)), (1, 2, (0, 1, 1)), (1, 2, (0, 0, 0))])
+@pytest.mark.parametrize(
+    ("bits", "tie_bits", "cells"),
+    full_but([(2, 1, (0, 2, 2)), (1, 2, (0, 1, 1)), (1, 2, (0, 0, 0))], (2, 1, (0, 2, 2)), (1, 2, (0, 1, 1))),
+)
 def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int, cells: tuple[int, ...]) -> None:
     """Exactly: the mean, over every way the rows' coins can fall, of the law without tie-breaking on the finer line."""
     coarse, fine = Line(bits=bits), Line(bits=bits + tie_bits)
