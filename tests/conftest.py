@@ -28,6 +28,7 @@ settings.register_profile("dpscope", derandomize=True, deadline=None, print_blob
 settings.load_profile("dpscope")
 
 BROWSER_FIXTURES = {"browser", "page", "server", "fresh_server"}
+PAGES, OPENS_PAGES = "tests/pages/", {"AppTest", "opened", "visitor"}
 LONG_FIRST = ("browser", "page", "slow")
 
 
@@ -38,7 +39,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the browser or runs whole pages, before -m chooses; files that take long come first.
+    """Mark what uses the browser or is in a file that runs whole pages, before -m chooses; what takes long comes first.
 
     Workers share the tests by files: with a long one last, one worker would be done long before the other.
     """
@@ -47,7 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         parameters = getattr(getattr(item, "callspec", None), "params", {})  # one may be called page
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())) - set(parameters):
             item.add_marker(pytest.mark.browser)
-        elif item.path.name.startswith("test_page"):
+        elif item.path.name.startswith("test_page") or (
+            item.nodeid.startswith(PAGES) and OPENS_PAGES & set(vars(getattr(item, "module", item)))
+        ):
             item.add_marker(pytest.mark.page)
         for place, mark in enumerate(LONG_FIRST):
             if item.get_closest_marker(mark):

@@ -38,7 +38,7 @@ from dpcore.limits.bounds import median, minimax, walk
 from dpcore.limits.chance import after_steps, binomial_interval, replacement_steps
 from dpcore.queries.ranges import classes_for
 from dpcore.randomness import PublicCoins, Sampler
-from tests.kit.cases import full_but, one_relation
+from tests.cases import full_but, one_relation
 from tests.kit.statistics import surprise
 
 SIGNIFICANCE = 1e-6
@@ -170,6 +170,7 @@ def test_no_entry_beats_vc_reconstruction(
             assert accurate > SIGNIFICANCE
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize(("bits", "repeats"), [(1, 1), (2, 2), (3, 1)])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
@@ -235,6 +236,7 @@ def walked_too_far(promise: Bound, guarantee: Guarantee, problem: Problem) -> bo
     return bool(1 - promise.beta > reach + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [*RELEASING, CONTROL], ids=lambda entry: entry.key)
 @pytest.mark.parametrize("sizes", [(4, 9), pytest.param((8, 12), marks=pytest.mark.full)], ids=str)
 def test_no_promise_is_beyond_the_wall(entry: Entry, sizes: tuple[int, ...]) -> None:

@@ -17,7 +17,7 @@ from dpcore import Cells, Intervals, Line, ParameterError, Thresholds
 from dpcore.core import Integers
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
-from tests.kit.cases import full_but
+from tests.cases import full_but
 
 
 def brute_vc(patterns: list[int], points: int) -> int:
@@ -74,7 +74,7 @@ def check_witness(matrix: ArrayLike, found: Shattering, *, scale: float) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("points", "every"), [(1, 1), (2, 1), (3, 1), (4, 7), pytest.param(4, 1, marks=pytest.mark.full)]
+    ("points", "every"), full_but([(1, 1), (2, 1), (3, 1), (4, 7), (4, 1)], (1, 1), (2, 1), (3, 1))
 )
 def test_every_class_of_up_to_eight_questions_on_up_to_four_points(points: int, every: int) -> None:
     """All classes, or every seventh: a fault that one in a thousand shows is seen in 5,600 of them."""

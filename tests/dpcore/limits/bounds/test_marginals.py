@@ -14,8 +14,8 @@ from dpcore.data.attributes import Marginals as Tables
 from dpcore.data.cube import Cube
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.queries.at_least import AtLeast
+from tests.cases import full_but, one_relation
 from tests.kit.attribute_tables import domain_of
-from tests.kit.cases import full_but, one_relation
 from tests.kit.statistics import SIGNIFICANCE, assert_chance_at_most, binomial_tail
 
 BETAS = (0.05, 0.3)

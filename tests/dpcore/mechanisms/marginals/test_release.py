@@ -18,7 +18,7 @@ from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.release import MarginalRelease
 from dpcore.queries.at_least import AtLeast
 from dpcore.randomness import Account, Enumerate, Sampler
-from tests.kit.cases import full_but
+from tests.cases import full_but
 from tests.kit.problems import Clamped
 from tests.kit.statistics import CONTROL, assert_chance_at_most, assert_law_from, assert_other_law, tally_rows
 

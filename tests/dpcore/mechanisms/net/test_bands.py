@@ -21,6 +21,7 @@ from dpcore.mechanisms.net.exact import ExactLayers, context, exponential, flip,
 from dpcore.mechanisms.net.heights import Heights
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.mechanisms.net.layers import Layers
+from tests.cases import full_but
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows, uniform_below
 
 KINDS: list[type[Kernel]] = [Bands, TwoSidedBands, Heights]
@@ -76,6 +77,7 @@ def random_limits(kernel: Kernel, *, seed: int) -> Integers:
     return (shares * (kernel.widest() + 2)).astype(np.int64)
 
 
+@pytest.mark.slow
 @every_kind
 @every_size
 @pytest.mark.parametrize("surplus", [-0.5, -3, 0, 5, 1.0])
@@ -230,6 +232,7 @@ def test_fractions_around_the_exponential() -> None:
         assert up[1] * down[1] - up[0] * down[0] < Fraction(1, 10**28)
 
 
+@pytest.mark.slow
 def test_a_coin_has_the_chance_its_bounds_enclose(seed: int) -> None:
     """20,000 flips of chance e^-1; the control is the law of chance e^-1.1."""
     generator = np.random.Generator(np.random.SFC64(seed))
@@ -258,6 +261,7 @@ def scripted(numbers: Iterator[int]) -> Callable[[int], int]:
     return lambda _: next(numbers)
 
 
+@pytest.mark.slow
 def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
     """20,000 places of chances 1/2, 10^-30, 1/3, 1/6; the control is the law of other chances."""
     below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
@@ -282,7 +286,7 @@ def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
 
 
 @pytest.mark.slow
-@every_kind
+@pytest.mark.parametrize("kind", full_but(KINDS, TwoSidedBands), ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize(
     ("size", "rate"),
     [

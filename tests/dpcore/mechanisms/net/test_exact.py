@@ -29,7 +29,7 @@ from dpcore.mechanisms.net.heights import Heights
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.mechanisms.net.layers import Layers
 from dpcore.randomness import choices
-from tests.kit.cases import full_but
+from tests.cases import full_but
 from tests.kit.problems import dataset_of
 
 CLASSES: list[Any] = [Thresholds, Intervals, Cells]
@@ -268,6 +268,7 @@ def _multisets(kernel: Kernel) -> list[tuple[int, ...]]:
     return [each for each in product(places, repeat=kernel.points) if list(each) == sorted(each)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("epsilon", [0.3, 4.0, 20.0])
 def test_previews_have_the_law_up_to_rounding_and_are_as_close(

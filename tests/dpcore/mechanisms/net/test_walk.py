@@ -14,10 +14,9 @@ from dpcore.mechanisms.net import walk as net_walk
 from dpcore.mechanisms.net.walk import NetWalk, WalkedNet
 from dpcore.queries.linear import UNITS, generated
 from dpcore.queries.ranges import Rectangles
-from tests.kit.cases import full_but
+from tests.cases import full_but
 from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows
-from tests.pages.play.test_page_weights import opened
 
 CLASSES: list[Queries] = [
     generated("bumps", queries=5, domain=Line(bits=2), seed=2),
@@ -49,14 +48,6 @@ def test_a_walk_is_never_released(queries: Queries, neighbours: Neighbours) -> N
     # Where all databases are listed the choice is exact.
     assert short.guarantee(problem).releasable is True
     assert short.run(short.prepare(dataset_of(problem, np.zeros(20)), problem), Secure()).guarantee.releasable is True
-
-
-@pytest.mark.slow
-def test_the_page_claims_no_privacy_for_a_walk() -> None:
-    for points, claimed in (("20", False), ("2", True)):
-        app = opened(mechanism="net-walk", **{"net-walk-points": points})
-        assert any("no privacy guarantee" in each.value for each in app.warning) is not claimed
-        assert any("for each single release" in each.value for each in app.markdown) is claimed
 
 
 @pytest.mark.slow
