@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Workers share the tests by files: with a long one last, one worker would be done long before the other.
     """
-    places: dict[Path, int] = {}
+    counts: defaultdict[Path, Counter[int]] = defaultdict(Counter)
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})  # one may be called page
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())) - set(parameters):
@@ -54,8 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.page)
         for place, mark in enumerate(LONG_FIRST):
             if item.get_closest_marker(mark):
-                places[item.path] = min(place, places.get(item.path, place))
-    items.sort(key=lambda item: places.get(item.path, len(LONG_FIRST)))
+                counts[item.path][place] += 1
+    order = {path: (min(found), -found[min(found)]) for path, found in counts.items()}
+    items.sort(key=lambda item: order.get(item.path, (len(LONG_FIRST), 0)))
 
 
 @pytest.fixture(autouse=True)
