@@ -4,7 +4,7 @@ python3 run.py                     start the app and open it in a browser; Ctrl-
 python3 run.py --port 9000 --no-browser
 python3 run.py test                linters, types and tests; installs Chromium where it may and must
 python3 run.py test quick          the same without the browser, the pages and what is slow
-python3 run.py test full           the other draws, themes and window sizes, which `test` leaves out
+python3 run.py test full           the other draws, sizes, relations and themes, which `test` leaves out
 python3 run.py test harness        hostile files by real upload, killed servers and releases
 python3 run.py test engines        the same counts of Postgres and of Spark as of a file; installs both, and Java
 python3 run.py test mutants        plants faults in a copy of the code; a test must catch each

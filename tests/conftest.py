@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,7 @@ settings.register_profile("dpscope", derandomize=True, deadline=None, print_blob
 settings.load_profile("dpscope")
 
 BROWSER_FIXTURES = {"browser", "page", "server", "fresh_server"}
+PAGES, OPENS_PAGES = "tests/pages/", {"AppTest", "opened", "visitor"}
 LONG_FIRST = ("browser", "page", "slow")
 
 
@@ -38,21 +40,24 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the browser or runs whole pages, before -m chooses; files that take long come first.
+    """Mark what uses the browser or is in a file that runs whole pages, before -m chooses; what takes long comes first.
 
     Workers share the tests by files: with a long one last, one worker would be done long before the other.
     """
-    places: dict[Path, int] = {}
+    counts: defaultdict[Path, Counter[int]] = defaultdict(Counter)
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})  # one may be called page
         if BROWSER_FIXTURES & set(getattr(item, "fixturenames", ())) - set(parameters):
             item.add_marker(pytest.mark.browser)
-        elif item.path.name.startswith("test_page"):
+        elif item.path.name.startswith("test_page") or (
+            item.nodeid.startswith(PAGES) and OPENS_PAGES & set(vars(getattr(item, "module", item)))
+        ):
             item.add_marker(pytest.mark.page)
         for place, mark in enumerate(LONG_FIRST):
             if item.get_closest_marker(mark):
-                places[item.path] = min(place, places.get(item.path, place))
-    items.sort(key=lambda item: places.get(item.path, len(LONG_FIRST)))
+                counts[item.path][place] += 1
+    order = {path: (min(found), -found[min(found)]) for path, found in counts.items()}
+    items.sort(key=lambda item: order.get(item.path, (len(LONG_FIRST), 0)))
 
 
 @pytest.fixture(autouse=True)

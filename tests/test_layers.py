@@ -271,6 +271,7 @@ def test_importing_dpcore_is_light() -> None:
     assert not HEAVY & loaded
 
 
+@pytest.mark.slow
 def test_importing_every_module_of_dpcore_is_light() -> None:
     names = [
         ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

@@ -123,8 +123,14 @@ MOST_SECONDS = 6.0
 """Of the processor, for one release at the usual size."""
 
 
+LONG = ("intervals-printed", "median", "net", "net-flip", "root", "weights")
+"""Mechanisms that take a second or more for it."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+@pytest.mark.parametrize(
+    "entry", [pytest.param(each, id=each.key, marks=[pytest.mark.full] * (each.key in LONG)) for each in ENTRIES]
+)
 def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: dpcore.Entry) -> None:
     reading, queries = problem_readings(entry, usual=True)
     for neighbours in Neighbours:
@@ -138,7 +144,7 @@ def test_every_mechanism_is_released_at_the_usual_size_in_a_few_seconds(entry: d
         assert seconds_of(request) <= MOST_SECONDS
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_finest_line_is_released_in_a_few_seconds() -> None:
     reading, queries = problem_readings(dpcore.entry("intervals-recursive"))
     domain = Line(high=100.0, bits=16)

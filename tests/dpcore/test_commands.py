@@ -65,6 +65,7 @@ def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path)
     assert code == 1 and "it is an old copy" in sentence
 
 
+@pytest.mark.slow
 def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, REGISTER)
     Path("plan.json").write_bytes(plan_of().text)

@@ -44,6 +44,7 @@ def test_rare_outcomes_are_pooled() -> None:
         chi_square_tail(observed, LAW / 2)
 
 
+@pytest.mark.slow
 def test_right_samples_are_rejected_at_the_stated_rate(seed: int) -> None:
     """Of 20,000 samples of 5,000 draws about 20 fall below a tail of 1e-3; an exact binomial tail says how many may."""
     generator = np.random.Generator(np.random.PCG64(seed))

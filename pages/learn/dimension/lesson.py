@@ -98,17 +98,17 @@ def lesson() -> None:
         f"limits-dimension|{asked.key}|{scale}", lambda: _search(asked.weights, scale), label="Looking at every set."
     )
     kit.told(f"**{found.sentence()}** You guessed {guess}. {GIVES if scale is None else ''} {kit.THEORY}")
-    both = worth_by_rows(
-        weights=asked.weights,
-        found=found,
-        scale=scale,
-        epsilon=loss,
-        neighbours=Neighbours.REPLACE_ONE,
-        beta=BETA,
-    )
     if kit.pictures("dimension", *VIEWS) == VIEWS[0]:
         kit.picture(figure.matrix(weights=asked.weights, found=found), key="dimension_matrix", badge=asked.badge)
     else:
+        both = worth_by_rows(
+            weights=asked.weights,
+            found=found,
+            scale=scale,
+            epsilon=loss,
+            neighbours=Neighbours.REPLACE_ONE,
+            beta=BETA,
+        )
         kit.picture(
             figure.worst_errors(both, dimension=found.at_most),
             key="dimension_worth",

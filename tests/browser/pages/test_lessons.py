@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from pages.learn.view import LESSONS, PRINTED, TEACHERS
+from tests.cases import full_but
 from tests.kit.browser import PHONE, Server, reopened, sentences, settled, sound, visible_words, visit
 
 SCREEN = ViewportSize(width=1280, height=900)
@@ -48,7 +49,7 @@ def shown(page: Page, server: Server, lesson: str) -> str:
 
 
 @pytest.mark.parametrize("viewport", [SCREEN], ids=["screen"])
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", full_but(LESSONS, *list(LESSONS)[::3]))
 def test_a_lesson_is_one_screen(page: Page, server: Server, lesson: str) -> None:
     shown(page, server, lesson)
     sound(page)

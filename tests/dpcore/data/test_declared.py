@@ -63,6 +63,7 @@ def tables() -> list[Table]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", [*RECORDS, ("age", "seen"), ("job", "age"), ("smoker", "seen"), ("age", "job", "seen")]
 )

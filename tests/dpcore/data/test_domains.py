@@ -135,6 +135,7 @@ def test_categories_that_make_no_sense() -> None:
             Categories(labels=names)
 
 
+@pytest.mark.slow
 @given(lines(), lines(), st.lists(st.tuples(anything, anything), min_size=1))
 def test_a_pair_has_the_cell_of_both_its_numbers(one: Line, other: Line, pairs: list[tuple[float, float]]) -> None:
     assume(one.bits + other.bits <= 16)

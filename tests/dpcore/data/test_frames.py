@@ -35,6 +35,7 @@ from dpcore.experiments.measure import LEVELS, finish, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.sweep import sweep
 from dpcore.mechanisms.online.conversation import Transcript
+from tests.cases import full_but
 from tests.kit.sources import own
 
 MESSY = '''name,pay,age,day,job,grade
@@ -69,7 +70,10 @@ SECRET = "4817263"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("columns", "domain", "records"), CASES)
+@pytest.mark.parametrize(
+    ("columns", "domain", "records"),
+    [pytest.param(*case, marks=[pytest.mark.full] * (place % 3 > 0)) for place, case in enumerate(CASES)],
+)
 def test_upload_file_and_frame_make_the_same_records(
     tmp_path: Path, columns: Sequence[str], domain: Domain, records: Any
 ) -> None:
@@ -286,7 +290,7 @@ ARRIVALS: dict[str, tuple[bytes, bool | None]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ARRIVALS)
+@pytest.mark.parametrize("name", full_but(ARRIVALS, "quotes.csv", "nameless.csv", "typed.parquet"))
 def test_an_upload_s_snippet_reads_the_reader_s_own_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

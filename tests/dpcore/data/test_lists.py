@@ -69,6 +69,7 @@ def written(cells: Sequence[tuple[str, ...]]) -> bytes:
     return "\n".join(",".join(row) for row in [("first", "says", "second", "then", "last"), *cells]).encode()
 
 
+@pytest.mark.slow
 def test_cells_become_rules_and_a_row_s_list_depends_on_that_row_alone() -> None:
     frame = pd.DataFrame(CELLS, columns=list(READING.columns))
     whole = READING.from_frame(frame)

@@ -34,6 +34,7 @@ def ran(folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None:
     certified = (unpacked / CERTIFICATE).read_bytes()
     assert verify(certified, {"counts.csv": (unpacked / "counts.csv").read_bytes()}) == []
@@ -41,6 +42,7 @@ def test_the_zip_verifies_and_its_program_runs_elsewhere(unpacked: Path) -> None
     assert code == 0 and "epsilon 0.5, delta 0: add_remove_one, per row" in told and "counts.csv: 4 rows" in told
 
 
+@pytest.mark.slow
 def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path / "ledger")
     stored = release(ledger, dataset_id, plan_of().joint_request(), few_rows(), ANALYST)
@@ -50,6 +52,7 @@ def test_the_program_of_a_plan_names_every_file(tmp_path: Path) -> None:
     assert code == 0 and "01-counts.csv: 4 rows" in told and "02-counts.csv: 4 rows" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["counts.csv", CERTIFICATE])
 def test_the_program_notices_a_changed_file(unpacked: Path, name: str) -> None:
     (unpacked / name).write_bytes((unpacked / name).read_bytes().replace(b"5", b"6"))

@@ -24,6 +24,7 @@ from dpcore.limits.bounds.low_bits import naive_laplace, score
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
 from dpcore.release import release
 from dpcore.requests.joint import JointRequest
+from tests.cases import one_relation
 from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, registered, request_of
 
 QUIET = 20.0
@@ -119,6 +120,7 @@ def opendp_ran(folder: Path, data: str) -> str:
 AGES = [0, 1, 1.5, 4.999, 5, 19, 20, 25, -3, "", "x", 12.5, 7.25]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("domain", "neighbours"),
     [
@@ -150,6 +152,7 @@ def test_opendp_alone_counts_the_same_and_says_the_same_epsilon(
     assert "epsilon = 20 by OpenDP's own account" in told
 
 
+@pytest.mark.slow
 def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(tmp_path: Path) -> None:
     line, jobs = Line(high=20.0, bits=2), Categories(labels=("cook", "nurse, night"))
     age, job = Columns(names=("age",), on=line), Columns(names=("job",), on=jobs)
@@ -180,7 +183,8 @@ def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(t
     assert (counts - [61, 0, 40, 0]).abs().max() <= 8
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.slow
+@one_relation
 @pytest.mark.parametrize(
     ("key", "kind"), [("named-queries", Intervals), ("named-queries", Cells), ("clipped_mean", Thresholds)]
 )

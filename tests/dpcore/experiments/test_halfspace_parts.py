@@ -75,6 +75,7 @@ def test_the_expected_share_is_the_mean_agreement(seed: int) -> None:
         np.testing.assert_allclose(expected_after_projection(records, towards, dimensions=dimensions), exact, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_dense_rows_show_the_expected_projection_error(seed: int) -> None:
     """The digits' 64 pixels: the observed mean is within what 200 releases leave unsure of the formula's."""
     source = vectors_of("digits")

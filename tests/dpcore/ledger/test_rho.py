@@ -53,6 +53,7 @@ def drawn(ledger: Ledger, dataset_id: str, request: Request) -> Stored:
     return came
 
 
+@pytest.mark.slow
 def test_more_gaussian_releases_fit_than_their_epsilons_would(tmp_path: Path) -> None:
     ledger, dataset_id = opened(tmp_path)
     for draw in range(1, 13):
@@ -162,6 +163,7 @@ FORGERIES: dict[str, Callable[[Certificate], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path, name: str) -> None:
     ledger, dataset_id = opened(tmp_path)

@@ -34,32 +34,33 @@ def each(
     entries: list[Entry],
     *,
     served: bool = True,
-    slow: tuple[str, ...] = (),
     full: tuple[str, ...] = (),
     first_alone: bool = False,
 ) -> pytest.MarkDecorator:
     """Every entry with every relation it has a guarantee for (or has none for).
 
-    Entries of some keys are slow; some, or an entry's second relation, may be left to `run.py test full`.
+    Entries of some keys, or an entry's second relation, may be left to `run.py test full`.
     """
     cases = []
     for entry in entries:
         relations = [each for each in Neighbours if (each in problems.relations(entry)) is served]
         for neighbours in relations:
-            marks = [pytest.mark.slow] * (entry.key in slow)
-            marks += [pytest.mark.full] * (entry.key in full or (first_alone and neighbours is not relations[0]))
+            marks = [pytest.mark.full] * (entry.key in full or (first_alone and neighbours is not relations[0]))
             cases.append(pytest.param(entry, neighbours, id=f"{entry.key}-{neighbours}", marks=marks))
     return pytest.mark.parametrize(("entry", "neighbours"), cases)
 
 
 every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in ENTRIES])
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
+LIKE_NET = ("net-alpha", "net-flip", "net-walk")
+"""Mechanisms whose secure draws are those of the net mechanism, or choices that tests of randomness draw."""
 
 
-@pytest.mark.slow
-@each(ENTRIES, slow=("intervals-printed",))
-def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
-    tiny = list(problems.tiny_problems(entry, neighbours))
+LARGER_IN_FULL = ("intervals-printed", "tree-windows")
+"""Mechanisms whose laws on four and more cells take long: `run.py test` has those of up to three."""
+
+
+def check_exact_privacy(entry: Entry, tiny: list[Problem]) -> None:
     assert tiny
     for mechanism in problems.variants(entry, **entry.tiny):
         for _, same in itertools.groupby(tiny, key=lambda problem: problem.domain):
@@ -67,7 +68,20 @@ def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
 
 
 @pytest.mark.slow
-@each(ENTRIES, first_alone=True)
+@each(ENTRIES)
+def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
+    tiny = list(problems.tiny_problems(entry, neighbours))
+    few = [problem for problem in tiny if problem.domain.size <= 3]
+    check_exact_privacy(entry, few if entry.key in LARGER_IN_FULL else tiny)
+
+
+@each([entry for entry in ENTRIES if entry.key in LARGER_IN_FULL], full=LARGER_IN_FULL)
+def test_exact_privacy_on_four_cells_and_more(entry: Entry, neighbours: Neighbours) -> None:
+    check_exact_privacy(entry, [each for each in problems.tiny_problems(entry, neighbours) if each.domain.size > 3])
+
+
+@pytest.mark.slow
+@each(ENTRIES, full=("net-walk",), first_alone=True)
 def test_runs_spend_within_the_guarantee_and_trials_are_an_axis(
     entry: Entry, neighbours: Neighbours, seed: int
 ) -> None:
@@ -85,7 +99,10 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
 
 
 @pytest.mark.slow
-@every_entry
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(each, id=each.key, marks=[pytest.mark.full] * (each.key in LIKE_NET)) for each in ENTRIES],
+)
 def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
     problem = next(problems.tiny_problems(entry, problems.relations(entry)[0]))
     contract.check_law(entry, problem, Secure(), seed=seed)
@@ -94,7 +111,7 @@ def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
 @pytest.mark.slow
 @each(
     [entry for entry in ENTRIES if entry.mechanism.releases == "data"],
-    full=("net-flip", "linear-net"),
+    full=("net-flip", "linear-net", "mwem"),
     first_alone=True,
 )
 def test_promised_failure_rate(entry: Entry, neighbours: Neighbours, seed: int) -> None:
@@ -335,6 +352,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_one_new_file_is_a_new_mechanism(copy: Path) -> None:
     (copy / "dpcore" / "mechanisms" / "histograms" / "toy.py").write_text(TOY, encoding="utf-8")
     listed = run_in(copy, "import dpcore; print([e.key for e in dpcore.catalogue()])")
@@ -345,6 +363,7 @@ def test_one_new_file_is_a_new_mechanism(copy: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.slow
 def test_a_faulty_new_file_fails_the_contract(copy: Path) -> None:
     faulty = TOY.replace("    pass\n", FAULT)
     (copy / "dpcore" / "mechanisms" / "histograms" / "toy.py").write_text(faulty, encoding="utf-8")
@@ -354,6 +373,7 @@ def test_a_faulty_new_file_fails_the_contract(copy: Path) -> None:
     assert "exact delta" in checked.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

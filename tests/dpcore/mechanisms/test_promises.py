@@ -54,6 +54,7 @@ def test_only_these_promise_nothing() -> None:
     assert silent == {"net-walk", "unbounded_mean"}
 
 
+@pytest.mark.slow
 def test_every_promise_is_written_as_a_formula() -> None:
     """TeX without dollars, every brace closed; the browser's tests look for what cannot be typeset."""
     formulas = {

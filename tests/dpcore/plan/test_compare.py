@@ -39,6 +39,7 @@ def plan(question: PlannedQuestion) -> Plan:
     return Plan(table=TABLE, n=1_000, questions=(question,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", [BOXES, TABLES, UPPER], ids=["counts", "tables", "value"])
 @pytest.mark.parametrize("by_rows", [False, True], ids=["epsilon", "n"])
 def test_every_mechanism_that_answers_the_same_is_compared(question: PlannedQuestion, by_rows: bool) -> None:

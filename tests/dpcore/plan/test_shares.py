@@ -106,6 +106,7 @@ def test_questions_without_a_target_and_pinned_ones_stay() -> None:
     assert solved.plan == kept and solved.ranked == ((), ())
 
 
+@pytest.mark.slow
 def test_a_target_that_nobody_meets_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve, "HIGHEST", 1.0)  # at 20 there is hardly any noise
     solved = finish(for_targets(plan(replace(AGE, target=1e-6), replace(GROUP, target=0.01))))
@@ -130,6 +131,7 @@ def test_a_total_is_shared_so_that_all_targets_are_exceeded_alike() -> None:
     assert max(first, second) < max(excess(wanted)), "equal shares are worse for one of them"
 
 
+@pytest.mark.slow
 def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of predictions, of errors at the losses of the grid, and of what mechanisms need."""
     asked = plan(replace(AGE, target=0.05), replace(GROUP, target=0.05))

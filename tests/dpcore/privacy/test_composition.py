@@ -279,6 +279,7 @@ def test_conversions_that_do_not_hold_are_refused() -> None:
         as_replace_one(Guarantee(epsilon=10.0, delta=1e-3, neighbours=ADD_REMOVE))
 
 
+@pytest.mark.slow
 @given(st.floats(0.001, 20), st.floats(1e-15, 0.1), st.sampled_from(SHIFTS))
 def test_calibration_anywhere_on_the_sliders(epsilon: float, delta: float, shift: tuple[int, ...]) -> None:
     sigma = gaussian_sigma(epsilon=epsilon, delta=delta, shift=shift)

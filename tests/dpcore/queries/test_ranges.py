@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,12 +19,24 @@ TINY += [Categories(labels=tuple("abc")[:k], missing=m) for k in (1, 2, 3) for m
 TINY += [
     Grid(first=Line(bits=a, missing=a == b), second=Line(bits=b)) for a, b in ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3))
 ]
-CASES = [
-    pytest.param(kind(domain=domain), id=f"{kind.__name__}-{type(domain).__name__}-{place}-{domain.size}")
-    for place, domain in enumerate(TINY)
-    for kind in classes_for(domain)
-]
-every_class = pytest.mark.parametrize("queries", CASES)
+MOST_CELLS = 6
+"""Of the domains on which `run.py test` answers queries by brute force."""
+
+
+def cases(*, full_beyond: int) -> list[Any]:
+    """Every class on every tiny domain; those on domains of more cells are in `run.py test full`."""
+    return [
+        pytest.param(
+            kind(domain=domain),
+            id=f"{kind.__name__}-{type(domain).__name__}-{place}-{domain.size}",
+            marks=[pytest.mark.full] * (domain.size > full_beyond),
+        )
+        for place, domain in enumerate(TINY)
+        for kind in classes_for(domain)
+    ]
+
+
+every_class = pytest.mark.parametrize("queries", cases(full_beyond=100))
 
 
 def members(queries: Queries) -> list[set[int]]:
@@ -46,7 +59,7 @@ def members(queries: Queries) -> list[set[int]]:
 
 
 @pytest.mark.slow
-@every_class
+@pytest.mark.parametrize("queries", cases(full_beyond=MOST_CELLS))
 @given(data=st.data())
 def test_answers_and_worst_errors_by_brute_force(queries: Queries, data: st.DataObject) -> None:
     size = queries.domain.size

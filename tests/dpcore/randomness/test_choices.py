@@ -140,6 +140,7 @@ def test_preview_cuts_of_ten_million_rows(seed: int) -> None:
         check(np.bincount((cuts - 3_001) * 100 // 60_001, minlength=100), bins)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [Preview(2), Secure()], ids=["preview", "secure"])
 def test_cuts_by_either_sampler(sampler: Sampler, seed: int) -> None:
     """4,000 cuts; the control has twice the epsilon."""

@@ -99,6 +99,7 @@ def test_preview_draws_are_independent(step: int, seed: int) -> None:
     assert_other_law(np.bincount(drawn * 6, minlength=25), joint)
 
 
+@pytest.mark.slow
 def test_fifty_million_preview_draws(seed: int) -> None:
     """50,000,000 draws at scale 2: the shortcut of one exponential and one sign bit a draw is exact."""
     reach, law = laplace_law(2.0)
@@ -149,6 +150,7 @@ def test_secure_laplace(scale: float, seed: int) -> None:
     assert_other_law(drawn(Preview(seed), scale / CONTROL), law)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.77, 3.0])
 def test_secure_gaussian(sigma: float, seed: int) -> None:
     reach, law = gaussian_law(sigma)
@@ -311,6 +313,7 @@ def test_account_adds_up_what_is_spent() -> None:
     assert gaussian_delta(2.0, sigma=2.0, shift=(1, 1)) < several < zcdp_delta(2.0, rho=2 / 8 + 1 / 18)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 10**9], ids=["by logarithms", "one by one"])
 @pytest.mark.parametrize("rows", [[3, 0, 9, 0, 1, 40, 2], [0, 0, 0, 0, 0, 0, 0], [10**6, 0, 0, 1, 0, 0, 10**6]])
 def test_private_cuts_have_one_law_however_they_are_weighed(

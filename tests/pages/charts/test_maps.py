@@ -96,6 +96,7 @@ def test_refusals_are_said_and_not_drawn() -> None:
     assert nothing.table == {"outcome": ["refused"]}
 
 
+@pytest.mark.slow
 def test_names_of_columns_are_words_and_never_markup() -> None:
     plain = both(*reported(Rectangles, GRID, [0, 1, 1, 31]))
     for name in HOSTILE:

@@ -78,6 +78,10 @@ def test_what_a_lesson_says_of_its_delta_and_its_degree_is_of_these() -> None:
     )
 
 
+SLOW = ("dimension", "directions", "subset", "vc")
+"""Lessons that take a second or two for all their pictures."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("key", LESSONS)
 def test_breaking_it_changes_what_is_told(key: str) -> None:
@@ -97,7 +101,7 @@ def test_breaking_it_changes_what_is_told(key: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", LESSONS)
+@pytest.mark.parametrize("key", [pytest.param(each, marks=[pytest.mark.full] * (each in SLOW)) for each in LESSONS])
 def test_every_picture_of_a_lesson_can_be_presented(key: str) -> None:
     app = lesson(key)
     switch = [each for each in app.get("button_group") if each.key == f"{key}-picture"]

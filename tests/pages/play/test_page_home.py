@@ -221,6 +221,7 @@ def test_a_bundled_sample_has_dates_which_are_asked_about_as_dates() -> None:
     assert charts["band_chart"]["layout"]["yaxis"]["ticktext"][1] == "2016-04"
 
 
+@pytest.mark.full
 def test_a_bar_that_dwarfs_the_rest_is_drawn_in_equal_factors_until_a_link_or_a_switch_says_otherwise() -> None:
     def scale(app: AppTest) -> str:
         return str(drawn(app)["data_chart"]["layout"]["yaxis"]["type"])
@@ -295,6 +296,7 @@ def test_a_target_error_ranks_mechanisms_and_a_click_goes_to_one() -> None:
     assert "such as 1%" in wrong.error[0].value and "tradeoff_chart" in drawn(wrong)
 
 
+@pytest.mark.full
 def test_a_ranking_is_not_taken_for_that_beside_another_mechanism_s_own_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

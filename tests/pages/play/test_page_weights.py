@@ -128,3 +128,10 @@ def test_a_matrix_that_cannot_be_asked_gets_one_sentence(text: str, sentence: st
     assert [sentence in each.value for each in app.error] == [True]
     assert not drawn(app)
     assert not any(word in app.error[0].value for word in ("1.7654", "Rumpelstilzchen"))
+
+
+def test_the_page_claims_no_privacy_for_a_walk() -> None:
+    for points, claimed in (("20", False), ("2", True)):
+        app = opened(mechanism="net-walk", **{"net-walk-points": points})
+        assert any("no privacy guarantee" in each.value for each in app.warning) is not claimed
+        assert any("for each single release" in each.value for each in app.markdown) is claimed

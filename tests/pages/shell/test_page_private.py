@@ -21,6 +21,7 @@ from dpcore.data.twin import twin
 from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
+from tests.cases import full_but
 from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
 
@@ -109,7 +110,7 @@ def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
 
 
 @pytest.mark.parametrize("rows", [pytest.param(1, marks=pytest.mark.full), 3])
-@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("relation", full_but(Neighbours, Neighbours.ADD_REMOVE_ONE))
 def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told(
     rows: int, relation: Neighbours
 ) -> None:
@@ -229,7 +230,7 @@ def test_every_question_of_one_number_has_its_page(question: str) -> None:
     assert not said(SECRET, app)
 
 
-@pytest.mark.parametrize("page", ["data/page.py", "learn/page.py"])
+@pytest.mark.parametrize("page", full_but(["data/page.py", "learn/page.py"], "learn/page.py"))
 def test_pages_that_leave_the_data_in_use_as_they_are_name_them(page: str) -> None:
     app = visitor("play/page.py")
     app.query_params["data"] = "cities.population"

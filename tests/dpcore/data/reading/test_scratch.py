@@ -37,6 +37,7 @@ def folders(folder: Path) -> set[Path]:
     return {each.parent for each in folder.glob(f"{PREFIX}*/records.parquet")}
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_swept_and_what_a_living_one_holds_is_not(tmp_path: Path) -> None:
     with holder(tmp_path) as killed:
         assert held(killed)
@@ -54,6 +55,7 @@ def test_what_a_killed_process_left_is_swept_and_what_a_living_one_holds_is_not(
             living.communicate("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "later", ["", "\ntry: read_table(b'age\\n17\\n', name='late.csv')\nexcept DataError as e: print(e)"]
 )

@@ -100,6 +100,7 @@ def test_says_what_and_where(what: str, sentence: str) -> None:
     assert refusal(contents, name) == f"{name}: {sentence}"
 
 
+@pytest.mark.slow
 def test_row_numbers_count_quoted_line_breaks_as_one_row() -> None:
     rows = "".join(f'{i},"two\nlines"\n' for i in range(300_000))
     assert "row 300,002 has 3 fields" in refusal(f"a,b\n{rows}1,2,3\n".encode(), "x.csv")

@@ -13,6 +13,7 @@ from dpcore.experiments.audit import exact_delta
 from dpcore.limits.attacks import subset_sum, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS, GroupCounts, SubsetSums, groups, transform
 from dpcore.queries.ranges import Cells
+from tests.cases import one_relation
 from tests.kit import contract, problems
 
 BOTH = pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -24,7 +25,7 @@ def asked(*, bits: int, n: int) -> Problem:
 
 
 @pytest.mark.slow
-@BOTH
+@one_relation
 def test_it_keeps_the_contract(neighbours: Neighbours, seed: int) -> None:
     for problem in problems.tiny_problems(SUBSET_SUMS, neighbours):
         contract.check_privacy(SubsetSums(epsilon=1.0), problem)

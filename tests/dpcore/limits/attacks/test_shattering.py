@@ -17,6 +17,7 @@ from dpcore import Cells, Intervals, Line, ParameterError, Thresholds
 from dpcore.core import Integers
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension
+from tests.cases import full_but
 
 
 def brute_vc(patterns: list[int], points: int) -> int:
@@ -73,7 +74,7 @@ def check_witness(matrix: ArrayLike, found: Shattering, *, scale: float) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("points", "every"), [(1, 1), (2, 1), (3, 1), (4, 7), pytest.param(4, 1, marks=pytest.mark.full)]
+    ("points", "every"), full_but([(1, 1), (2, 1), (3, 1), (4, 7), (4, 1)], (1, 1), (2, 1), (3, 1))
 )
 def test_every_class_of_up_to_eight_questions_on_up_to_four_points(points: int, every: int) -> None:
     """All classes, or every seventh: a fault that one in a thousand shows is seen in 5,600 of them."""
@@ -132,7 +133,7 @@ def test_fat_shattering_by_brute_force(rows: list[list[int]], twentieths: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", [0.25, 0.5])
+@pytest.mark.parametrize("scale", full_but([0.25, 0.5], 0.25))
 def test_every_class_of_weights_0_half_and_1_on_two_points(scale: float) -> None:
     weights = [(a / 2, b / 2) for a in range(3) for b in range(3)]
     for size in range(1, 10):
@@ -143,7 +144,7 @@ def test_every_class_of_weights_0_half_and_1_on_two_points(scale: float) -> None
             check_witness(matrix, found, scale=scale)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_points_that_mirror_or_copy_each_other_by_brute_force(seed: int) -> None:
     # Their cuts have the same two sides, and only one of each is searched.
     generator = np.random.Generator(np.random.SFC64(seed))

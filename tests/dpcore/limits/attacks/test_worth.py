@@ -63,6 +63,7 @@ def test_the_best_size_is_the_best_and_counts_all_databases() -> None:
         worth.net_promise(questions=8, points=3, rows=0, epsilon=1.0, beta=0.05)
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("key", [each.key for each in NAMED])
 def test_nobody_is_promised_what_nobody_can_keep(key: str, neighbours: Neighbours) -> None:

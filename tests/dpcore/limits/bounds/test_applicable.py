@@ -125,6 +125,7 @@ def test_where_nothing_is_known_it_says_nothing() -> None:
     assert value(problem, epsilon=20.0, beta=0.9) == 0.0
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize(
     "entry", [e for e in dpcore.catalogue() if e.mechanism.releases == "data"], ids=lambda e: e.key

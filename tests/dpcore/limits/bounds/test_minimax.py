@@ -76,6 +76,7 @@ def test_the_printed_form_is_not_a_bound() -> None:
     assert minimax.printed_risk(cells=2, rows=1, epsilon=0.01) > best_risk(cells=2, rows=1, epsilon=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [2, 3, 25, 400])
 @pytest.mark.parametrize("rows", [1, 10, 500, 100_000])
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 10.0])

@@ -82,6 +82,7 @@ def test_the_net_mechanism_has_no_distributional_privacy_at_its_epsilon() -> Non
     assert np.median(many) == pytest.approx(0.9, abs=0.07)
 
 
+@pytest.mark.slow
 def test_the_loss_grows_like_the_root_of_the_rows() -> None:
     medians = [np.median(draw_pairs(rows=n, points=8, pairs=200, seed=1).losses(0.1)) for n in (625, 2500, 10_000)]
     np.testing.assert_allclose(np.array(medians[1:]) / medians[:-1], 2, rtol=0.15)

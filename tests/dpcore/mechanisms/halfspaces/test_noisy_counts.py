@@ -19,6 +19,7 @@ from dpcore.mechanisms.halfspaces.counting import side_counts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState, side_answers
 from dpcore.randomness import Account, Enumerate, Preview, Sampler, Secure
+from tests.cases import one_relation
 from tests.kit.contract import louder
 from tests.kit.halfspaces import PLANE, SPACE, dataset_of, outcomes, problem_of
 from tests.kit.statistics import assert_law_from, assert_other_law, tally_rows
@@ -46,6 +47,7 @@ def delta_of(mechanism: HalfspaceCounts, problem: Problem, universe: Floats) -> 
     return exact_delta(mechanism, problem, window=window_for(problem.n), universe=universe).delta
 
 
+@pytest.mark.slow
 @every_relation
 @cases
 def test_exact_privacy(universe: Floats, rows: int, values: dict[str, Any], neighbours: Neighbours) -> None:
@@ -135,7 +137,7 @@ def test_spending_is_the_guarantee(neighbours: Neighbours, projected: int, seed:
 
 
 @pytest.mark.slow
-@every_relation
+@one_relation
 @cases
 @pytest.mark.parametrize("secure", [False, True], ids=["preview", "secure"])
 def test_samplers_draw_the_exact_law(

@@ -96,6 +96,7 @@ def test_beyond_the_net_s_reach_no_row_is_on_another_side(
     assert wrong > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("dimensions", [2, 3, 4])
 def test_no_promise_is_below_what_nobody_can_promise(dimensions: int, neighbours: Neighbours) -> None:

@@ -95,6 +95,7 @@ def exactly_alone(population: Floats, n: int) -> float:
     return float(2 * one - (pairs * rest)[~np.eye(len(population), dtype=bool)].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "n"), [(2, 3), (3, 3), (3, 8), (5, 4), (6, 4), (9, 4), (4, 40), (25, 500)])
 def test_both_bounds_hold_for_thousands_of_populations(cells: int, n: int) -> None:
     rng = np.random.default_rng(cells * 1000 + n)

@@ -231,9 +231,9 @@ def printed_figure(depth: int) -> int:
     ("bits", "tie_bits", "n"),
     [
         pytest.param(10, 14, 7_744, id="10 bits with ties broken"),
-        pytest.param(13, 0, 7_744, id="13 bits, distinct points"),
+        pytest.param(13, 0, 7_744, id="13 bits, distinct points", marks=pytest.mark.full),
         # The theorem's own number of rows once the coins count in d, and where so many distinct points exist.
-        pytest.param(10, 14, printed_figure(24), id="10 bits with ties broken, d = 24"),
+        pytest.param(10, 14, printed_figure(24), id="10 bits with ties broken, d = 24", marks=pytest.mark.full),
         pytest.param(14, 0, printed_figure(14), id="14 bits, distinct points"),
     ],
 )

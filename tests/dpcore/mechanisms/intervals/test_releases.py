@@ -24,6 +24,7 @@ from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals, error_growth
 from dpcore.randomness import Account, Enumerate, Preview
 from dpcore.randomness.cuts import cut_scores
+from tests.cases import full_but
 from tests.kit.intervals import (
     TINY_LINES,
     Adversary,
@@ -42,7 +43,7 @@ from tests.kit.intervals import (
 
 
 def tiny_cases() -> list[Any]:
-    """Every variant on every tiny line."""
+    """Every variant on every tiny line, the largest of them in `run.py test full`."""
     made = {
         "printed": PrintedIntervals(alpha=1.0, tie_bits=0),
         "printed-ties": PrintedIntervals(alpha=1.0, tie_bits=1, epsilon=3.0),
@@ -52,7 +53,7 @@ def tiny_cases() -> list[Any]:
         "recursive-2-levels": RecursiveIntervals(alpha=0.99, epsilon=3.0),
     }
     return [
-        pytest.param(mechanism, domain, id=f"{name}-{domain.size}-cells")
+        pytest.param(mechanism, domain, id=f"{name}-{domain.size}-cells", marks=[pytest.mark.full] * (domain.size > 4))
         for name, mechanism in made.items()
         for domain in TINY_LINES
     ]
@@ -73,6 +74,7 @@ def test_more_coins_than_bits_are_private(neighbours: Neighbours) -> None:
     assert exact_delta(mechanism, problem_on(Line(bits=1), n=2, neighbours=neighbours)).delta <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "factor"),
     [
@@ -140,6 +142,7 @@ def test_a_run_spends_epsilon(mechanism: Any, seed: int) -> None:
     assert account.epsilon == pytest.approx(mechanism.epsilon, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(counts=st.lists(st.integers(0, 3), min_size=3, max_size=5), seed=seeds)
 def test_joint_sensitivity_of_the_cuts(counts: list[int], seed: int) -> None:
     """All scores of a level move by at most 1 row when one is added and 2 when one is replaced; cuts within cells."""
@@ -175,7 +178,10 @@ def test_joint_sensitivity_is_reached() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("bits", "tie_bits", "cells"), [(2, 1, (0, 2, 2)), (1, 2, (0, 1, 1)), (1, 2, (0, 0, 0))])
+@pytest.mark.parametrize(
+    ("bits", "tie_bits", "cells"),
+    full_but([(2, 1, (0, 2, 2)), (1, 2, (0, 1, 1)), (1, 2, (0, 0, 0))], (2, 1, (0, 2, 2)), (1, 2, (0, 1, 1))),
+)
 def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int, cells: tuple[int, ...]) -> None:
     """Exactly: the mean, over every way the rows' coins can fall, of the law without tie-breaking on the finer line."""
     coarse, fine = Line(bits=bits), Line(bits=bits + tie_bits)
@@ -196,7 +202,7 @@ def test_lazy_coins_have_the_law_of_coins_thrown_first(bits: int, tie_bits: int,
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @given(counts=cell_counts, seed=seeds)
 def test_printed_without_noise_closes_each_block_at_its_row(counts: list[int], seed: int) -> None:
     """With coins enough to part all rows, block k ends at row k·(⌊an⌋ + 1) of the sorted data."""
@@ -215,6 +221,7 @@ def test_printed_without_noise_closes_each_block_at_its_row(counts: list[int], s
         np.testing.assert_allclose(release.weights[trial][: len(used)], 1 / len(used))
 
 
+@pytest.mark.slow
 @given(counts=cell_counts)
 def test_printed_without_noise_or_ties_follows_the_definition(counts: list[int]) -> None:
     dataset, problem = case(counts)

@@ -21,6 +21,7 @@ from dpcore.mechanisms.net.exact import ExactLayers, context, exponential, flip,
 from dpcore.mechanisms.net.heights import Heights
 from dpcore.mechanisms.net.kernel import Kernel
 from dpcore.mechanisms.net.layers import Layers
+from tests.cases import full_but
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows, uniform_below
 
 KINDS: list[type[Kernel]] = [Bands, TwoSidedBands, Heights]
@@ -76,6 +77,7 @@ def random_limits(kernel: Kernel, *, seed: int) -> Integers:
     return (shares * (kernel.widest() + 2)).astype(np.int64)
 
 
+@pytest.mark.slow
 @every_kind
 @every_size
 @pytest.mark.parametrize("surplus", [-0.5, -3, 0, 5, 1.0])
@@ -128,8 +130,14 @@ def test_doubles_count_like_whole_numbers_where_there_are_very_many(kind: type[K
 
 @pytest.mark.slow
 @every_kind
-@every_size
-@pytest.mark.parametrize("exact", [False, True], ids=["doubles", "whole-numbers"])
+@pytest.mark.parametrize(
+    ("size", "exact"),
+    [
+        pytest.param(size, exact, id=f"{name}-{size}", marks=[pytest.mark.full] * (exact and size not in SIZES[2:4]))
+        for exact, name in ((False, "doubles"), (True, "whole-numbers"))
+        for size in SIZES
+    ],
+)
 def test_databases_are_drawn_evenly_within_limits(
     kind: type[Kernel], size: tuple[int, int, int, bool], exact: bool, seed: int
 ) -> None:
@@ -162,7 +170,9 @@ def test_databases_are_drawn_evenly_within_limits(
 @pytest.mark.parametrize(
     ("size", "strength"),
     [
-        pytest.param(size, strength, marks=[] if (place + at) % len(STRENGTHS) == 0 else [pytest.mark.full])
+        pytest.param(
+            size, strength, marks=[] if place < 3 and (place + at) % len(STRENGTHS) == 0 else [pytest.mark.full]
+        )
         for place, size in enumerate(SIZES)
         for at, strength in enumerate(STRENGTHS)
     ],
@@ -222,6 +232,7 @@ def test_fractions_around_the_exponential() -> None:
         assert up[1] * down[1] - up[0] * down[0] < Fraction(1, 10**28)
 
 
+@pytest.mark.slow
 def test_a_coin_has_the_chance_its_bounds_enclose(seed: int) -> None:
     """20,000 flips of chance e^-1; the control is the law of chance e^-1.1."""
     generator = np.random.Generator(np.random.SFC64(seed))
@@ -250,6 +261,7 @@ def scripted(numbers: Iterator[int]) -> Callable[[int], int]:
     return lambda _: next(numbers)
 
 
+@pytest.mark.slow
 def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
     """20,000 places of chances 1/2, 10^-30, 1/3, 1/6; the control is the law of other chances."""
     below = uniform_below(np.random.Generator(np.random.SFC64(seed)))
@@ -274,7 +286,7 @@ def test_a_place_has_the_chance_that_its_sums_tell(seed: int) -> None:
 
 
 @pytest.mark.slow
-@every_kind
+@pytest.mark.parametrize("kind", full_but(KINDS, TwoSidedBands), ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize(
     ("size", "rate"),
     [
@@ -297,7 +309,7 @@ def test_exact_layers_have_the_listed_law(
     assert_other_law(tally_rows(control, known)[order], chances[order])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_exact_layers_where_nothing_could_be_listed(seed: int) -> None:
     """Errors of 60 exact draws and of 4,000 previews at 10^20 candidates: means within five standard errors."""
     kernel = made(TwoSidedBands, (64, 16, 1000, False), seed=seed)

@@ -99,6 +99,7 @@ def test_a_neighbour_moves_scores_by_at_most_one_and_sometimes_by_almost_as_much
     assert found == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("proof", ["tight", "paper"])

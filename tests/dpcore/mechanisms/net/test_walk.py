@@ -14,9 +14,9 @@ from dpcore.mechanisms.net import walk as net_walk
 from dpcore.mechanisms.net.walk import NetWalk, WalkedNet
 from dpcore.queries.linear import UNITS, generated
 from dpcore.queries.ranges import Rectangles
+from tests.cases import full_but
 from tests.kit.problems import dataset_of
 from tests.kit.statistics import CONTROL, assert_law, assert_other_law, tally_rows
-from tests.pages.play.test_page_weights import opened
 
 CLASSES: list[Queries] = [
     generated("bumps", queries=5, domain=Line(bits=2), seed=2),
@@ -51,15 +51,7 @@ def test_a_walk_is_never_released(queries: Queries, neighbours: Neighbours) -> N
 
 
 @pytest.mark.slow
-def test_the_page_claims_no_privacy_for_a_walk() -> None:
-    for points, claimed in (("20", False), ("2", True)):
-        app = opened(mechanism="net-walk", **{"net-walk-points": points})
-        assert any("no privacy guarantee" in each.value for each in app.warning) is not claimed
-        assert any("for each single release" in each.value for each in app.markdown) is claimed
-
-
-@pytest.mark.slow
-@every_class
+@pytest.mark.parametrize("queries", full_but(CLASSES, *CLASSES[:2]), ids=["bumps", "waves", "rectangles"])
 def test_a_long_walk_has_nearly_the_listed_law(queries: Queries, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """12,000 walks of 120 moves; controls at 1.3 times epsilon and from a walk among ordered points."""
     monkeypatch.setattr(net_walk, "STEPS", 40)

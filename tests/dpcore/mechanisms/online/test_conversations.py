@@ -24,6 +24,7 @@ from dpcore.mechanisms.online.multiplicative_weights import MultiplicativeWeight
 from dpcore.queries.linear import LinearQueries, generated
 from dpcore.queries.ranges import Cells, Intervals, Thresholds
 from dpcore.randomness import Account, Draw, NoisyCounts, Preview, Sampler, Secure, SparseVector
+from tests.cases import full_but, one_relation
 from tests.kit import contract, problems
 from tests.kit.problems import dataset_of, law_problem, tiny_mechanism, tiny_problems
 from tests.kit.promises.conversations import Talk
@@ -62,15 +63,24 @@ def test_declarations(entry: Entry) -> None:
 @pytest.mark.slow
 @every_entry
 @every_relation
-def test_whole_conversations_are_private_exactly(entry: Entry, neighbours: Neighbours) -> None:
-    for problem in tiny_problems(entry, neighbours):
+@pytest.mark.parametrize("first", full_but([True, False], True), ids=["one class", "other classes"])
+def test_whole_conversations_are_private_exactly(entry: Entry, neighbours: Neighbours, first: bool) -> None:
+    every = list(tiny_problems(entry, neighbours))
+    one = {problem.domain: problem for problem in reversed(every)}
+    tiny = [each for each in every if (each is one[each.domain]) is first]
+    assert tiny
+    for problem in tiny:
         contract.check_privacy(tiny_mechanism(entry), problem)
 
 
 @pytest.mark.slow
 @every_entry
-@every_relation
-@pytest.mark.parametrize("told", [{"analyst": "sweeping"}, {"updates": 2, "questions": 2}, {"alpha": 1.0}], ids=str)
+@one_relation
+@pytest.mark.parametrize(
+    "told",
+    full_but([{"analyst": "sweeping"}, {"updates": 2, "questions": 2}, {"alpha": 1.0}], {"updates": 2, "questions": 2}),
+    ids=str,
+)
 def test_whole_conversations_of_other_settings_are_private_exactly(
     entry: Entry, neighbours: Neighbours, told: dict[str, Any]
 ) -> None:
@@ -93,7 +103,7 @@ def test_spending_is_within_the_guarantee(entry: Entry, neighbours: Neighbours, 
 
 @pytest.mark.slow
 @every_entry
-@every_relation
+@one_relation
 def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed: int) -> None:
     contract.check_law(entry, law_problem(entry, neighbours), Preview(seed), seed=seed + 1)
 
@@ -195,6 +205,7 @@ class Faulty(MultiplicativeWeights):
         )
 
 
+@pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize("fault", ["bare", "sensitivity", "peeks"])
 def test_faults_are_caught_by_the_audit(fault: str, neighbours: Neighbours) -> None:

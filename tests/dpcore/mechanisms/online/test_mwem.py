@@ -28,6 +28,7 @@ class Halved(RoundsOfWeights):
         return RoundsOfWeights(epsilon=2 * self.epsilon, rounds=self.rounds).run(state, sampler, trials)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_exact_law_of_two_rounds_keeps_the_guarantee_and_uses_it_up(neighbours: Neighbours) -> None:
     """Ranges of four cells: one row moves some scores up and others down, which two cells alone cannot."""

@@ -39,6 +39,7 @@ def fivefold(queries: Queries, histogram: Integers, asked: Integers) -> Integers
     return 5 * true_rows(queries, histogram, asked)
 
 
+@pytest.mark.slow
 @every_entry
 @every_relation
 def test_whole_conversations_are_private_exactly(
@@ -101,6 +102,7 @@ def test_updates_of_weights_near_the_data(seed: int) -> None:
         assert gained >= 2 * (wrong**2 - noise**2) - 1e-5
 
 
+@pytest.mark.slow
 @every_entry
 def test_errors_stay_within_the_promise(entry: Entry, seed: int) -> None:
     domain = Categories(labels=tuple("abcd"), missing=False)

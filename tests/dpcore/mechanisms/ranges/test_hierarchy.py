@@ -44,6 +44,7 @@ class Louder(Hierarchy):
         return Hierarchy(epsilon=levels * self.epsilon, branches=self.branches).run(state, sampler, trials)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_exact_law_keeps_the_guarantee_where_there_are_nodes(neighbours: Neighbours) -> None:
     domain = Line(bins=3)
@@ -54,6 +55,7 @@ def test_the_exact_law_keeps_the_guarantee_where_there_are_nodes(neighbours: Nei
         check_privacy(Louder(epsilon=1.0, branches=2), problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Thresholds, Intervals])
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_it_errs_more_than_windows_and_less_than_two_branches(

@@ -73,6 +73,7 @@ def line(
     return Problem(domain=domain, queries=kind(domain=domain), n=n, neighbours=neighbours)
 
 
+@pytest.mark.slow
 @EITHER
 @pytest.mark.parametrize(
     ("cells", "rows", "epsilon", "missing"), [(8, 4, 2.5, False), (5, 3, 2.5, True), (4, 5, 1.2, False)]

@@ -22,6 +22,7 @@ from dpcore.mechanisms.ranges.strategy import (
     windows,
 )
 from dpcore.mechanisms.ranges.windows import Estimate, Measured, Windows, worst_prefix, worst_query
+from tests.cases import full_but
 from tests.kit.contract import check_privacy
 from tests.kit.problems import dataset_of
 
@@ -126,7 +127,7 @@ def test_variance_and_gradient_are_those_of_dense_algebra(prefixes: bool, known:
 @pytest.mark.slow
 @BOTH
 @KNOWN
-@pytest.mark.parametrize("cells", [1, 2, 3, 16, 64, 256])
+@pytest.mark.parametrize("cells", full_but([1, 2, 3, 16, 64, 256], 1, 2, 3, 16, 64))
 @pytest.mark.parametrize("steps", [2, 4096])
 def test_every_column_adds_up_to_the_steps(cells: int, steps: int, prefixes: bool, known: bool) -> None:
     plan = strategy(cells, prefixes=prefixes, known=known, steps=steps)
@@ -184,7 +185,7 @@ def deviation(cells: int, *, prefixes: bool, known: bool) -> float:
 
 @pytest.mark.slow
 @BOTH
-@KNOWN
+@pytest.mark.parametrize("known", full_but([True, False], True))
 def test_the_sparse_search_and_promise_are_those_of_dense_algebra(prefixes: bool, known: bool) -> None:
     """What serves many cells, on few: gradient by differences, worst prefix by all of them."""
     triangles, levels = windows(256, prefixes=prefixes, known=known)
@@ -210,6 +211,7 @@ def test_the_sparse_search_and_promise_are_those_of_dense_algebra(prefixes: bool
     assert np.abs(shares).max() <= largest * (1 + 1e-9) < 2 * np.abs(shares).max()
 
 
+@pytest.mark.slow
 def test_more_cells_than_fit_a_full_matrix_have_a_strategy_an_estimate_and_a_promise() -> None:
     problem = problem_of(8192, Intervals, Neighbours.REPLACE_ONE, n=10**6)
     mechanism = Windows()

@@ -158,6 +158,7 @@ def laplace_above(level: float, scale: float) -> float:
     return 0.5 * math.exp(-level / scale) if level >= 0 else 1 - 0.5 * math.exp(level / scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("relative", [0.0, 0.5, 0.9, 1.0, 1.5, 4.0, 20.0])
 def test_delta_of_the_notes_mechanism_is_exactly_the_divergence(epsilon: float, relative: float) -> None:

@@ -273,6 +273,7 @@ def test_exact_slack_is_within_the_claim(n: int, rows: int, answers: int) -> Non
     assert caught["noise"] > len(ratios) / 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [CommonestCategory, LargerGroup, MedianBucket, LargerMedian])
 @pytest.mark.parametrize("delta", [0.1, 0.001])
 def test_the_mechanisms_own_law_is_within_the_claim(mechanism: type[SubsampleAggregate], delta: float) -> None:
@@ -304,7 +305,7 @@ def test_our_account_is_smaller_than_the_explicit_ones() -> None:
         assert paper_plan(epsilon=epsilon, n=n, rows=rows).delta <= paper_delta(epsilon=epsilon, n=n, rows=rows)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_calibrated_threshold_is_the_least_for_its_cap_and_no_cap_is_better() -> None:
     """Against every cap and threshold, on settings small enough to try them all."""
     margin = np.log(1 / (2 * 0.05))

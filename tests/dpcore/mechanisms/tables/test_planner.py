@@ -62,6 +62,7 @@ def test_exact_privacy_over_all_neighbours(neighbours: Neighbours) -> None:
     assert 0.3 * TINY.delta < finding.delta <= TINY.delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "neighbours"), [(Quiet, REPLACE), (Quiet, ADD_REMOVE), (Mistaken, REPLACE), (Counting, ADD_REMOVE)]
 )
@@ -70,6 +71,7 @@ def test_planted_faults_are_caught(kind: type[ResidualPlanner], neighbours: Neig
     assert exact_delta(faulty, tiny(neighbours), window=WINDOW, universe=every_record((2, 2))).delta > 1.2 * TINY.delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["preview", "secure"])
 def test_samplers_have_the_exact_law(sampler: str, seed: int) -> None:
     """30,000 releases (secure: 8,000) by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""

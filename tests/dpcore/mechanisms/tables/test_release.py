@@ -28,6 +28,7 @@ SHAPES = [(2, 3, 4, 2), (2,) * 6, (3, 3, 3, 2, 5)]
 every_shape = pytest.mark.parametrize("sizes", SHAPES)
 
 
+@pytest.mark.slow
 @every_shape
 @pytest.mark.parametrize("ways", [1, 2, 3])
 @pytest.mark.parametrize("n", [1, 63, 64, 700])
@@ -185,6 +186,7 @@ def test_an_unknown_fit_is_refused() -> None:
 # Synthetic rows.
 
 
+@pytest.mark.slow
 @every_shape
 @pytest.mark.parametrize("ways", [2, 3])
 def test_rows_have_the_tables_of_the_tree(sizes: tuple[int, ...], ways: int, seed: int) -> None:

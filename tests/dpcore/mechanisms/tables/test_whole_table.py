@@ -44,6 +44,7 @@ class Quiet(WholeTable):
         return dataclasses.replace(plan, parts=parts)
 
 
+@pytest.mark.slow
 @every_relation
 @pytest.mark.parametrize("rule", [True, False])
 def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -> None:
@@ -123,6 +124,7 @@ def test_too_many_cells_of_pairs_leave_single_columns() -> None:
         WholeTable(epsilon=5.0, rule=False).plan(problem)
 
 
+@pytest.mark.slow
 @every_relation
 def test_rows_are_as_many_as_the_public_n_and_follow_from_the_release(neighbours: Neighbours, seed: int) -> None:
     release = released(3_000, neighbours, epsilon=1.0, seed=seed)

@@ -33,7 +33,7 @@ def linked(link: str) -> dict[str, str]:
     return dict(part.split("=") for part in link.split("&") if part)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_every_setting_that_the_page_has_a_name_for_is_passed() -> None:
     asked = {
         "polynomials": {"cube-attributes": "16", "width": "4", "cube-rows": "1000", "epsilon": "2"},
@@ -51,7 +51,7 @@ def test_every_setting_that_the_page_has_a_name_for_is_passed() -> None:
         assert settings.items() <= linked(use.query_string).items(), system
 
 
-SLOW = ("nets", "intervals")
+SLOW = ("nets", "intervals", "rectangles", "halfspaces")
 """Systems whose page takes long at the usual settings."""
 
 
