@@ -61,9 +61,11 @@ def test_on_a_phone_numbers_stand_two_and_two_and_a_finger_finds_the_help(page: 
 
 
 @pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-def test_no_words_of_a_picture_end_beyond_it_on_a_phone(page: Page, server: Server) -> None:
+def test_no_words_of_a_picture_or_of_the_bar_are_cut_on_a_phone(page: Page, server: Server) -> None:
     visit(page, server, "tables", "marginals_worst_chart")
     assert page.evaluate(BEYOND) == []
+    name = page.locator(".st-key-status_bar a p")
+    assert name.evaluate("name => name.scrollWidth <= name.clientWidth"), "nor is what the data are called"
 
 
 def test_long_names_have_room(page: Page, server: Server) -> None:
