@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -43,6 +44,8 @@ ROUND = (1, 1.5, 2, 3, 5, 7, 10)
 """Where an axis may end that is to stay."""
 CLEAR = 0.09
 """Share of the axis that a name keeps free of numbers on either side."""
+ACROSS = 44
+"""Letters in a line of a title below a picture: as many as a phone shows."""
 MOST_ACROSS, MOST_FLAT = 24, 6
 """Labels along a horizontal axis; so many stand upright."""
 EDGE, TICK, WORDS_BESIDE, WORDS_BELOW, LINE = 12, 5, 21, 36, 16
@@ -122,7 +125,7 @@ def _ends(mark: Mark, *, across: bool) -> list[Floats]:
 def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, across: bool) -> Layout:
     """One axis in Plotly's words."""
     layout: Layout = {
-        "title": {"text": printed(axis.title), "standoff": 8},
+        "title": {"text": printed(textwrap.fill(axis.title, ACROSS) if across else axis.title), "standoff": 8},
         "type": "log" if axis.log else "linear",
         "range": [math.log10(end) for end in ends] if axis.log else list(ends),
         "showgrid": axis.grid,

@@ -26,7 +26,7 @@ try:
     ways.get(str(way), WAYS[FIRST])()
 except (DataError, ParameterError) as problem:
     st.error(str(problem))
-st.popover("Who is protected?", type="tertiary").markdown(
+st.popover("Is the number of rows public?", type="tertiary").markdown(
     "Where neighbours differ in what one row says, n is public: no row is ever dropped. Where rows or persons are "
     "added or removed, n is private, and a round number is named instead."
 )

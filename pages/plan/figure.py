@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +14,14 @@ from dpcore.plan.questions import Plan
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows
 
-ABOVE, LINE = 86, 34
-"""Pixels of the picture besides its lines, and of each line."""
+ABOVE, LINE, TWO = 86, 34, 46
+"""Pixels of the picture besides its lines, of each line, and of each where a name takes two."""
 TOP = 2.0
 """From 1 on a promise says nothing."""
 SMALL = 100
 """Rows of a count that is small."""
+SIDE = 20
+"""Letters beside the picture that leave it half of a phone."""
 TALL = 0.62
 """Of a line: its bar of what is impossible."""
 
@@ -32,6 +35,7 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
         titles: of the questions.
     """
     names = drawable(f"{place}. {title}" for place, title in enumerate(titles, 1))
+    labels = tuple("\n".join(textwrap.wrap(name, SIDE, max_lines=2, placeholder="…")) for name in names)
     floor = min(
         [each for told in predictions for each in (told.worst, told.promised, told.impossible) if 0 < each < math.inf]
         + [question.target for question in plan.questions if question.target is not None]
@@ -82,11 +86,11 @@ def planned_errors(plan: Plan, predictions: Sequence[Prediction], *, titles: Seq
             rows=plan.n,
             ticks=tuple(10.0**power for power in range(-9, 1)),  # those between touch on a phone
         ),
-        y=Axis(labels=tuple(names), letters=32),
+        y=Axis(labels=labels, letters=SIDE),
         marks=marks,
         sentence=_sentence(plan, predictions, names),
         table=_table(plan, predictions, names),
-        height=ABOVE + LINE * len(names),
+        height=ABOVE + (TWO if any("\n" in each for each in labels) else LINE) * len(names),
         about=",".join(names),
     )
 

@@ -68,13 +68,13 @@ function keepHistory() {
   if (window.dpscopeHistory) return;
   window.dpscopeHistory = true;
   const push = history.pushState.bind(history);
-  let before = "", emptied = -SOON, bare = "", filled = -AT_ONCE;
+  let before = "", emptied = -SOON, left = "", changed = -AT_ONCE;
   const replace = history.replaceState.bind(history);
   history.replaceState = (state, title, url) => replace(state, title, url && withoutToken(url));
   history.pushState = (state, title, given) => {
     const url = given && withoutToken(given); // the server's first answer may still name it
     const next = new URL(url ?? location.href, location.href);
-    const lesson = next.searchParams.get("lesson"); // opening one is going somewhere
+    const lesson = location.pathname.endsWith("/learn") && next.searchParams.get("lesson"); // opening one is going somewhere
     const opens = lesson && lesson !== new URLSearchParams(location.search).get("lesson");
     if (next.pathname === location.pathname && opens) {
       emptied = -SOON;
@@ -83,16 +83,16 @@ function keepHistory() {
     }
     if (next.pathname === location.pathname) {
       if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
-      if (!location.search && next.search) { bare = location.href; filled = performance.now(); }
+      if (location.search !== next.search) { left = location.href; changed = performance.now(); }
       history.replaceState(state, title, url);
       return;
     }
     if (performance.now() - emptied < SOON) history.replaceState(history.state, "", before);
-    else if (next.search === location.search && performance.now() - filled < AT_ONCE) {
-      history.replaceState(history.state, "", bare);
+    else if (next.search === location.search && performance.now() - changed < AT_ONCE) {
+      history.replaceState(history.state, "", left);
     }
     emptied = -SOON;
-    filled = -AT_ONCE;
+    changed = -AT_ONCE;
     push(state, title, url);
   };
 }

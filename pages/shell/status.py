@@ -64,7 +64,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
     _warned.set(False)
     held = (held_file(), upload())
     private = any(each is not None and each.provenance.is_private for each in held)
-    left, middle, right = st.columns([13, 9, 7] if private else [40, 1, 9], vertical_alignment="center")
+    left, middle, right = st.columns([20, 10, 7.5] if private else [40, 0.1, 9], vertical_alignment="center")
     with right:
         browser_tools(file=any(each is not None for each in held))
     with middle:
@@ -76,7 +76,7 @@ def status_line(spent: str = "", *, release: bool = False) -> None:
                 help="Shows true values and errors of your private data, on your screen only. Whoever sees them has "
                 "seen your data: no guarantee covers what you saw, and nothing made this way should be passed on.",
             )
-    bar = left.container(horizontal=True, vertical_alignment="center", key="status_bar")
+    bar = left.container(horizontal=True, vertical_alignment="center", wrap=private, key="status_bar")
     _slot.set(bar.empty())
     _differ.set(bar.empty())
     _line.set(bar.empty())

@@ -82,6 +82,23 @@ def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, se
     assert page.url == there and epsilon(page) == chosen
 
 
+@pytest.mark.parametrize("name", ["Attack me", "Last bits"])
+def test_back_from_an_attack_returns_to_the_first_page_as_it_was(page: Page, server: Server, name: str) -> None:
+    visit(page, server, SMALL)
+    press(page, "Privacy loss ε", "ArrowLeft")
+    moved, before = page.url, entries(page)
+    page.get_by_role("link", name=name).click()
+    settled(page)
+    there = page.url
+    assert "/learn?lesson=" in there and entries(page) == before + 1
+    page.go_back()
+    settled(page)
+    assert page.url == moved and epsilon(page) == "0.25"
+    page.go_forward()
+    settled(page)
+    assert page.url == there
+
+
 def told(page: Page) -> tuple[str, list[str], str]:
     """Where a page is, what it calls itself, and what its pictures say; the order of a link's settings says nothing."""
     settled(page)

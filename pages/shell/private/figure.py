@@ -12,7 +12,7 @@ from dpcore.experiments.limits.outlook import Outlook
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import drawable, percent, rows, shortened
 
-TICKS = (0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
+TICKS = (0.001, 0.01, 0.1, 1, 10)
 TOP = 2.0
 """Errors up to twice n are drawn: from 1 on a promise says nothing."""
 

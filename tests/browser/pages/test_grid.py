@@ -65,6 +65,7 @@ def test_no_key_is_lost_on_a_busy_machine_while_the_page_is_made_anew(
 
 def test_columns_are_declared_by_typing_and_stay_typed(page: Page, server: Server) -> None:
     bring(visit(page, server, OWN_FILE), VISITS)
+    expect(page.get_by_text("Who is protected?")).to_have_count(1)
     expect(page.get_by_role("button", name="Use this column")).to_have_count(0)
     type_at(page, 1, 3, "0", "90")
     expect(page.get_by_text("Still to be typed:")).not_to_contain_text("age")

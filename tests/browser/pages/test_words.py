@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import DESKTOP, PHONE, Server, on_screens, see, settled, sound, visible_words, visit
+from tests.kit.browser import DESKTOP, PHONE, Server, go_to, on_screens, see, settled, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
@@ -27,6 +27,14 @@ LINKS = {
     "random-privacy": "random-privacy-workbench",
     "random-privacy-of-data": "random-privacy?sparse=data",
 }
+BEYOND = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
+    const { left, right } = plot.getBoundingClientRect();
+    return [...plot.querySelectorAll('svg text')].filter((words) => {
+        const box = words.getBoundingClientRect();
+        return box.width && (box.left < left - 1 || box.right > right + 1);
+    }).map((words) => words.textContent);
+})"""
+"""Words of pictures that are cut at their sides."""
 MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
@@ -47,7 +55,34 @@ def test_on_a_phone_numbers_stand_two_and_two_and_a_finger_finds_the_help(page: 
     assert first and second and third
     assert first["y"] == second["y"] < third["y"] and first["x"] == third["x"] < second["x"]
     helps = [each.bounding_box() for each in page.get_by_role("button", name=re.compile("^Help")).all()]
-    assert len(helps) > 2 and all(box and min(box["width"], box["height"]) >= 24 for box in helps)
+    files = [each.bounding_box() for each in page.get_by_role("button", name=re.compile("^Picture as")).all()]
+    assert len(helps) > 2 and len(files) > 2
+    assert all(box and min(box["width"], box["height"]) >= 24 for box in [*helps, *files])
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_no_words_of_a_picture_or_of_the_bar_are_cut_on_a_phone(page: Page, server: Server) -> None:
+    visit(page, server, "tables", "marginals_worst_chart")
+    assert page.evaluate(BEYOND) == []
+    name = page.locator(".st-key-status_bar a p")
+    assert name.evaluate("name => name.scrollWidth <= name.clientWidth"), "nor is what the data are called"
+
+
+def test_long_names_have_room(page: Page, server: Server) -> None:
+    visit(page, server, "tables?view=All+tables+of+k+attributes")
+    bar = page.locator(".st-key-status_bar").bounding_box()
+    assert bar and bar["height"] < 40, "one line, whatever the data are called"
+    names = page.locator("[data-tag] > span[title]")
+    assert names.count() > 4
+    assert names.evaluate_all("names => names.filter(name => name.scrollWidth > name.clientWidth).length") == 0
+
+
+def test_a_page_without_controls_at_the_side_has_no_column_for_them(page: Page, server: Server) -> None:
+    go_to(visit(page, server, "one-number"), "release")  # the browser remembers how wide the column was
+    go_to(visit(page, server, "release"), "one-number")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    go_to(page, "release")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
 
 
 def says_little(page: Page) -> None:

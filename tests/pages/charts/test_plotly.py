@@ -227,6 +227,13 @@ def test_labels_may_have_several_lines() -> None:
     assert ticks == ["a &lt;b&gt;<br>c", "25 to 40 years old<br>40 to 50 hours a we…", "x" * 19 + "…"]
 
 
+def test_a_title_below_a_picture_has_lines_that_fit_a_phone() -> None:
+    title = "worst error over 3,000 sampled queries, share of n (log)"
+    lines = drawn(EVERY[0], x=Axis(title=title)).layout["xaxis"]["title"]["text"].split("<br>")
+    assert " ".join(lines) == title and max(map(len, lines)) <= 44
+    assert drawn(EVERY[0], x=Axis(title=title[:38])).layout["xaxis"]["title"]["text"] == title[:38]
+
+
 def test_a_rule_may_end_below_words() -> None:
     found = drawn(Rule(role="theory", x=2.0, reach=0.9), Rule(role="ink", x=3.0))
     assert [shape["y1"] for shape in found.layout["shapes"]] == [0.9, 1]

@@ -249,6 +249,20 @@ def test_the_picture_puts_each_number_where_it_is() -> None:
     assert frame["worst error, promised"].tolist() == pytest.approx([each.promised for each in told])
 
 
+def test_a_long_name_beside_its_line_leaves_a_phone_room_for_the_line() -> None:
+    table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
+    asked = PlannedQuestion(columns=("wage",), queries="intervals", entry_key="identity", epsilon=0.5)
+    plan = Plan(table=table, n=300, questions=(asked,))
+    short, long, longest = (
+        planned_errors(plan, finish(predict(plan)), titles=[title])
+        for title in ("ranges", "Intervals of flipper_length_mm", "Intervals of " + "very long words " * 4)
+    )
+    assert short.y.labels == ("1. ranges",) and long.y.labels == ("1. Intervals of\nflipper_length_mm",)
+    assert [max(map(len, label.split("\n"))) <= 20 for label in longest.y.labels] == [True]
+    assert longest.y.labels[0].endswith("…") and longest.y.labels[0].count("\n") == 1
+    assert short.height + 12 == long.height == longest.height
+
+
 def test_a_question_that_does_not_fit_is_refused() -> None:
     table = DeclaredTable(columns=(DeclaredColumn(name="wage", on=Line(high=64, bits=4)),))
     with pytest.raises(ParameterError):

@@ -66,6 +66,14 @@ def test_predictions_are_hollow_and_only_where_noise_is_the_same_on_all_data(fou
     assert all((np.asarray(each.y) <= TOP).all() for each in predicted)
 
 
+def test_numbers_of_epsilon_stand_apart_on_a_phone(found: Outlook) -> None:
+    ticks = np.log10(at(found, 1.0).x.ticks)
+    losses = np.log10(found.epsilons)
+    inside = ticks[(ticks >= losses.min()) & (ticks <= losses.max())]
+    least, widest = 200, 35  # pixels of the picture's inside, and of a number
+    assert (np.diff(inside) * least / np.ptp(losses) > widest).all() and len(inside) > 3
+
+
 def test_nothing_true_or_released_is_drawn(found: Outlook) -> None:
     assert not {mark.role for mark in at(found, 1.0).marks} & {"true", "released"}
 
