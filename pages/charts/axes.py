@@ -48,7 +48,7 @@ ACROSS = 44
 """Letters in a line of a title below a picture: as many as a phone shows."""
 MOST_ACROSS, MOST_FLAT = 24, 6
 """Labels along a horizontal axis; so many stand upright."""
-EDGE, TICK, WORDS_BESIDE, WORDS_BELOW, LINE = 12, 5, 21, 36, 16
+EDGE, TICK, WORDS_BESIDE, WORDS_BELOW, LINE = 12, 5, 21, 36, 18
 """Pixels: at a picture's edges; of a tick; that a title takes beside numbers; numbers and title below the picture; a
 line."""
 WIDE = {"%": 11.5, ",": 3.9, ".": 3.9, "−": 10.1}
@@ -184,7 +184,8 @@ def room(layout: Layout, *, across: bool) -> dict[str, float]:
     if layout["tickangle"]:
         return {}
     lines = max((text.count("<br>") for _, text in told), default=0)
-    found: dict[str, float] = {"b": EDGE + tick + (WORDS_BELOW if title else WORDS_BELOW - LINE - 4) + LINE * lines}
+    lines += title.count("<br>")
+    found: dict[str, float] = {"b": EDGE + tick + (WORDS_BELOW if title else WORDS_BELOW - LINE - 2) + LINE * lines}
     low, high = layout["range"]
     for side, end in (("l", low), ("r", high)):
         over = [_width(text) / 2 - NARROW * abs((place - end) / (high - low)) for place, text in told]
