@@ -30,7 +30,6 @@ from pages.shell import addresses
 from pages.shell.doors import Doors
 from pages.shell.headers import Headers
 from pages.shell.redaction import of_the_loop, redact_logs
-from pages.shell.server.opening import Opening
 from pages.shell.server.rehearsal import Heard, Hearing, rehearse
 from pages.shell.server.upload_names import UploadNames
 
@@ -148,11 +147,5 @@ app = st.App(
     HERE / "pages" / "main.py",
     lifespan=lifespan,
     routes=[*addresses.routes(f"/{st.get_option('server.baseUrlPath').strip('/')}"), *CHARTS.ROUTES],
-    middleware=[
-        Middleware(Headers),
-        Middleware(Doors),
-        Middleware(UploadNames),
-        Middleware(Hearing, heard=HEARD),
-        Middleware(Opening),
-    ],
+    middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames), Middleware(Hearing, heard=HEARD)],
 )

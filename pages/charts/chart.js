@@ -19,18 +19,11 @@ const needed = ({ data }) => (data.some((trace) => trace.type === "scatter3d") ?
 function plotly(name) {
   if (!libraries.has(name)) {
     libraries.set(name, new Promise((resolve, reject) => {
-      const load = () => {
-        const script = document.createElement("script");
-        script.src = new URL(name, import.meta.url);
-        script.onload = () => resolve(window.Plotly);
-        script.onerror = () => reject(new Error("The chart library could not be loaded."));
-        document.head.append(script);
-      };
-      // The document begins to load the part for the plane.
-      const begun = document.querySelector(`script[src$="/${name}"]`), come = () => (window.Plotly ? resolve(window.Plotly) : load());
-      if (!begun) load();
-      else if (window.Plotly || document.readyState === "complete") come();
-      else for (const one of [begun, window]) one.addEventListener("load", come, { once: true });
+      const script = document.createElement("script");
+      script.src = new URL(name, import.meta.url);
+      script.onload = () => resolve(window.Plotly);
+      script.onerror = () => reject(new Error("The chart library could not be loaded."));
+      document.head.append(script);
     }));
   }
   return libraries.get(name);

@@ -1,4 +1,7 @@
-"""What a browser may load and run, sent with every answer: this origin, and no code made from text."""
+"""What a browser may load and run, sent with every answer: this origin, and no code made from text.
+
+A page's answer also names what draws charts, so that it is fetched while the page is being worked out.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
+from pages.charts.script import LIBRARY, LIVE, MODULE
 from pages.shell.doors import is_public_demo
 
+PRELOAD = f"</{LIBRARY}>; rel=preload; as=script, </{MODULE}>; rel=modulepreload, </{LIVE}>; rel=modulepreload"
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -61,6 +66,8 @@ class Headers:
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = self.policy
                 headers["X-Content-Type-Options"] = "nosniff"
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers["Link"] = PRELOAD
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from pages.charts.script import LIBRARY, LIVE, MODULE
 from pages.play.pictures import TITLES
+from pages.shell.headers import PRELOAD
 from tests.kit.browser import PHONE, Server, comes_true, go_to, reopened, settled, visible_words, visit
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
@@ -66,11 +67,13 @@ def open_play(page: Page, server: Server, link: str = SMALL) -> Page:
 def test_the_library_comes_with_the_page_the_slider_moves_the_error_and_the_link_reopens_it(
     page: Page, server: Server
 ) -> None:
-    open_play(page, server)
+    with page.expect_response(lambda answer: answer.url == f"{server.url}/{SMALL}") as answer:
+        open_play(page, server)
+    assert answer.value.headers["link"] == PRELOAD
+    assert "link" not in page.request.get(f"{server.url}/_stcore/health").headers
     loaded = page.evaluate(LOADED)
-    assert sorted(loaded) == sorted(set(loaded)), "what the document names is what the page uses: nothing comes twice"
+    assert sorted(loaded) == sorted(set(loaded)), "what is preloaded is what the page uses: nothing comes twice"
     assert {LIBRARY, MODULE, LIVE} <= {address.removeprefix(f"{server.url}/") for address in loaded}
-    assert page.evaluate("document.querySelectorAll('script[src*=plotly]').length") == 1, "nor is it run twice"
     for key in ("data_chart", "band_chart", "worst_chart"):
         again = page.locator(f".st-key-{key} {PLOT}").evaluate("plot => plot._fullLayout._redrawFromAutoMarginCount")
         assert again is None, "a chart that has the room for its axes from the start is drawn once"
