@@ -8,7 +8,7 @@ returns its result, so that any caller can draw progress and stop; finish() runs
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
@@ -130,6 +130,7 @@ def measure(
     beta: float = 0.05,
     queries_shown: int = 256,
     seconds: float = math.inf,
+    enough: Callable[[Floats], bool] | None = None,
 ) -> Generator[float, None, ErrorReport]:
     """Run a data-releasing mechanism many times and compare with the truth; yields the fraction done.
 
@@ -146,6 +147,7 @@ def measure(
         queries_shown: size of the batch for the band; the worst error always covers the whole class.
         seconds: of work; stop before a block that would end later, judged by how long the last one took; never before
             the first.
+        enough: stop after a block once this is true of the worst errors so far, (T,) as shares of n, NaN where refused.
     """
     if trials < 1:
         raise ParameterError(f"At least one trial is needed, got {trials}.")
@@ -172,13 +174,15 @@ def measure(
         if start == 0:
             frames = histogram[:FRAMES].copy()
         histogram -= true_histogram
-        worst[start:drawn] = queries.max_error(histogram)
+        worst[start:drawn] = queries.max_error(histogram) / n
         errors[start:drawn] = queries.answer(histogram, indices)
         refused[start:drawn] = release.refused[: drawn - start]
+        worst[start:drawn][refused[start:drawn]] = np.nan
         each = (monotonic() - since) / (end - start)
         began += yield from paused(max(drawn / trials, min(1.0, (monotonic() - began) / seconds)))
+        if enough and enough(worst[:drawn]):
+            break
     errors, worst, refused = errors[:drawn], worst[:drawn], refused[:drawn]
-    worst[refused] = np.nan
     kept = errors[~refused] if refused.any() else errors
     typical = np.full(drawn, np.nan)
     typical[~refused] = np.abs(kept).mean(axis=1, dtype=np.float64) / n
@@ -190,7 +194,7 @@ def measure(
         indices=indices,
         truth=queries.answer(true_histogram, indices)[0] / n,
         band=_quantiles(kept) / n,
-        worst=worst / n,
+        worst=worst,
         typical=typical,
         refused=refused,
         frames=frames,

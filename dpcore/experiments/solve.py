@@ -214,10 +214,13 @@ def simulated_epsilon(
     for attempt in range(1, ATTEMPTS + 1):
         epsilon = min(HIGHEST, up(epsilon))
         coins = int(np.random.SeedSequence([seed, attempt]).generate_state(1, np.uint64)[0]) >> 1
-        worst = yield from _worst(make(epsilon), dataset, state, seed=coins, releases=releases, done=0.8)
-        failures = int((~(worst <= target)).sum())  # a refusal is no number
-        _, most = binomial_interval(failures, releases, confidence=1 - 2 * kappa / 2**attempt)
-        if float(most) <= beta:
+        _, most = binomial_interval(np.arange(releases), releases, confidence=1 - 2 * kappa / 2**attempt)
+        allowed = int((most <= beta).sum()) - 1  # the limit grows with the failures
+        work = _failures(
+            make(epsilon), dataset, state, target=target, seed=coins, releases=releases, allowed=allowed, done=0.8
+        )
+        failures = yield from work
+        if failures <= allowed:
             return Confirmed(epsilon=epsilon, failures=failures, releases=releases)
         if epsilon == HIGHEST:
             return None
@@ -233,22 +236,24 @@ def likely_epsilon(
     The same coins at every ε, so that errors nearly fall as ε grows; of errors that do not, the least so far counts.
     """
     releases = math.ceil(PILOT_FAILURES / beta)
+    allowed = releases - math.ceil((1 - beta) * releases)
     state: State | None = None
 
-    def error(epsilon: float, done: float) -> Generator[float, None, float]:
+    def reached(epsilon: float, done: float) -> Generator[float, None, bool]:
         nonlocal state
         mechanism = make(epsilon)
         state = state or mechanism.prepare(dataset, problem)
-        worst = yield from _worst(mechanism, dataset, state, seed=seed, releases=releases, done=done)
-        ranked = np.sort(np.where(np.isnan(worst), math.inf, worst))
-        return float(ranked[math.ceil((1 - beta) * len(ranked)) - 1])
+        work = _failures(
+            mechanism, dataset, state, target=target, seed=seed, releases=releases, allowed=allowed, done=done
+        )
+        return (yield from work) <= allowed
 
     tried = np.geomspace(LOWEST, HIGHEST, PILOT).tolist()
-    if (yield from error(HIGHEST, 0.0)) > target:
+    if not (yield from reached(HIGHEST, 0.0)):
         return None
     low = None
     for place, epsilon in enumerate(tried[:-1]):
-        if (yield from error(epsilon, 0.6 * (place + 1) / PILOT)) <= target:
+        if (yield from reached(epsilon, 0.6 * (place + 1) / PILOT)):
             high = epsilon
             break
         low = epsilon
@@ -258,21 +263,40 @@ def likely_epsilon(
         return LOWEST
     while high / low > CLOSE:
         middle = math.sqrt(low * high)
-        if (yield from error(middle, 0.7)) <= target:
+        if (yield from reached(middle, 0.7)):
             high = middle
         else:
             low = middle
     return float(high)
 
 
-def _worst(
-    mechanism: Mechanism, dataset: Dataset, state: State, *, seed: int, releases: int, done: float
-) -> Generator[float, None, Floats]:
-    """Worst errors of so many releases (T,), NaN where refused; yields the fraction done of all after each block."""
-    blocks = Blocks(measure(mechanism, dataset, state, Preview(seed), trials=releases, queries_shown=1))
+def _failures(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    state: State,
+    *,
+    target: float,
+    seed: int,
+    releases: int,
+    allowed: int,
+    done: float,
+) -> Generator[float, None, int]:
+    """Of so many releases those that err by more than the target, or refuse; yields the fraction done of all.
+
+    Where more fail than are allowed no further block is drawn: how many more would fail does not matter.
+    """
+
+    def failed(worst: Floats) -> int:
+        return int((~(worst <= target)).sum())  # a refusal is no number
+
+    def too_many(worst: Floats) -> bool:
+        return failed(worst) > allowed
+
+    work = measure(mechanism, dataset, state, Preview(seed), trials=releases, queries_shown=1, enough=too_many)
+    blocks = Blocks(work)
     for _ in blocks:
         yield done
-    return blocks.result.worst
+    return failed(blocks.result.worst)
 
 
 def needs(
@@ -284,6 +308,7 @@ def needs(
     beta: float,
     values: Mapping[str, Mapping[str, Any]],
     seed: int,
+    on_all_data: bool = False,
 ) -> Generator[float, None, list[Need]]:
     """What every entry needs, the least ε first; yields the fraction done. Computed with the true data: not private.
 
@@ -295,6 +320,7 @@ def needs(
         beta: failure chance.
         values: further parameter values by an entry's key.
         seed: of the simulated releases.
+        on_all_data: simulate only what errs alike on all data, so that every ε found holds for all of them.
     """
     if not 0 < target < 1:
         raise ParameterError(f"A target error must lie between 0 and 1, got {target!r}.")
@@ -310,7 +336,7 @@ def needs(
         before, each = make(1.0).preview_seconds(problem)
         slow = RUNS * (before + each * PILOT_FAILURES / beta) > MOST_SECONDS
         simulated: Confirmed | None = None
-        if not slow:
+        if not slow and (entry.mechanism.data_independent or not on_all_data):
             work = simulated_epsilon(make, dataset, problem, target=target, beta=beta, seed=seed)
             simulated = yield from scaled(work, place, len(entries))
         found.append(Need(key=entry.key, promised=promised, simulated=simulated, slow=slow))

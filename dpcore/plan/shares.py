@@ -117,7 +117,8 @@ def _needs(plan: Plan, question: PlannedQuestion, *, seed: int, pure: bool) -> G
     entries = [entry_of(key) for key, guarantee in made.items() if not (pure and guarantee.delta)]
     if counts:
         rows = twin_of(plan, question, seed=seed)
-        return (yield from needs(entries, rows, problem, target=target, beta=plan.beta, values=values, seed=seed))
+        work = needs(entries, rows, problem, target=target, beta=plan.beta, values=values, seed=seed, on_all_data=True)
+        return (yield from work)
     yield 0.0
     target /= most_summed(plan, question)
     entries = [entry for entry in entries if entry.key != WHOLE]  # of rows made of tables nothing is promised

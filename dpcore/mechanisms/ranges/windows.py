@@ -131,7 +131,7 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
     out; none of the others can be larger than the root of what they leave of that sum.
     """
     cells, columns = solver.cells, solver.windows.tocsc()
-    inverse = solver.within(np.eye(columns.shape[0]))
+    inverse = np.ascontiguousarray(solver.within(np.eye(columns.shape[0])))  # its rows are read, one by one
     whole = solver.shares_of_ones()
     counts = np.diff(columns.indptr)
     place = np.arange(int(counts.max()))  # of a window among those over a cell

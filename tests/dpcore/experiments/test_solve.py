@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from scipy.special import bdtrc
 
 from dpcore import Cells, Dataset, Intervals, Line, Problem, Provenance, ProvenanceKind, entry
 from dpcore.core import Mechanism, Neighbours, ParameterError
-from dpcore.experiments.measure import finish
+from dpcore.experiments import solve
+from dpcore.experiments.measure import ErrorReport, finish, measure
 from dpcore.experiments.solve import (
     HIGHEST,
     KAPPA,
@@ -179,6 +182,31 @@ def test_confirming_uses_other_coins_than_the_pilot(monkeypatch: pytest.MonkeyPa
     pilot = [seed for seed in seeds if seed == 3]
     fresh = seeds[len(pilot) :]
     assert len(pilot) > 9 and fresh and len(set(fresh)) == len(fresh) and 3 not in fresh
+
+
+def test_no_more_is_drawn_once_too_many_releases_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many cells are drawn in blocks of a few releases, and what is found is what whole runs find."""
+    line = Line(bits=15)
+    data = Dataset(line, np.arange(1000), DATASET.provenance)
+    problem, drawn = Problem(domain=line, queries=Cells(domain=line), n=data.n), []
+    told: dict[str, Any] = {"target": 0.05, "beta": 0.2, "seed": 3}
+
+    def counted(*given: Any, whole: bool, **named: Any) -> Generator[float, None, ErrorReport]:
+        report = yield from measure(*given, **{**named, "enough": None} if whole else named)
+        drawn.append((report.trials, named["trials"], int((~(report.worst <= 0.05)).sum())))
+        return report
+
+    found = []
+    for whole in (True, False):
+        monkeypatch.setattr(solve, "measure", partial(counted, whole=whole))
+        found.append(finish(simulated_epsilon(identity, data, problem, **told)))
+    assert found[0] == found[1] is not None
+    runs = len(drawn) // 2
+    assert [each[1] for each in drawn[:runs]] == [each[1] for each in drawn[runs:]]
+    assert all(most == trials for trials, most, _ in drawn[:runs])
+    for (_, most, failed), (trials, _, seen) in zip(drawn[:runs], drawn[runs:], strict=True):
+        assert trials == most or seen <= failed, "only what fails too often is cut short"
+    assert any(trials < most for trials, most, _ in drawn[runs:])
 
 
 def test_what_cannot_reach_the_target_is_given_up() -> None:

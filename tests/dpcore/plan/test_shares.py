@@ -100,6 +100,21 @@ def test_each_mechanisms_epsilon_keeps_the_target_and_four_fifths_of_it_do_not(k
     assert failures[0] <= binom.isf(1e-3, 200, of.beta) and failures[1] > max(failures[0], 200 * of.beta), failures
 
 
+def test_only_what_errs_alike_on_all_data_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the others do on made-up rows counts for nothing: their theorem does."""
+    asked, simulated_too = plan(replace(AGE, target=0.05)), set[type[Any]]()
+
+    def counted(mechanism: Any, *told: Any, **named: Any) -> Any:
+        simulated_too.add(type(mechanism))
+        return measure(mechanism, *told, **named)
+
+    monkeypatch.setattr(solve, "measure", counted)
+    [ranked] = finish(for_targets(asked)).ranked
+    assert simulated_too and all(each.data_independent for each in simulated_too)
+    others = [need for need in ranked if not entry(need.key).mechanism.data_independent]
+    assert any(need.promised for need in others) and not any(need.simulated for need in others)
+
+
 def test_questions_without_a_target_and_pinned_ones_stay() -> None:
     kept = plan(AGE, replace(GROUP, target=0.002, pinned=True))
     solved = finish(for_targets(kept))
