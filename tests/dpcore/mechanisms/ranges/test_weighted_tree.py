@@ -162,7 +162,7 @@ def test_the_exact_law_keeps_the_guarantee(line: Line, kind: type[Queries], neig
     assert (tree.numbers > line.size) is not plain
     margin = 4 if tree.numbers <= 4 else 0
     window = (-margin, 2 * 3 + margin)
-    for rows in (None, 0) if neighbours is Neighbours.ADD_REMOVE_ONE else (None,):
+    for rows in (problem.n, 0) if neighbours is Neighbours.ADD_REMOVE_ONE else (problem.n,):
         finding = exact_delta(mechanism, problem, window=window, rows=rows)
         assert finding.pairs > 0
         assert finding.delta <= 0.05
