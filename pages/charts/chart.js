@@ -3,7 +3,7 @@
 
 const TICK = 600, LONGEST = 150; // milliseconds: a frame is shown while playing; a chart that is covered waits for the others
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
-const LEGEND_EDGE = 10, LEGEND_NAMES = 19; // of it what Plotly itself takes: at the edge, and for each line
+const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, rounded up: at the edge, and for each line
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };

@@ -21,6 +21,8 @@ from tests.kit.browser import (
 
 PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"
+MOST_ENTRIES = 50
+"""That a browser keeps."""
 LOST = "The page was loaded anew: please choose your file again."
 
 
@@ -90,7 +92,7 @@ def test_back_from_an_attack_returns_to_the_first_page_as_it_was(page: Page, ser
     page.get_by_role("link", name=name).click()
     settled(page)
     there = page.url
-    assert "/learn?lesson=" in there and entries(page) == before + 1
+    assert "/learn?lesson=" in there and entries(page) == min(before + 1, MOST_ENTRIES)
     page.go_back()
     settled(page)
     assert page.url == moved and epsilon(page) == "0.25"

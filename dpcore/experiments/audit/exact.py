@@ -124,7 +124,7 @@ class Finding:
 
 
 class Enumerated(TypedDict, total=False):
-    """What is enumerated of a tiny problem.
+    """What is enumerated of a tiny problem; None is as good as left out.
 
     Attributes:
         window: noisy values told apart, by default -4 .. n + 4.
@@ -133,9 +133,9 @@ class Enumerated(TypedDict, total=False):
         most: paths, by default MOST_PATHS.
     """
 
-    window: tuple[int, int]
-    universe: NDArray[Any]
-    rows: int
+    window: tuple[int, int] | None
+    universe: NDArray[Any] | None
+    rows: int | None
     most: int
 
 
@@ -143,9 +143,11 @@ def paired_laws(
     mechanism: Mechanism, problem: Problem, **what: Unpack[Enumerated]
 ) -> Iterator[tuple[Pair, Floats, Floats]]:
     """Every neighbouring pair, and the probabilities of the same outcomes (K,) on both of its data sets."""
-    records = what.get("universe", np.arange(problem.domain.size))
+    records, rows = what.get("universe"), what.get("rows")
+    if records is None:  # some domains have no list of cells
+        records = np.arange(problem.domain.size)
     provenance = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
-    sampler = Enumerate(window=what.get("window", (-4, problem.n + 4)), most=what.get("most", MOST_PATHS))
+    sampler = Enumerate(window=what.get("window") or (-4, problem.n + 4), most=what.get("most", MOST_PATHS))
     laws: dict[tuple[int, ...], Law] = {}
 
     def law(places: tuple[int, ...]) -> Law:
@@ -154,8 +156,8 @@ def paired_laws(
             laws[places] = sampler.law(mechanism, mechanism.prepare(dataset, problem))
         return laws[places]
 
-    rows = what.get("rows", problem.n)
-    for pair in neighbouring_pairs(size=len(records), rows=rows, neighbours=problem.neighbours):
+    held = problem.n if rows is None else rows
+    for pair in neighbouring_pairs(size=len(records), rows=held, neighbours=problem.neighbours):
         yield pair, *aligned(law(pair.one), law(pair.other))
 
 

@@ -38,7 +38,7 @@ def level_weights(cells: int, *, prefixes: bool, known: bool, steps: int) -> Int
     """Whole weights of the levels, cells first, at least 1 there: (levels,).
 
     >>> level_weights(8, prefixes=True, known=False, steps=100).tolist()
-    [57, 46, 46, 49]
+    [67, 40, 42, 46]
     """
     top = (cells - 1).bit_length()
     width = 1 << top
