@@ -30,6 +30,7 @@ from pages.shell import addresses
 from pages.shell.doors import Doors
 from pages.shell.headers import Headers
 from pages.shell.redaction import of_the_loop, redact_logs
+from pages.shell.server.kept_files import KeptFiles
 from pages.shell.server.rehearsal import Heard, Hearing, rehearse
 from pages.shell.server.upload_names import UploadNames
 
@@ -147,5 +148,11 @@ app = st.App(
     HERE / "pages" / "main.py",
     lifespan=lifespan,
     routes=[*addresses.routes(f"/{st.get_option('server.baseUrlPath').strip('/')}"), *CHARTS.ROUTES],
-    middleware=[Middleware(Headers), Middleware(Doors), Middleware(UploadNames), Middleware(Hearing, heard=HEARD)],
+    middleware=[
+        Middleware(Headers),
+        Middleware(Doors),
+        Middleware(UploadNames),
+        Middleware(Hearing, heard=HEARD),
+        Middleware(KeptFiles),
+    ],
 )

@@ -7,7 +7,7 @@ const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, ro
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
-const charts = new Map(), libraries = new Map();
+const charts = new Map(), libraries = new Map(), leaving = new WeakMap();
 
 // The charts on the page that are drawn and have a key.
 export const mounted = () => [...charts.values()].filter((chart) => chart.watched && chart.figure.key);
@@ -50,6 +50,7 @@ export async function draw(component) {
   chart.plot.dataset.waiting = "";
   Object.assign(chart, { send: component.setStateValue, trigger: component.setTriggerValue, figure: data });
   const Plotly = await plotly(needed(data));
+  await leaving.get(parentElement);
   if (!chart.watched) await turn();
   if (chart.figure !== data || charts.get(parentElement) !== chart) return; // a later run was faster
   if (chart.library !== Plotly) {
@@ -82,7 +83,9 @@ export async function draw(component) {
   const layout = { ...sized(chart), selections: [], selectionrevision: chart.brushes };
   if (layout.legend.orientation === "v") traces.forEach(shorten);
   chart.stands = now;
-  await Plotly.react(chart.plot, traces, layout, CONFIG);
+  chart.drawing = Plotly.react(chart.plot, traces, layout, CONFIG);
+  await chart.drawing;
+  if (charts.get(parentElement) !== chart) return; // it left the page meanwhile
   if (!chart.watched) watch(chart);
   // While the handle moves, an answer to an earlier place is late, and does not take it back there.
   if (chart.moving) moveHandle(chart, chart.at);
@@ -116,8 +119,9 @@ export function forget(parentElement) {
   const chart = charts.get(parentElement);
   if (!chart) return;
   clearInterval(chart.timer);
-  if (chart.library) unwatch(chart);
   charts.delete(parentElement);
+  // Plotly does not bear that a picture goes while it is drawn. What comes to its place waits.
+  if (chart.library) leaving.set(parentElement, Promise.allSettled([chart.drawing]).then(() => unwatch(chart)));
 }
 
 function create(parent) {

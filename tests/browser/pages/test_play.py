@@ -115,6 +115,38 @@ def test_what_stands_as_it_was_sent_is_not_drawn_anew_nor_is_all_of_a_chart_whos
     assert set(page.evaluate("window.anew")) == {"data_chart", "band_chart", "worst_chart"}
 
 
+# A chart of the same figure, which leaves the page as soon as it begins to be drawn, and may come back to its place at
+# once: how often it has been drawn to its end, and whether anything of it stands there.
+LEAVES = """async ([address, back]) => {
+    const module = await import(address), { figure, plot } = module.mounted()[0];
+    const place = plot.closest('[class*="st-key-"]').cloneNode(true), mine = place.querySelector('.dpscope-plot');
+    mine.replaceChildren();
+    mine.className = 'dpscope-plot';
+    delete mine.dataset.drawn;
+    document.body.append(place);
+    const data = new TextEncoder().encode(JSON.stringify(figure)), setStateValue = () => {}, setTriggerValue = () => {};
+    const draw = () => module.draw({ parentElement: place, data, setStateValue, setTriggerValue });
+    let again;
+    const gone = new MutationObserver(() => { gone.disconnect(); module.forget(place); again = back && draw(); });
+    gone.observe(mine, { childList: true, attributeFilter: ['class'] });
+    await draw();
+    await again;
+    await new Promise((done) => setTimeout(done, 100));
+    const left = [mine.dataset.drawn ?? '', mine.childElementCount > 0];
+    module.forget(place);
+    place.remove();
+    return left;
+}"""
+
+
+@pytest.mark.parametrize(("back", "left"), [(False, ["", False]), (True, ["1", True])])
+def test_a_chart_that_leaves_the_page_while_it_is_drawn_is_no_error(
+    page: Page, server: Server, back: bool, left: list[object]
+) -> None:
+    open_play(page, server)
+    assert page.evaluate(LEAVES, [f"{server.url}/{MODULE}", back]) == left
+
+
 # What the eye sees: every line, shade and word of the pictures, where they are. A picture that was drawn out of sight
 # and lies above the chart counts for it.
 STATE = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,

@@ -1,0 +1,51 @@
+"""Streamlit's own scripts, styles and fonts, answered from memory: a page loads a hundred of them before it is there.
+
+From disk each is read in pieces, every piece by another thread: a page's files cost the server more than its script.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.file_util import get_static_dir
+
+CONDITIONS = frozenset({b"range", b"if-range", b"if-none-match", b"if-modified-since"})
+
+
+class KeptFiles:
+    """The middleware; it keeps the first whole answer for each file that Streamlit has there, and for nothing else.
+
+    The files are the same for everybody, and named by their content: an answer never changes.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        folder, base = Path(get_static_dir()), config.get_option("server.baseUrlPath").strip("/")
+        files = (each.relative_to(folder).as_posix() for each in (folder / "static").rglob("*") if each.is_file())
+        self.paths = {f"/{base}/{each}" if base else f"/{each}" for each in files}
+        self.kept: dict[str, tuple[list[tuple[bytes, bytes]], bytes]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer from memory what was answered before; listen to the answer otherwise."""
+        asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in self.paths
+        if not asked or any(name in CONDITIONS for name, _ in scope["headers"]):
+            return await self.app(scope, receive, send)
+        path: str = scope["path"]
+        if path in self.kept:
+            headers, body = self.kept[path]
+            await send({"type": "http.response.start", "status": 200, "headers": list(headers)})
+            return await send({"type": "http.response.body", "body": body})
+        headers, pieces = [], []
+
+        async def heard(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                headers.extend(message["headers"])
+            elif message["type"] == "http.response.body" and headers:
+                pieces.append(message.get("body", b""))
+                if not message.get("more_body", False):
+                    self.kept[path] = headers, b"".join(pieces)
+            await send(message)
+
+        await self.app(scope, receive, heard)

@@ -1,0 +1,90 @@
+"""Streamlit's files come from memory after the first time, as they came from disk; nothing else is kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+from streamlit.file_util import get_static_dir
+
+from pages.shell.server.kept_files import KeptFiles
+from tests.kit import ran
+
+FOLDER = Path(get_static_dir())
+FILE = "/" + next((FOLDER / "static" / "js").glob("index.*.js")).relative_to(FOLDER).as_posix()
+
+
+class App:
+    """Answers in pieces with the number of the request, or with another status; `asked` counts."""
+
+    def __init__(self, status: int = 200, *, breaks: bool = False) -> None:
+        self.asked, self.status, self.breaks = 0, status, breaks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked += 1
+        await send({"type": "http.response.start", "status": self.status, "headers": [(b"etag", b"e")]})
+        await send({"type": "http.response.body", "body": b"%d " % self.asked, "more_body": True})
+        if not self.breaks:
+            await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+
+def answer(app: KeptFiles, path: str = FILE, *, method: str = "GET", header: bytes = b"accept") -> tuple[int, bytes]:
+    """Status and body; whoever sends may add to the headers of its own answer."""
+    messages: list[Message] = []
+
+    async def send(message: Message) -> None:
+        if "headers" in message:
+            message["headers"].append((b"added", b"by another"))
+        messages.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    ran(app({"type": "http", "method": method, "path": path, "headers": [(header, b"*/*")]}, receive, send))
+    assert messages[0]["headers"] == [(b"etag", b"e"), (b"added", b"by another")]
+    return messages[0]["status"], b"".join(each.get("body", b"") for each in messages)
+
+
+def test_a_file_is_read_once_and_answered_alike() -> None:
+    app = KeptFiles(inner := App())
+    assert [answer(app) for _ in range(3)] == 3 * [(200, b"1 " + FILE.encode())]
+    assert inner.asked == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/", "/static/", "/static/js/none.js", "/static/js/../js/" + Path(FILE).name, "/static/js//" + Path(FILE).name,
+        "/media/some", "/index.html", "/_stcore/health",
+    ],
+)  # fmt: skip
+def test_what_is_no_file_of_streamlits_is_never_kept(path: str) -> None:
+    app = KeptFiles(inner := App())
+    assert [answer(app, path)[1] for _ in range(2)] == [b"%d " % each + path.encode() for each in (1, 2)]
+    assert inner.asked == 2 and not app.kept
+
+
+@pytest.mark.parametrize(
+    ("method", "header"),
+    [("HEAD", b"accept"), ("GET", b"range"), ("GET", b"if-none-match"), ("GET", b"if-modified-since")],
+)
+def test_who_asks_for_less_than_the_whole_asks_the_server(method: str, header: bytes) -> None:
+    app = KeptFiles(inner := App())
+    for before in range(2):
+        assert answer(app, method=method, header=header)[1] == b"%d " % (2 * before + 1) + FILE.encode()
+        answer(app, "/")
+    assert inner.asked == 4 and not app.kept
+
+
+@pytest.mark.parametrize("app", [App(304), App(404), App(breaks=True)])
+def test_half_an_answer_or_another_than_the_file_is_not_kept(app: App) -> None:
+    kept = KeptFiles(app)
+    assert answer(kept)[1] != answer(kept)[1] and not kept.kept
+
+
+def test_every_file_of_the_page_is_known() -> None:
+    names = re.findall(r'(?:src|href)="\./(static/[^"]+)"', (FOLDER / "index.html").read_text(encoding="utf-8"))
+    assert names and {f"/{name}" for name in names} <= KeptFiles(PlainTextResponse("")).paths
