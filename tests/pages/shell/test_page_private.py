@@ -23,6 +23,7 @@ from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from tests.cases import full_but
+from tests.pages import opening
 from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
 
@@ -243,17 +244,14 @@ def test_every_question_of_one_number_has_its_page(question: str) -> None:
 
 @pytest.mark.parametrize("page", full_but(["data/page.py", "learn/page.py"], "learn/page.py"))
 def test_pages_that_leave_the_data_in_use_as_they_are_name_them(page: str) -> None:
-    app = visitor("play/page.py")
-    app.query_params["data"] = "cities.population"
-    sound(app.run())
+    app = sound(opening.opened("play/page.py", data="cities.population"))
     named = chip(app)
     assert named.startswith("Public · Cities of the world: population")
     assert chip(sound(app.switch_page(page).run())) == named
 
 
 def test_public_data_have_a_chip_and_no_way_to_a_twin() -> None:
-    app = visitor("play/page.py")
-    sound(app.run())
+    app = sound(opening.opened("play/page.py"))
     assert chip(app).startswith("Public · ") and not [
         each for each in app.button if each.key in ("twin_on", "twin_off")
     ]
