@@ -116,10 +116,9 @@ def sweep(
     beta: float = 0.05,
     seed: int = 0,
     epsilons: Sequence[float] = EPSILON_GRID,
+    seconds: float = BLOCK_SECONDS,
 ) -> Generator[float, None, Sweep]:
     """Measure every entry at every epsilon; yields the fraction done after each cell.
-
-    Entries that would take longer than BLOCK_SECONDS at one epsilon are left out.
 
     Args:
         entries: mechanisms that serve the problem's queries.
@@ -131,6 +130,7 @@ def sweep(
         beta: failure chance of the promises.
         seed: of the previews.
         epsilons: the grid.
+        seconds: entries that would take longer at one epsilon are left out.
     """
 
     def made(entry: Entry, **values: Any) -> Mechanism:
@@ -140,7 +140,7 @@ def sweep(
     kept: list[Entry] = []
     for entry in entries:
         before, each = made(entry).preview_seconds(problem)
-        if before + trials * each <= BLOCK_SECONDS:
+        if before + trials * each <= seconds:
             kept.append(entry)
     shape = (len(kept), len(epsilons))
     worst, typical, promised = np.full((*shape, 3), np.nan), np.full((*shape, 3), np.nan), np.full(shape, math.inf)

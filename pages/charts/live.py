@@ -125,7 +125,7 @@ def encoded(
     for key, states in pictures.items():
         charts[key] = []
         for picture in states:
-            drawn = render(picture, badge=badge, dark=dark)
+            drawn = render(picture, badge=badge, dark=dark, played=False)
             traces = [
                 [
                     place({name: value for name, value in trace.items() if name not in POINTED_AT | DRAWN}),

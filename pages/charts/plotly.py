@@ -44,8 +44,11 @@ class Drawn:
     frames: list[dict[str, Any]]
 
 
-def render(picture: Picture, *, badge: str, dark: bool) -> Drawn:
-    """A picture in a theme, with its provenance drawn inside, so that a screenshot keeps it."""
+def render(picture: Picture, *, badge: str, dark: bool, played: bool = True) -> Drawn:
+    """A picture in a theme, with its provenance drawn inside, so that a screenshot keeps it.
+
+    Not ``played``, it is what is seen before any frame is.
+    """
     every = [*picture.marks, *(mark for frame in picture.frames for mark in frame.marks.values())]
     ends = (reach(picture.x, every, across=True), reach(picture.y, every, across=False))
     lines = textwrap.wrap(badge, BADGE_WIDTH) or [""]
@@ -61,7 +64,7 @@ def render(picture: Picture, *, badge: str, dark: bool) -> Drawn:
             mine.append(len(data) - 1)
     layout = _layout(pen, legend=any(trace.get("showlegend") for trace in data))
     data += [_on_rows(side) for side in "xy" if f"{side}axis2" in layout]
-    return Drawn(data=data, layout=layout, places=places, frames=_frames(pen, data, places))
+    return Drawn(data=data, layout=layout, places=places, frames=_frames(pen, data, places) if played else [])
 
 
 def _frames(pen: Pen, data: list[Trace], places: dict[str, list[int]]) -> list[dict[str, Any]]:

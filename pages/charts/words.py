@@ -28,7 +28,7 @@ def shortened(values: NDArray[Any] | Sequence[float], *, step: float = 0.0) -> l
     digits = 3 - np.floor(np.log10(size))
     if step > 0:
         digits = np.maximum(digits, -math.floor(math.log10(step)))
-    up, down = 10.0 ** np.clip(digits, 0, 300), 10.0 ** np.clip(-digits, 0, 300)
+    up, down = 10.0 ** np.minimum(np.maximum(digits, 0), 300), 10.0 ** np.minimum(np.maximum(-digits, 0), 300)
     short = np.rint(held * up / down) * down / up
     # A count is often a share times n, and then off by its last bit.
     whole = np.rint(held)

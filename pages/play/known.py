@@ -47,7 +47,7 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         return entry.make(**{**kept, "epsilon": epsilon})
 
     offer = Offer(
-        about=f"{recipe.source.reading!r}|{asked(recipe, problem)}|{private_parameters(recipe)}",
+        about=f"{recipe.source.reading!r}|{asked(recipe, problem)}|{recipe.entry_key}|{private_parameters(recipe)}",
         problem=problem,
         makers={key: functools.partial(make, entry) for key, entry in entries.items()},
         titles={key: entry.title for key, entry in entries.items()},
@@ -93,6 +93,6 @@ def _states(recipe: Recipe, offer: Offer) -> Any:
     """The picture and the headline at each stop of the slider."""
     found, stops = known(offer), log_stops(recipe.entry.controls()["epsilon"])
     texts = [headline(offer, stop) for stop in stops]
-    pictures = [picture_at(offer, found, stop) for stop in stops]
+    pictures = [picture_at(offer, found, stop, tabled=False) for stop in stops]
     told = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}
     return encoded({"promises_chart": pictures}, told, badge=BADGE, dark=is_dark())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from streamlit.testing.v1 import local_script_runner
 
 from dpcore.experiments.sweep import sweep
 from pages.play import strip
+from pages.shell.private import promises
 from pages.shell.server import jobs
 
 
@@ -42,11 +43,26 @@ def a_run_is_waited_for_without_being_asked_a_thousand_times_a_second() -> Itera
 
 
 @pytest.fixture(scope="session", autouse=True)
-def the_trade_off_is_measured_at_one_privacy_loss() -> Iterator[None]:
-    """It is most of the work of Play, anew for every data set; the browser's pages have all ten."""
+def the_trade_off_is_of_what_is_quick_at_one_privacy_loss() -> Iterator[None]:
+    """It is most of the work of Play, anew for every data set; the browser's pages have all mechanisms at all ten."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strip, "sweep", partial(sweep, epsilons=(1.0,)))
+        patch.setattr(strip, "sweep", partial(sweep, epsilons=(1.0,), seconds=0.05))
         patch.setattr(strip, "MOST_CELLS", 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_is_known_before_anybody_looks_is_worked_out_once() -> Iterator[None]:
+    """A session's memory has it by a key that names all it depends on: public facts, and nothing of any rows."""
+    found: dict[str, Any] = {}
+
+    def remembered(key: str, make: Callable[[], Any]) -> Any:
+        if key not in found:
+            found[key] = make()
+        return found[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(promises, "remembered", remembered)
         yield
 
 

@@ -184,7 +184,7 @@ class Search:
             if split is not None:
                 following = [other for other in others[place + 1 :] if other.point != cut.point]
                 self.steps -= len(following) * len(split) * self.words
-                self.grow((*chosen, cut), split, [other for other in following if _split(split, other) is not None])
+                self.grow((*chosen, cut), split, [other for other in following if _divides(other, split)])
 
 
 def _points_left(cuts: list[Cut]) -> list[int]:
@@ -199,12 +199,20 @@ def _points_left(cuts: list[Cut]) -> list[int]:
 
 def _split(parts: list[int], cut: Cut) -> list[int] | None:
     """The questions of every subset without and then with the cut's point, or None if a subset is taken by none."""
-    taken = []
+    if not _divides(cut, parts):
+        return None
+    return [part & cut.leaves for part in parts] + [part & cut.takes for part in parts]
+
+
+def _divides(cut: Cut, parts: list[int]) -> bool:
+    """Whether of every subset some questions take the cut's point and some leave it."""
+    takes, leaves = cut.takes, cut.leaves
     for part in parts:
-        taken.append(part & cut.takes)
-        if not (taken[-1] and part & cut.leaves):
-            return None
-    return [part & cut.leaves for part in parts] + taken
+        if not (part & takes and part & leaves):
+            break
+    else:
+        return True
+    return False
 
 
 def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:

@@ -27,6 +27,7 @@ def known_before(
     what: str = "worst error",
     counted: bool = True,
     nobody: str = "nobody",
+    tabled: bool = True,
 ) -> Picture:
     """Promises of every mechanism, predictions where noise is the same on all data, and what nobody can promise.
 
@@ -39,6 +40,7 @@ def known_before(
         what: is drawn along y, in words.
         counted: whether errors are shares of n, and so whole rows as well.
         nobody: whom the wall is for.
+        tabled: whether its numbers are wanted in a table, too.
     """
     order = sorted(range(len(found.keys)), key=lambda row: found.keys[row] != chosen)
     names = dict(zip(order, drawable(titles[found.keys[row]] for row in order), strict=True))
@@ -75,7 +77,7 @@ def known_before(
         ),
         marks=marks,
         sentence=f"{said}{_wall(found, epsilon=epsilon, nobody=nobody)}.",
-        table=_table(found, names),
+        table=_table(found, names) if tabled else {},
         height=330,
         beside=True,
     )  # fmt: skip

@@ -120,12 +120,13 @@ def headline(offer: Offer, epsilon: float) -> str:
     return f"{at}, the worst {offer.of} errs by at most {percent(promised)}: {rows(promised, n)}"
 
 
-def picture_at(offer: Offer, found: Outlook, epsilon: float) -> Picture:
-    """The picture at an epsilon."""
+def picture_at(offer: Offer, found: Outlook, epsilon: float, *, tabled: bool = True) -> Picture:
+    """The picture at an epsilon, with its table or without."""
     promised = promised_error(offer.makers[offer.chosen](epsilon), offer.problem, beta=offer.beta)
     return known_before(
-        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, nobody=offer.nobody[0]
-    )
+        found, titles=offer.titles, chosen=offer.chosen, epsilon=epsilon, promised=promised, nobody=offer.nobody[0],
+        tabled=tabled,
+    )  # fmt: skip
 
 
 def promises(offer: Offer, *, key: str) -> None:

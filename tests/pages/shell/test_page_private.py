@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from base64 import b64decode
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.core import Neighbours
 from dpcore.data.declared import Capped
 from dpcore.data.domains import Line
-from dpcore.data.reading.tables import read_table
+from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
@@ -22,6 +23,7 @@ from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
 from tests.cases import full_but
+from tests.pages import opening
 from tests.pages.drawn import component, drawn, headline, sent_states
 from tests.pages.opening import sound, texts, visitor
 
@@ -32,9 +34,15 @@ DOMAIN = Line(low=0, high=100, bits=5, missing=True)
 PAGES = ("play/page.py", "robust/page.py", "ask/page.py", "marginals/page.py")
 
 
+@cache
+def people() -> Table:
+    """The file's rows, which a session only reads, unless it forgets the file."""
+    return read_table(CSV.encode(), name="people.csv", header=False)
+
+
 def opened(page: str, *, counted: bool = False, person_rows: int = 0, **state: Any) -> AppTest:
     """A page with a private headerless file in use, of so many rows a person at most."""
-    origin = Uploaded(table=read_table(CSV.encode(), name="people.csv", header=False), private=True, digest="d1")
+    origin = Uploaded(table=people(), private=True, digest="d1")
     held = HeldFile(origin=origin, turn=1)
     app = visitor(page)
     app.session_state["file"] = held
@@ -144,6 +152,7 @@ def test_the_twin_goes_from_page_to_page_and_ends_with_its_file() -> None:
     app.query_params["way"] = "My own file"
     sound(app.switch_page("data/page.py").run())
     next(each for each in app.button if each.label == "Forget this file").click().run()
+    people.cache_clear()
     sound(app)
     assert "twin" not in app.session_state
 
@@ -168,6 +177,9 @@ def test_the_slider_moves_the_promise() -> None:
     stops = component(app, "epsilon_slider")["stops"]
     assert len(states["texts"]["headline"]) == len(states["charts"]["promises_chart"]) == len(stops)
     assert states["texts"]["headline"][stops.index(0.1)] == headline(app)
+    for mechanism in ("intervals-anchored", "intervals-recursive"):  # neither has a parameter besides ε
+        sound(app.selectbox(key="mechanism").set_value(mechanism).run())
+        assert sent_states(app)["texts"]["headline"][stops.index(0.1)] == headline(app)
 
 
 @pytest.mark.full
@@ -232,17 +244,14 @@ def test_every_question_of_one_number_has_its_page(question: str) -> None:
 
 @pytest.mark.parametrize("page", full_but(["data/page.py", "learn/page.py"], "learn/page.py"))
 def test_pages_that_leave_the_data_in_use_as_they_are_name_them(page: str) -> None:
-    app = visitor("play/page.py")
-    app.query_params["data"] = "cities.population"
-    sound(app.run())
+    app = sound(opening.opened("play/page.py", data="cities.population"))
     named = chip(app)
     assert named.startswith("Public · Cities of the world: population")
     assert chip(sound(app.switch_page(page).run())) == named
 
 
 def test_public_data_have_a_chip_and_no_way_to_a_twin() -> None:
-    app = visitor("play/page.py")
-    sound(app.run())
+    app = sound(opening.opened("play/page.py"))
     assert chip(app).startswith("Public · ") and not [
         each for each in app.button if each.key in ("twin_on", "twin_off")
     ]
