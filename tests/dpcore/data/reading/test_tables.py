@@ -29,7 +29,7 @@ from dpcore.data.reading.duck import _Alarm
 from dpcore.data.reading.intake import NAME_CHARACTERS, clean_name, clean_names
 from dpcore.data.reading.tables import LIMITS, Limits, Table, read_table
 from tests import ROOT
-from tests.kit.hostile import SECRET, hostile_files, parquet
+from tests.kit.hostile import SECRET, hostile, parquet
 
 SECONDS = 60.0
 """Longest that any file built here may take; each takes well under one on an idle machine."""
@@ -96,7 +96,7 @@ def assert_safe(error: BaseException | None) -> None:
     ],
 )
 def test_says_what_and_where(what: str, sentence: str) -> None:
-    name, contents, _ = hostile_files()[what]
+    name, contents, _ = hostile(what)
     assert refusal(contents, name) == f"{name}: {sentence}"
 
 
