@@ -195,6 +195,7 @@ def test_a_larger_total_makes_every_error_smaller() -> None:
     assert all(after < before / 2 for before, after in zip(small, large, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["identity", "gaussian"])
 def test_a_total_is_what_a_person_loses_where_persons_are_protected(key: str) -> None:
     visits = replace(TABLE, person="who", person_rows=3)

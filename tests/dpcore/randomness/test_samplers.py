@@ -70,6 +70,7 @@ def laplace_draws(sampler: Sampler, *, scale: float, draws: int) -> Integers:
     return sampler.draw(NoisyCounts(ZERO, epsilon=0.7, sensitivity=0.7 * scale), draws)[:, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.5, 2.0, 100.0, 1e5])
 def test_preview_laplace(scale: float, seed: int) -> None:
     reach, law = laplace_law(scale)
@@ -178,6 +179,7 @@ def test_noise_is_added_to_each_value(sampler: Sampler) -> None:
     assert reached.tolist() == [[False, True], [False, False]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [Preview(2), Secure()], ids=["preview", "secure"])
 def test_comparisons(sampler: Sampler) -> None:
     """4,000 each within the Clopper-Pearson interval of their chance, and not of that for a threshold 1 lower.
@@ -193,6 +195,7 @@ def test_comparisons(sampler: Sampler) -> None:
         assert not low <= chances.get(needed - 1, 0.0) <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [Preview(3), Secure()], ids=["preview", "secure"])
 def test_splits_are_fair_coins(sampler: Sampler) -> None:
     """20,000 splits of 0, 1, 5 and 1,000 rows; the control is the law of a few rows more."""
@@ -212,6 +215,7 @@ def test_splits_are_fair_coins(sampler: Sampler) -> None:
         assert_other_law(drawn(), binomial_chances(more, 0.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [Preview(4), Secure()], ids=["preview", "secure"])
 def test_public_coins_are_even(sampler: Sampler) -> None:
     """60,000 coins on 0..5; the control counts them on 0..6."""

@@ -62,6 +62,7 @@ def problem(domain: Domain, *, n: int, neighbours: Neighbours = Neighbours.REPLA
 # The law of an answer.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Middle, Commonest])
 @pytest.mark.parametrize("answers", [1, 2, 3, 4])
 def test_law_of_an_answer_equals_all_subsamples(kind: type[Middle] | type[Commonest], answers: int) -> None:
@@ -77,6 +78,7 @@ def test_law_of_an_answer_equals_all_subsamples(kind: type[Middle] | type[Common
             assert statistic.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [1, 2, 3])
 def test_law_of_the_larger_median_equals_all_subsamples(cells: int) -> None:
     """Every one of the n^m subsamples; the answer itself is checked against the definition."""
@@ -97,6 +99,7 @@ def test_law_of_the_larger_median_equals_all_subsamples(cells: int) -> None:
             assert vote.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_law_of_the_larger_median_on_larger_data(seed: int) -> None:
     """Chi-square on 100,000 subsamples of 60 rows; the control, subsamples of 30, must be rejected."""
     rng = np.random.default_rng(seed)
