@@ -6,10 +6,12 @@ import hashlib
 import os
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, ViewportSize
 
@@ -33,9 +35,20 @@ PAGES, OPENS_PAGES = "tests/pages/", {"AppTest", "opened", "visitor"}
 LONG_FIRST = ("browser", "page", "slow")
 
 
-def pytest_configure() -> None:
+class OnlyExamples:
+    """Looks for examples in docstrings only where a file has any: each worker would look through every file."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[Any], list[Any]]:
+        """What is collected of a file."""
+        found = yield
+        return [each for each in found if not isinstance(each, DoctestModule) or b">>>" in file_path.read_bytes()]
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """No test, and no server that one starts, reads or writes what whoever runs the tests has kept."""
     os.environ["DPSCOPE_CACHE"] = "0"
+    config.pluginmanager.register(OnlyExamples())  # this file's own hooks are not asked about dpcore
 
 
 @pytest.hookimpl(tryfirst=True)

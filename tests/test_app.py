@@ -20,6 +20,7 @@ class Ring:
         self.itself = self
 
 
+@pytest.mark.slow
 def test_garbage_is_collected_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "COLLECT_EVERY", 0.0)
     gc.disable()

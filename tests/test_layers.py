@@ -265,6 +265,7 @@ def loaded_by(statements: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_importing_dpcore_is_light() -> None:
     loaded = loaded_by("import dpcore")
     assert "dpcore" in loaded

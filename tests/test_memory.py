@@ -82,6 +82,7 @@ def test_what_is_asked_is_weighed_before_any_work(what: str, monkeypatch: pytest
     )
 
 
+@pytest.mark.slow
 def test_what_a_session_holds_counts_until_it_is_let_go() -> None:
     table = table_within(BYTES_TO_READ + 64)
     first = cube(table)

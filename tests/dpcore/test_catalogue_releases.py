@@ -238,6 +238,7 @@ def test_every_mechanism_is_released_or_refused_in_a_sentence(
         assert ledger.account(dataset_id).spent == cost(request, ledger.registration(dataset_id)) == Price.of(guarantee)
 
 
+@pytest.mark.slow
 def test_a_released_whole_table_has_the_columns_of_the_table(tmp_path: Path) -> None:
     """Whatever they are called; the file says that its rows are nobody's."""
     lines = [f"{place % 100},{place / ROWS},{'abc'[place % 3]}" for place in range(ROWS)]

@@ -166,6 +166,7 @@ def test_a_swapped_missing_or_added_file_is_caught(held: tuple[Ledger, str, Stor
     assert verify(told, {name: contents, "more.csv": b""}) == ["A file is given that the certificate does not name."]
 
 
+@pytest.mark.slow
 def test_every_change_of_one_value_is_caught(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
     def leaves(value: Any, *path: str | int) -> list[tuple[str | int, ...]]:
         if isinstance(value, dict | list):
@@ -194,6 +195,7 @@ def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
     assert against(text, []) == ["The certificate lacks what its format asks for."]
 
 
+@pytest.mark.slow
 def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
     held: tuple[Ledger, str, Stored], told: Certificate
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) ->
     assert code == 1 and "--draw is for plans" in sentence
 
 
+@pytest.mark.slow
 def test_a_terminal_without_greek_letters_is_told_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, REGISTER)
     variables = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
@@ -97,6 +98,7 @@ def test_a_terminal_without_greek_letters_is_told_all_the_same(capsys: pytest.Ca
     assert "Spent ? 0 of ? 1" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, REGISTER)
     told(capsys, "release request.json data.csv")
@@ -143,6 +145,7 @@ def test_what_goes_wrong_is_one_sentence(capsys: pytest.CaptureFixture[str], com
     assert code == 1 and WRONG[command] in sentence and sentence.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_budget_is_set_again_and_another_file_is_a_version(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, REGISTER)
     Path("more.csv").write_text(ROWS + "7,nurse\n")

@@ -227,6 +227,7 @@ def worst(price: Price, cap: int) -> float:
     return max(divergence(one, other, price.first / 10**9) for one, other in both)
 
 
+@pytest.mark.slow
 def test_a_plan_keeps_every_person_of_every_tiny_table_within_its_charge() -> None:
     price = cost(ASKED, REGISTERED)
     assert worst(price, CAP) <= price.delta / 10**18 + ROUNDING

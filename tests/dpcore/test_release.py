@@ -62,6 +62,7 @@ def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> N
         ledger.begin(dataset_id, {"format": "of a viewer"}, Price(first=1), viewer)
 
 
+@pytest.mark.slow
 def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path, epsilon=1.0)
     for draw in range(1, 11):
@@ -386,6 +387,7 @@ def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> Non
     assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
 
 
+@pytest.mark.slow
 def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> None:
     told = []
     for count in (7919, 6857, 9473):  # of rows: a digest holds one of them by chance, all three as good as never

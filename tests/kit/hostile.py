@@ -6,7 +6,8 @@ import gzip
 import io
 import tempfile
 import zipfile
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,8 @@ SECRET = "S3CR3T-salary-of-a-person"
 
 Outcome = Literal["refused", "asked", "read"]
 Hostile = tuple[str, bytes, Outcome]
+Files = dict[str, tuple[str, bytes | Callable[[], bytes]]]
+"""Name and contents, or what makes them once they are needed: a list of all files should take no time."""
 LONGEST_SENT = 255
 """Characters of a file's name that a file system takes: nobody can choose a longer one in a browser."""
 
@@ -66,11 +69,25 @@ def _gzip_in_gzip() -> bytes:
 
 @cache
 def hostile_files() -> dict[str, Hostile]:
-    """By what is wrong with it: file name, contents, and what must come of it where nobody says what row 1 holds.
+    """Every file, made, by what is wrong with it."""
+    return {what: hostile(what) for what in outcomes()}
 
-    It is refused, or somebody is asked first whether row 1 holds names, or it is read.
-    """
-    groups: tuple[tuple[dict[str, tuple[str, bytes]], Outcome], ...] = (
+
+@cache
+def hostile(what: str) -> Hostile:
+    """File name, contents, and what must come of it where nobody says what row 1 holds."""
+    (name, contents), outcome = _listed()[what]
+    return name, contents if isinstance(contents, bytes) else contents(), outcome
+
+
+def outcomes() -> dict[str, Outcome]:
+    """What must come of each: it is refused, or somebody is asked first whether row 1 holds names, or it is read."""
+    return {what: outcome for what, (_, outcome) in _listed().items()}
+
+
+@cache
+def _listed() -> dict[str, tuple[tuple[str, bytes | Callable[[], bytes]], Outcome]]:
+    groups: tuple[tuple[Files, Outcome], ...] = (
         (_refused_containers(), "refused"),
         (_refused_texts(), "refused"),
         (_refused_parquet(), "refused"),
@@ -80,10 +97,10 @@ def hostile_files() -> dict[str, Hostile]:
         (_read_parquet(), "read"),
         (_read_names(), "read"),
     )
-    return {what: (name, contents, outcome) for files, outcome in groups for what, (name, contents) in files.items()}
+    return {what: (file, outcome) for files, outcome in groups for what, file in files.items()}
 
 
-def _refused_containers() -> dict[str, tuple[str, bytes]]:
+def _refused_containers() -> Files:
     row = f"{SECRET},1\n".encode()
     people = b"name,pay\n" + row
     return {
@@ -105,19 +122,19 @@ def _refused_containers() -> dict[str, tuple[str, bytes]]:
         "a picture": ("picture.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + people),
         "a program": ("program.csv", b"\x7fELF\x02\x01\x01\0" + people),
         "a pickle that runs a program": ("pickle.csv", b"\x80\x04cos\nsystem\n(S'id'\ntR." + people),
-        "a gzip bomb": ("bomb.csv.gz", _gzip_bomb()),
+        "a gzip bomb": ("bomb.csv.gz", _gzip_bomb),
         "a gzip cut short": ("cut.csv.gz", gzip.compress(people * 1_000)[:-9]),
         "a gzip with rubbish behind": ("rubbish.csv.gz", gzip.compress(people) + b"rubbish"),
         "a gzip with a wrong checksum": ("sum.csv.gz", gzip.compress(people)[:-8] + bytes(8)),
         "a gzip of a gzip": ("twice.csv.gz", _gzip_in_gzip()),
         "gzip in name only": ("plain.csv.gz", people),
         "gzip under another name": ("gzip.csv", gzip.compress(people)),
-        "Parquet named CSV": ("people.csv", parquet(f"SELECT '{SECRET}' AS name")),
+        "Parquet named CSV": ("people.csv", partial(parquet, f"SELECT '{SECRET}' AS name")),
         "CSV named Parquet": ("people.parquet", people),
     }
 
 
-def _refused_texts() -> dict[str, tuple[str, bytes]]:
+def _refused_texts() -> Files:
     row = f"{SECRET},1\n"
     people = f"name,pay\n{row}"
     return {
@@ -164,7 +181,7 @@ def _refused_texts() -> dict[str, tuple[str, bytes]]:
     }
 
 
-def _refused_parquet() -> dict[str, tuple[str, bytes]]:
+def _refused_parquet() -> Files:
     people = parquet(f"SELECT '{SECRET}' || i AS name, i AS pay FROM range(5000) AS t(i)")
     wide = ", ".join(f"{i} AS c{i}" for i in range(1_001))
     return {
@@ -181,24 +198,24 @@ def _refused_parquet() -> dict[str, tuple[str, bytes]]:
         "Parquet promising the moon": ("moon.parquet", lying(people, truth=5_000, lie=10**12, times=-1)),
         "100,000,000 rows run-length encoded": (
             "long.parquet",
-            parquet("SELECT 7::TINYINT AS pay FROM range(100000000)"),
+            partial(parquet, "SELECT 7::TINYINT AS pay FROM range(100000000)"),
         ),
         "a dictionary that unpacks to terabytes": (
             "text.parquet",
-            parquet(f"SELECT repeat('{SECRET}', 4000) AS name FROM range(20000)"),
+            partial(parquet, f"SELECT repeat('{SECRET}', 4000) AS name FROM range(20000)"),
         ),
-        "Parquet with too many columns": ("wide.parquet", parquet(f"SELECT {wide}")),
-        "Parquet without rows": ("none.parquet", parquet("SELECT 1 AS pay LIMIT 0")),
-        "Parquet of lists": ("lists.parquet", parquet(f"SELECT ['{SECRET}'] AS pay")),
+        "Parquet with too many columns": ("wide.parquet", partial(parquet, f"SELECT {wide}")),
+        "Parquet without rows": ("none.parquet", partial(parquet, "SELECT 1 AS pay LIMIT 0")),
+        "Parquet of lists": ("lists.parquet", partial(parquet, f"SELECT ['{SECRET}'] AS pay")),
         "Parquet nested deep": (
             "deep.parquet",
-            parquet(f"SELECT {'{a: [' * 20}'{SECRET}'{']}' * 20} AS deep, MAP {{'{SECRET}': 1}} AS map"),
+            partial(parquet, f"SELECT {'{a: [' * 20}'{SECRET}'{']}' * 20} AS deep, MAP {{'{SECRET}': 1}} AS map"),
         ),
-        "Parquet of raw bytes": ("raw.parquet", parquet(f"SELECT '{SECRET}'::BLOB AS raw")),
+        "Parquet of raw bytes": ("raw.parquet", partial(parquet, f"SELECT '{SECRET}'::BLOB AS raw")),
     }
 
 
-def _refused_names() -> dict[str, tuple[str, bytes]]:
+def _refused_names() -> Files:
     people = f"name,pay\n{SECRET},1\n".encode()
     return {
         "a name without an ending": ("people", people),
@@ -210,7 +227,7 @@ def _refused_names() -> dict[str, tuple[str, bytes]]:
     }
 
 
-def _asked() -> dict[str, tuple[str, bytes]]:
+def _asked() -> Files:
     """Row 1 could be data, and nobody has said."""
     return {
         "column names without rows": ("header.csv", b"name,pay\n"),
@@ -249,7 +266,7 @@ def _asked() -> dict[str, tuple[str, bytes]]:
     }
 
 
-def _read_texts() -> dict[str, tuple[str, bytes]]:
+def _read_texts() -> Files:
     return {
         "a one-row file": ("one.csv", b"name,pay\nAda,1\n"),
         "NaN and infinite values": ("nan.csv", b"name,pay\na,NaN\nb,inf\nc,-Infinity\nd,1e999\ne,\nf,5\n"),
@@ -278,31 +295,43 @@ def _read_texts() -> dict[str, tuple[str, bytes]]:
     }
 
 
-def _read_parquet() -> dict[str, tuple[str, bytes]]:
+def _read_parquet() -> Files:
     return {
         "NaN and infinite values in Parquet": (
             "nan.parquet",
-            parquet("SELECT unnest(['nan'::DOUBLE, 'inf'::DOUBLE, '-inf'::DOUBLE, NULL, 5]) AS pay"),
+            partial(parquet, "SELECT unnest(['nan'::DOUBLE, 'inf'::DOUBLE, '-inf'::DOUBLE, NULL, 5]) AS pay"),
         ),
         "an honest Parquet file": (
             "honest.parquet",
-            parquet("SELECT 'p' || i AS name, i AS pay FROM range(500) t(i)"),
+            partial(parquet, "SELECT 'p' || i AS name, i AS pay FROM range(500) t(i)"),
         ),
-        "a zipped Parquet file": ("zipped.parquet.gz", gzip.compress(parquet("SELECT 1 AS pay"))),
+        "a zipped Parquet file": ("zipped.parquet.gz", lambda: gzip.compress(parquet("SELECT 1 AS pay"))),
         "Parquet with hostile column names": (
             "names.parquet",
-            parquet('SELECT 1 AS "<script>", 2 AS "a\'; DROP TABLE records; --", 3 AS "__proto__", 4 AS " "'),
+            partial(parquet, 'SELECT 1 AS "<script>", 2 AS "a\'; DROP TABLE records; --", 3 AS "__proto__", 4 AS " "'),
         ),
-        "Parquet with a column name of 5,000 characters": ("name.parquet", parquet(f'SELECT 1 AS "{"n" * 5_000}"')),
-        "nested Parquet beside a number": ("deep.parquet", parquet("SELECT {a: {b: [1]}} AS deep, 1 AS pay")),
-        "Parquet of huge numbers": ("huge.parquet", parquet("SELECT 10::HUGEINT ** 30 AS pay, 1e308::DOUBLE AS more")),
-        "Parquet of dates far away": ("dates.parquet", parquet("SELECT DATE '290000-01-01' AS day, 1 AS pay")),
-        "Parquet with zero bytes in text": ("zero.parquet", parquet("SELECT 'a' || chr(0) || 'b' AS name, 1 AS pay")),
-        "Parquet of nothing but missing values": ("null.parquet", parquet("SELECT NULL::INTEGER AS pay FROM range(9)")),
+        "Parquet with a column name of 5,000 characters": (
+            "name.parquet",
+            partial(parquet, f'SELECT 1 AS "{"n" * 5_000}"'),
+        ),
+        "nested Parquet beside a number": ("deep.parquet", partial(parquet, "SELECT {a: {b: [1]}} AS deep, 1 AS pay")),
+        "Parquet of huge numbers": (
+            "huge.parquet",
+            partial(parquet, "SELECT 10::HUGEINT ** 30 AS pay, 1e308::DOUBLE AS more"),
+        ),
+        "Parquet of dates far away": ("dates.parquet", partial(parquet, "SELECT DATE '290000-01-01' AS day, 1 AS pay")),
+        "Parquet with zero bytes in text": (
+            "zero.parquet",
+            partial(parquet, "SELECT 'a' || chr(0) || 'b' AS name, 1 AS pay"),
+        ),
+        "Parquet of nothing but missing values": (
+            "null.parquet",
+            partial(parquet, "SELECT NULL::INTEGER AS pay FROM range(9)"),
+        ),
     }
 
 
-def _read_names() -> dict[str, tuple[str, bytes]]:
+def _read_names() -> Files:
     people = b"name,pay\nAda,1\nBob,2\n"
     names = {
         "a name that climbs": "../../../etc/passwd.csv",

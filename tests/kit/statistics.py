@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, betaincinv, chdtrc, rel_entr
+from scipy.special import bdtrc, betaincinv, chdtrc, gammaln, rel_entr, xlog1py, xlogy
 
 from dpcore.core import Floats, Integers
 from dpcore.randomness import Sampler
@@ -113,6 +113,14 @@ def uniform_below(generator: np.random.Generator) -> Callable[[int], int]:
                 return drawn
 
     return below
+
+
+def binomial_chances(trials: int, chance: float) -> Floats:
+    """Chance of each number of successes 0..trials, shape (trials + 1,)."""
+    k = np.arange(trials + 1)
+    ways = gammaln(trials + 1.0) - gammaln(k + 1.0) - gammaln(trials - k + 1.0)
+    law: Floats = np.exp(ways + xlogy(k, chance) + xlog1py(trials - k, -chance))
+    return law
 
 
 def binomial_tail(successes: int, *, trials: int, chance: float) -> float:

@@ -189,6 +189,7 @@ def ways_in(frame: pd.DataFrame) -> list[Table]:
     ]
 
 
+@pytest.mark.slow
 def test_frames_and_files_give_the_same_dates_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     naive = pd.to_datetime(["2024-02-29 23:30", None, "2024-12-30 00:00"])
@@ -222,6 +223,7 @@ def test_a_yes_is_a_yes_in_every_spelling() -> None:
     assert dict(zip(ANSWERS, found, strict=True)) == ANSWERS
 
 
+@pytest.mark.slow
 def test_frames_and_files_give_the_same_answers() -> None:
     frame = pd.DataFrame(
         {

@@ -110,6 +110,7 @@ def test_numbers_among_attributes_are_their_cells() -> None:
     assert DECLARED.from_frame(FRAME, "smoker", "age").frame()["age"][1] == "40 to 50"
 
 
+@pytest.mark.slow
 def test_the_code_of_a_capped_source_makes_its_rows_again() -> None:
     declared = DeclaredTable(columns=DECLARED.columns, person="who", person_rows=2)
     table = read_frame(FRAME)
@@ -127,6 +128,7 @@ def test_the_code_of_a_capped_source_makes_its_rows_again() -> None:
     assert capped.columns == ("seen", "smoker", "who") and "seen × smoker" in capped.provenance.title
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 4)))
 def test_rows_are_counted_person_by_person_in_file_order(codes: list[int]) -> None:
     expected = [codes[:place].count(code) for place, code in enumerate(codes)]
@@ -142,6 +144,7 @@ def test_a_cap_is_a_number_of_rows(rows: int) -> None:
 BINS = st.integers(2, 3000)
 
 
+@pytest.mark.slow
 @given(BINS, st.integers(-1000, 1000), st.data())
 def test_whole_bounds_and_bins_put_every_edge_in_the_cell_that_starts_there(
     bins: int, low: int, data: st.DataObject

@@ -29,6 +29,7 @@ def lines(draw: st.DrawFn) -> Line:
     return Line(low=low, high=high, bits=draw(st.integers(1, 16)), missing=missing, clamp=clamp)
 
 
+@pytest.mark.slow
 @given(lines(), st.lists(anything, min_size=1))
 def test_every_number_has_a_cell(line: Line, numbers: list[float]) -> None:
     cells = line.encode(np.array(numbers))
@@ -44,6 +45,7 @@ def test_every_number_has_a_cell(line: Line, numbers: list[float]) -> None:
             assert 0 <= cell < line.ordered
 
 
+@pytest.mark.slow
 @given(lines(), st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2))
 def test_larger_numbers_have_no_lower_cell(line: Line, numbers: list[float]) -> None:
     fitting = [number for number in sorted(numbers) if line.clamp or line.low <= number <= line.high]
@@ -51,6 +53,7 @@ def test_larger_numbers_have_no_lower_cell(line: Line, numbers: list[float]) -> 
     assert (np.diff(line.encode(np.array(fitting))) >= 0).all()
 
 
+@pytest.mark.slow
 @given(lines(), st.floats(0, 1))
 def test_a_number_lies_between_its_cells_edges(line: Line, share: float) -> None:
     number = min(max(line.low + share * (line.high - line.low), line.low), line.high)
@@ -60,12 +63,14 @@ def test_a_number_lies_between_its_cells_edges(line: Line, share: float) -> None
     assert line.low + cell * line.width - slack <= number <= line.low + (cell + 1) * line.width + slack
 
 
+@pytest.mark.slow
 @given(lines())
 def test_bounds_fall_in_the_end_cells(line: Line) -> None:
     assert line.encode(np.array([line.low, line.high])).tolist() == [0, line.ordered - 1]
     assert line.size == line.ordered + line.missing == 2**line.bits + line.missing
 
 
+@pytest.mark.slow
 @given(st.integers(-1000, 1000), st.integers(1, 1000), st.integers(1, 12), st.booleans())
 def test_midpoints_and_descriptions_find_their_cells(low: int, length: int, bits: int, missing: bool) -> None:
     line = Line(low=low, high=low + length, bits=bits, missing=missing)
@@ -115,6 +120,7 @@ def test_lines_that_make_no_sense(wrong: dict[str, Any]) -> None:
 labels = st.lists(st.text(max_size=5), min_size=1, max_size=6, unique=True).map(tuple)
 
 
+@pytest.mark.slow
 @given(labels, st.booleans(), st.lists(st.integers(-3, 9), min_size=1))
 def test_every_code_has_a_cell(names: tuple[str, ...], missing: bool, codes: list[int]) -> None:
     domain = Categories(labels=names, missing=missing)

@@ -101,6 +101,7 @@ def test_upload_file_and_frame_make_the_same_records(
         assert dataset.domain == domain and dataset.provenance.is_private
 
 
+@pytest.mark.slow
 def test_typed_columns_read_as_from_parquet() -> None:
     days = pd.to_datetime(["2024-01-31", None, "2024-02-01"])
     frame = pd.DataFrame({"day": days, "yes": [True, False, True], 3: [1, None, 2.5]})
@@ -318,6 +319,7 @@ def test_an_upload_s_snippet_reads_the_reader_s_own_file(
         assert made.provenance.is_private
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contents", [b"a\n1\n\n3\n", b"\n\na\n1\n\n3\n\n", b"1\n\n3\n"])
 def test_an_empty_line_of_one_column_is_a_row_in_the_snippet_too(
     contents: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

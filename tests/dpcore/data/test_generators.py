@@ -19,6 +19,7 @@ def test_the_shapes() -> None:
     assert all(shape.sentence.endswith(".") for shape in GENERATORS.values())
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SHAPES), st.integers(1, 300), st.integers(1, MOST_CELLS), st.integers(0, 2**64 - 1))
 def test_records_lie_on_the_grid_and_follow_the_seed(key: str, n: int, size: int, seed: int) -> None:
     records = generate(key, n=n, size=size, seed=seed)

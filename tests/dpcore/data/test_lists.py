@@ -33,6 +33,7 @@ def says(literals: tuple[int, ...], said: tuple[int, ...], values: tuple[bool, .
     return said[-1] == 1
 
 
+@pytest.mark.slow
 def test_every_list_means_what_was_written_however_often_a_variable_comes_up() -> None:
     """All lists of three rules about two variables, with rules that are missing and outputs that say neither."""
     raw = list(product(product(range(5), repeat=3), product(range(3), repeat=4)))
@@ -81,6 +82,7 @@ def test_cells_become_rules_and_a_row_s_list_depends_on_that_row_alone() -> None
         assert alone.tolist() == LISTS[:place] + LISTS[place + 1 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [1, 5])
 def test_generated_and_made_up_lists_can_be_read_back(rules: int) -> None:
     source = generated_lists(n=300, rules=rules)

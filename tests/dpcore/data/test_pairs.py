@@ -58,6 +58,7 @@ def test_bundled_pairs_lie_where_their_columns_do(key: str, first: str, second: 
     assert source.columns == (first, second) and "×" in source.provenance.title
 
 
+@pytest.mark.slow
 @given(st.sampled_from(PLANE), st.integers(1, 200), st.integers(1, 9), st.integers(0, 9), st.integers())
 def test_generated_pairs_lie_on_the_grid(key: str, n: int, rows: int, columns: int, seed: int) -> None:
     columns, seed = columns + 1, abs(seed) % 2**64
@@ -78,6 +79,7 @@ def test_generated_shapes_are_what_they_say() -> None:
             generate(wrong, n=9, size=size, seed=1)
 
 
+@pytest.mark.slow
 def test_uploaded_pairs_keep_every_row() -> None:
     # Third cell of four and second of two; no width and one that is too wide go to the reserved cell, a missing height
     # to the lower bound, where the second line has no cell for it.
@@ -100,6 +102,7 @@ def labelled(*, kind: Categories | None = None) -> Source:
     return sources.own(table, "wide", "name", on=on, private=False)
 
 
+@pytest.mark.slow
 def test_a_category_is_a_side_of_a_map() -> None:
     dataset, line = labelled().dataset(), LABELS.second
     # Wide, then which of three labels; no width, one that is too wide and a label that is none go to the last cell.
@@ -137,6 +140,7 @@ SOURCES: list[Source] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES, ids=["labelled", "generated", "bundled", "uploaded"])
 def test_the_code_of_a_source_makes_its_rows(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.csv").write_text(TEXT)

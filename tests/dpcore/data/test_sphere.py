@@ -18,6 +18,7 @@ GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 numbers = st.floats(width=64) | st.sampled_from([0.0, 1.0, -1.0, 1e308, -1e-308, 5e-324])
 
 
+@pytest.mark.slow
 @given(rows=arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=numbers))
 def test_rows_become_unit_vectors_each_by_itself(rows: np.ndarray) -> None:
     domain = Sphere(dimensions=rows.shape[1])

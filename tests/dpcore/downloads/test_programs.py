@@ -96,6 +96,7 @@ def test_the_notebook_knows_when_nothing_is_promised_and_every_kind_of_file(
     assert len(intervals) == len(cells) == 4
 
 
+@pytest.mark.slow
 def test_labels_that_look_like_something_else_are_read_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +219,7 @@ def test_opendp_alone_answers_named_queries_and_means_of_persons(
         assert theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()), "noise has chance 0.0004"
 
 
+@pytest.mark.slow
 def test_opendp_alone_counts_pairs_the_same(tmp_path: Path) -> None:
     domain = Grid(first=Line(high=20.0, bits=2), second=Line(high=20.0, bits=1, missing=True, clamp=False))
     data = "age,pay\n" + "".join(f'"{age}","{pay}"\n' for age, pay in zip(AGES, reversed(AGES), strict=True))

@@ -37,6 +37,7 @@ def test_blocks_and_unread_counts_do_not_change_the_law(noise: str, seed: int, m
     np.testing.assert_allclose([found.mean(), found.std()], [whole.mean(), whole.std()], rtol=0.08)
 
 
+@pytest.mark.slow
 def test_few_releases_and_few_queries_where_much_is_added_up() -> None:
     domain = Cube(names=tuple(f"a{i}" for i in range(40)))
     queries = AtLeast(domain=domain, width=12)

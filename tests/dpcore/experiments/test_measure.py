@@ -65,6 +65,7 @@ def test_trials_made_in_several_blocks_fill_the_same_report(monkeypatch: pytest.
     assert report.trials == 40 and np.isfinite(report.worst).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["identity", "gaussian", "intervals-printed", "net"])
 def test_a_release_is_the_same_however_many_are_drawn(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset, problem = setting(Intervals)
@@ -160,6 +161,7 @@ def test_the_frontier_is_whom_nobody_beats_everywhere() -> None:
     assert found.frontier([False, False, True, True]) == ("early", "late", "beaten")
 
 
+@pytest.mark.slow
 def test_a_sweep_covers_every_mechanism_and_falls_with_epsilon() -> None:
     dataset, problem = setting(Intervals, bits=6, n=3000)
     entries = serving(problem.queries)

@@ -93,6 +93,7 @@ def test_sherstov_s_construction_is_a_polynomial_of_its_degree_within_gamma(
         assert [float(value) for value in values] == pytest.approx(closed.values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [1, 2, 5])
 def test_its_degree_grows_as_the_lemma_says(least: int) -> None:
     """Like the root of k, times a logarithm: far below interpolation, and never above the order."""
@@ -118,6 +119,7 @@ def test_the_survey_is_the_paper_s_table() -> None:
     assert min(others, key=lambda each: each.rows).rows == pytest.approx(math.log10(6400))
 
 
+@pytest.mark.slow
 def test_known_answers_of_the_papers() -> None:
     intervals = interval_table(bits=10, alpha=0.1, epsilon=1.0, beta=0.05)
     assert numbers(intervals, "rows needed") == (7745, 27_879_391)

@@ -66,6 +66,7 @@ def test_rounding_keeps_to_its_side(epsilon: float) -> None:
     assert up(epsilon) <= epsilon * 1.011 and down(epsilon) >= epsilon / 1.011
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "targets"),
     [

@@ -36,6 +36,7 @@ def test_clean_counts_are_whole_and_non_negative_and_add_up(counts: list[int], t
     assert (np.diff(cleaned[order]) >= -1).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12).filter(lambda counts: sum(counts) > 0))
 def test_clean_counts_leave_a_good_histogram_alone(counts: list[int]) -> None:
     cleaned = clean_counts(np.array([counts], dtype=np.float64), total=sum(counts))[0]

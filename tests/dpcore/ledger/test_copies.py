@@ -127,6 +127,7 @@ def test_the_command_migrates_every_data_set(old: tuple[Ledger, str], capsys: py
     assert main(["ledger", "check", *where, "--against", str(SCHEMA_1 / "certificate.json")]) == 0
 
 
+@pytest.mark.slow
 def test_a_copy_takes_the_place_of_a_damaged_or_lost_file_and_certificates_say_so(tmp_path: Path) -> None:
     ledger, dataset_id = registered(tmp_path / "ledger")
     first = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
@@ -174,6 +175,7 @@ def copies_put_back(ledger: Ledger, dataset_id: str, draw: int) -> int:
     return int(said)
 
 
+@pytest.mark.slow
 def test_a_certificate_counts_every_copy_that_was_put_back_though_the_copy_knows_of_none(tmp_path: Path) -> None:
     """Else the same question could be drawn, forgotten, and drawn again until its answer pleases."""
     ledger, dataset_id = registered(tmp_path / "ledger")
@@ -256,6 +258,7 @@ def not_readable_now(code: int) -> Callable[[Path, pytest.MonkeyPatch], None]:
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -287,6 +290,7 @@ def test_a_file_of_which_nobody_knows_that_it_is_damaged_keeps_its_place(
     assert not list(ledger.folder.glob("*.replaced*")) and not (ledger.folder / RESTORES).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sql",
     [

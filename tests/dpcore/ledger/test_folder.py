@@ -103,6 +103,7 @@ except LedgerBusy:
 """
 
 
+@pytest.mark.slow
 def test_a_turn_is_kept_from_other_processes_whoever_asks_in_this_one(tmp_path: Path) -> None:
     path = tmp_path / "one.turn"
 

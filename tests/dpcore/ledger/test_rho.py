@@ -65,6 +65,7 @@ def test_more_gaussian_releases_fit_than_their_epsilons_would(tmp_path: Path) ->
     assert str(account.left).startswith("ρ 0.0")
 
 
+@pytest.mark.slow
 def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
     ledger, dataset_id = opened(tmp_path)
     spent = 0
@@ -175,6 +176,7 @@ def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path
     assert verify(told, came.files) and verify(sealed(told), came.files) and verify(rebooked(told), came.files)
 
 
+@pytest.mark.slow
 def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +197,7 @@ def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
     assert isinstance(refused, Refused) and "ρ" in refused.sentence
 
 
+@pytest.mark.slow
 def test_the_command_opens_such_a_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "data.csv").write_text("age\n" + "\n".join(map(str, range(30))))
     where = ["--ledger", str(tmp_path / "ledger")]

@@ -52,12 +52,15 @@ def each(
 
 every_entry = pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.key) for entry in ENTRIES])
 every_relation = pytest.mark.parametrize("neighbours", list(Neighbours))
-LIKE_NET = ("net-alpha", "net-flip", "net-walk")
-"""Mechanisms whose secure draws are those of the net mechanism, or choices that tests of randomness draw."""
+LIKE_NET = ("net", "net-alpha", "net-flip", "net-walk", "linear-net")
+"""Mechanisms whose secure draws are those whose law is exact in tests/dpcore/mechanisms/net."""
+CHOICES_AND_COUNTS = ("exponential_median", "intervals-printed", "intervals-recursive", "mwem", "rectangles")
+"""Mechanisms that take long, and whose secure draws are choices, cuts, counts and coins: tests/dpcore/randomness."""
+LARGEST = {"intervals-printed": 2, "tree-windows": 3, "intervals-recursive": 4}
+"""Cells up to which `run.py test` has here the laws of mechanisms that take long; `run.py test full` has the others.
 
-
-LARGER_IN_FULL = ("intervals-printed", "tree-windows")
-"""Mechanisms whose laws on four and more cells take long: `run.py test` has those of up to three."""
+Those of intervals-printed on three and four cells are in tests/dpcore/mechanisms/intervals/test_releases.py.
+"""
 
 
 def check_exact_privacy(entry: Entry, tiny: list[Problem]) -> None:
@@ -71,17 +74,18 @@ def check_exact_privacy(entry: Entry, tiny: list[Problem]) -> None:
 @each(ENTRIES)
 def test_exact_privacy(entry: Entry, neighbours: Neighbours) -> None:
     tiny = list(problems.tiny_problems(entry, neighbours))
-    few = [problem for problem in tiny if problem.domain.size <= 3]
-    check_exact_privacy(entry, few if entry.key in LARGER_IN_FULL else tiny)
+    largest = LARGEST.get(entry.key, tiny[-1].domain.size)
+    check_exact_privacy(entry, [problem for problem in tiny if problem.domain.size <= largest])
 
 
-@each([entry for entry in ENTRIES if entry.key in LARGER_IN_FULL], full=LARGER_IN_FULL)
-def test_exact_privacy_on_four_cells_and_more(entry: Entry, neighbours: Neighbours) -> None:
-    check_exact_privacy(entry, [each for each in problems.tiny_problems(entry, neighbours) if each.domain.size > 3])
+@each([entry for entry in ENTRIES if entry.key in LARGEST], full=tuple(LARGEST))
+def test_exact_privacy_on_more_cells(entry: Entry, neighbours: Neighbours) -> None:
+    tiny = problems.tiny_problems(entry, neighbours)
+    check_exact_privacy(entry, [problem for problem in tiny if problem.domain.size > LARGEST[entry.key]])
 
 
 @pytest.mark.slow
-@each(ENTRIES, full=("net-walk",), first_alone=True)
+@each(ENTRIES, full=("net-walk", "net-flip", "net-alpha"), first_alone=True)
 def test_runs_spend_within_the_guarantee_and_trials_are_an_axis(
     entry: Entry, neighbours: Neighbours, seed: int
 ) -> None:
@@ -92,7 +96,7 @@ def test_runs_spend_within_the_guarantee_and_trials_are_an_axis(
 
 
 @pytest.mark.slow
-@each(ENTRIES)
+@each(ENTRIES, first_alone=True)
 def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed: int) -> None:
     problem = problems.law_problem(entry, neighbours)
     contract.check_law(entry, problem, Preview(seed), seed=seed + 1)
@@ -101,7 +105,10 @@ def test_previews_have_the_exact_law(entry: Entry, neighbours: Neighbours, seed:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "entry",
-    [pytest.param(each, id=each.key, marks=[pytest.mark.full] * (each.key in LIKE_NET)) for each in ENTRIES],
+    [
+        pytest.param(each, id=each.key, marks=[pytest.mark.full] * (each.key in LIKE_NET + CHOICES_AND_COUNTS))
+        for each in ENTRIES
+    ],
 )
 def test_secure_releases_have_the_exact_law(entry: Entry, seed: int) -> None:
     problem = next(problems.tiny_problems(entry, problems.relations(entry)[0]))

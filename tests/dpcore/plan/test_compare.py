@@ -88,6 +88,7 @@ def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPat
     assert len(counted) == 2 * len(found.keys) * len(found.epsilons) - 7, "nothing is worked out again"
 
 
+@pytest.mark.slow
 def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
     asked = replace(TABLES, target=0.02)
     found = finish(compared(plan(asked), asked, cells={}, by_rows=True))

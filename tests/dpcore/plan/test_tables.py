@@ -122,6 +122,7 @@ def test_values_err_by_what_is_said_of_them(seed: int) -> None:
     assert value_errors(commonest, np.arange(3), named).tolist() == [0, 2 / 17, 5 / 17]
 
 
+@pytest.mark.slow
 def test_targets_of_tables_and_values_are_promised_and_rows_stay() -> None:
     wanted = plan(*(replace(each, target=0.02) for each in (LINES, PAIRS, WHOLE, UPPER)))
     solved = finish(for_targets(wanted))
@@ -141,6 +142,7 @@ def test_a_total_is_shared_with_tables_and_values() -> None:
     assert shared.questions[0].epsilon < shared.questions[2].epsilon
 
 
+@pytest.mark.slow
 def test_one_press_releases_a_whole_table_beside_other_questions(tmp_path: Path) -> None:
     """Charged once, drawn once, stored, certified; rows have the table's own columns, kinds and labels."""
     frame = people(400)

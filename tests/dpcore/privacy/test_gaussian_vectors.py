@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.signal import fftconvolve
 
 from dpcore import Neighbours, ParameterError
 from dpcore.core import Floats
@@ -43,6 +42,8 @@ def exact_delta_of(plan: ResidualPlan, epsilon: float) -> float:
     Every number moves by d and has noise z: its loss is d (2z + d)/(2 sigma^2). In one part all numbers have one sigma,
     so that the part's loss hangs on one whole number, the sum of d z.
     """
+    from scipy.signal import fftconvolve  # slow to import, which every worker would do
+
     total, first = np.ones(1), 0
     for part, shift in zip(plan.parts, worst_shift(plan), strict=True):
         law = np.ones(1)

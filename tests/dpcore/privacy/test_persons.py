@@ -89,6 +89,7 @@ def worst(name: str, cap: int, epsilon: float) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [1, 2, 3])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_person_more_or_less_is_within_the_guarantee_of_the_cap(name: str, cap: int) -> None:

@@ -50,6 +50,7 @@ def test_the_whole_numbers_of_the_table_keep_delta_exactly(epsilon: float, delta
     assert worst_divergence(louder, epsilon=epsilon) > Decimal(delta)
 
 
+@pytest.mark.slow
 @LOSSES
 def test_it_meets_the_wall_at_every_stability(epsilon: float, delta: float) -> None:
     table = answer_table(epsilon=epsilon, delta=delta)

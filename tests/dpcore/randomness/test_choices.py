@@ -88,6 +88,7 @@ CUMULATIVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CUMULATIVES)
 def test_preview_cuts(name: str, seed: int) -> None:
     """Three segments at once, 100,000 times, each against the definition; the control has 1.3 times the epsilon."""

@@ -168,6 +168,7 @@ def test_what_cannot_be_enumerated_is_an_error() -> None:
 cumulatives = st.lists(st.integers(0, 3), min_size=1, max_size=5).map(lambda cells: np.cumsum([0, *cells]))
 
 
+@pytest.mark.slow
 @given(cumulatives, st.data())
 def test_cuts_are_the_exponential_mechanism(cumulative: Integers, data: st.DataObject) -> None:
     last = len(cumulative) - 1
@@ -190,6 +191,7 @@ def test_cuts_are_the_exponential_mechanism(cumulative: Integers, data: st.DataO
     same(law_of(draw), wanted)
 
 
+@pytest.mark.slow
 @given(cumulatives)
 def test_a_row_moves_the_scores_of_a_cut_by_at_most_one(cumulative: Integers) -> None:
     """The sensitivity mechanisms tell MedianCuts: 1 when a row is added, so 2 when it is replaced."""

@@ -140,7 +140,7 @@ def lopsided(questions: int) -> list[tuple[tuple[int, int], ...]]:
     found = []
     for first, last in product(((0, 0), (0, 4)), ((0, 0), (0, 4), (1, 0), (1, 4))):
         found += [(first,) * (questions - turn) + (last,) * turn for turn in (1, 2)]
-    return found
+    return list(dict.fromkeys(found))
 
 
 def worst(opens: Opens, neighbours: Neighbours, *, questions: int, answers: bool = False) -> float:

@@ -171,6 +171,7 @@ def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path
     assert verify(certificate(came), came.files) == []
 
 
+@pytest.mark.slow
 def test_gaussian_questions_share_a_total_by_what_they_cost_together() -> None:
     plan = finish(for_total(plan_of("gaussian", "root", "gaussian"), 1.0))
     assert 0.999 <= plan.cost.epsilon <= 1.0

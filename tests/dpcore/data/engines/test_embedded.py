@@ -85,6 +85,7 @@ def test_nothing_but_the_folder_can_be_read(folder: Path) -> None:
 LONG = "SELECT 0, count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5"
 
 
+@pytest.mark.slow
 def test_a_question_that_takes_too_long_is_interrupted(folder: Path) -> None:
     engine = Embedded(path=folder, allowance=Allowance(seconds=0.2))
     start = time.monotonic()
@@ -141,6 +142,7 @@ def test_a_snapshot_answers_from_its_counts_alone(table: EngineTable, file: Tabl
             snapshot.dataset(other, provenance)
 
 
+@pytest.mark.slow
 def test_a_registered_snapshot_is_known_again_and_other_counts_are_not(
     table: EngineTable, folder: Path, tmp_path: Path
 ) -> None:

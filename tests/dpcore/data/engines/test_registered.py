@@ -55,6 +55,7 @@ def of_whole_table() -> Request:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_", "registered", "sentence"),
     [

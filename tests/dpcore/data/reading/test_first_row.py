@@ -56,11 +56,13 @@ def test_somebody_must_say(first: list[str], below: list[list[str]]) -> None:
     assert not looks_like_names(first, below)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1))
 def test_words_above_words_are_never_sure(rows: list[tuple[str, str]]) -> None:
     assert not looks_like_names(rows[0], rows[1:])
 
 
+@pytest.mark.slow
 @given(WORDS, NUMBERS, st.lists(st.tuples(WORDS, NUMBERS)))
 def test_a_record_with_a_number_is_never_taken_for_names(name: str, number: str, below: list[tuple[str, str]]) -> None:
     assert not looks_like_names([name, number], below)

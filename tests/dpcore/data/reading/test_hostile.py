@@ -12,18 +12,18 @@ from dpcore.core import DataError
 from dpcore.data.reading.intake import FirstRowUnclear
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import Table, read_table
-from tests.kit.hostile import SECRET, Outcome, hostile_files
+from tests.kit.hostile import SECRET, Outcome, hostile, hostile_files, outcomes
 
 ONE_SENTENCE = re.compile(r"[^\n]{1,80}: [^\n]{10,150}\.")
 
 
 def of(outcome: Outcome) -> list[str]:
-    return [what for what, hostile in hostile_files().items() if hostile[2] == outcome]
+    return [what for what, expected in outcomes().items() if expected == outcome]
 
 
 def met(what: str, folder: Path, *, header: bool | None) -> Table | DataError:
     """What comes of a file; neither the error, nor what it came from, nor a place outside its folder tells a record."""
-    name, contents, _ = hostile_files()[what]
+    name, contents, _ = hostile(what)
     outcome: Table | DataError
     try:
         outcome = read_table(contents, name=name, header=header)
@@ -62,6 +62,7 @@ def quiet(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -
     assert SECRET not in printed.out + printed.err + caplog.text
 
 
+@pytest.mark.slow
 def test_there_are_a_hundred_different_files() -> None:
     files = hostile_files().values()
     assert len({(name, contents) for name, contents, _ in files}) == len(files) >= 100

@@ -29,7 +29,7 @@ from dpcore.data.reading.duck import _Alarm
 from dpcore.data.reading.intake import NAME_CHARACTERS, clean_name, clean_names
 from dpcore.data.reading.tables import LIMITS, Limits, Table, read_table
 from tests import ROOT
-from tests.kit.hostile import SECRET, hostile_files, parquet
+from tests.kit.hostile import SECRET, hostile, parquet
 
 SECONDS = 60.0
 """Longest that any file built here may take; each takes well under one on an idle machine."""
@@ -96,7 +96,7 @@ def assert_safe(error: BaseException | None) -> None:
     ],
 )
 def test_says_what_and_where(what: str, sentence: str) -> None:
-    name, contents, _ = hostile_files()[what]
+    name, contents, _ = hostile(what)
     assert refusal(contents, name) == f"{name}: {sentence}"
 
 
@@ -259,6 +259,7 @@ def test_missing_and_unknown_share_the_last_code() -> None:
     assert table.labels("x", []).tolist() == [0] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "sentence"),
     [
@@ -315,6 +316,7 @@ def test_duckdb_is_locked_to_one_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
 
 
+@pytest.mark.slow
 def test_private_copies_do_not_outlive_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     table: Table | None = read_table(b"a,b\n1,2\n", name="x.csv")
@@ -329,6 +331,7 @@ def test_private_copies_do_not_outlive_the_table(tmp_path: Path, monkeypatch: py
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_copies_of_a_killed_process_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     mine = read_table(b"a,b\n1,2\n", name="x.csv")
@@ -353,6 +356,7 @@ def test_a_path_is_read_like_its_bytes(tmp_path: Path) -> None:
         read_table(tmp_path / "y.csv", name="y.csv")
 
 
+@pytest.mark.slow
 def test_threads_do_not_meet() -> None:
     rows = "".join(f"{i},{i % 7}\n" for i in range(50_000))
     table = read_table(f"id,day\n{rows}".encode(), name="x.csv")

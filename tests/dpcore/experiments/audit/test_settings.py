@@ -60,6 +60,7 @@ def test_every_mechanism_has_a_setting_and_data_that_differ_in_one_row() -> None
         assert (one.histogram.sum(), other.histogram.sum()) == (ROWS, rows)
 
 
+@pytest.mark.slow
 def test_random_privacy_is_refuted_as_differential_privacy(seed: int) -> None:
     """Which is why its gamma stays out of a ledger."""
     tried = setting(entry("sparse_histogram"), entry("sparse_histogram").make(), Neighbours.REPLACE_ONE)

@@ -100,6 +100,7 @@ def test_runs_that_picked_the_event_are_not_counted() -> None:
     assert_chance_at_most(refuted, trials=200, chance=0.2)
 
 
+@pytest.mark.slow
 def test_the_best_right_program_is_nearly_as_bad_as_it_may_be(seed: int) -> None:
     """The audit is not blind: of a loss of 1 it sees 0.9."""
     found = verdict(RIGHT[0].draw, seed=seed, looks=(300_000,))

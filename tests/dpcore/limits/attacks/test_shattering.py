@@ -116,6 +116,7 @@ def test_the_catalogue_s_classes(kind: type[Thresholds | Intervals | Cells], bit
 tenths = st.integers(0, 10)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 3).flatmap(
         lambda points: st.lists(st.lists(tenths, min_size=points, max_size=points), min_size=1, max_size=6)
@@ -164,6 +165,7 @@ def test_points_taken_alike_but_left_otherwise_are_two() -> None:
     assert found.at_least == 2 and set(found.points.tolist()) == {1, 2}
 
 
+@pytest.mark.slow
 def test_the_witness_is_exact_for_weights_of_seventeen_digits(seed: int) -> None:
     # A level of so many digits need not be a double, and rounded it would fail its own definition.
     generator = np.random.Generator(np.random.SFC64(seed))
@@ -178,6 +180,7 @@ def test_the_witness_is_exact_for_weights_of_seventeen_digits(seed: int) -> None
     check_witness(tight, fat_shattering_dimension(tight, scale=0.1), scale=0.1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=20))
 def test_yes_or_no_questions_have_one_dimension_at_every_scale(rows: list[list[int]]) -> None:
     wanted = vc_dimension(rows).at_least
@@ -186,6 +189,7 @@ def test_yes_or_no_questions_have_one_dimension_at_every_scale(rows: list[list[i
         assert fat_shattering_dimension(rows, scale=scale).at_least == wanted
 
 
+@pytest.mark.slow
 def test_larger_scales_shatter_less(seed: int) -> None:
     matrix = np.random.Generator(np.random.SFC64(seed)).random((40, 6)).round(2)
     found = [fat_shattering_dimension(matrix, scale=scale) for scale in (0.02, 0.1, 0.2, 0.3, 0.4, 0.5)]

@@ -149,6 +149,7 @@ def test_bounded_noise_is_caught(seed: int) -> None:
     assert surprise(float(np.mean(shares)), limit=1 / (1 + math.exp(-0.1)), trials=runs) < 1e-6
 
 
+@pytest.mark.slow
 def test_each_cost_wins_on_its_noise(seed: int) -> None:
     sampler, people, groups = Preview(seed), 60, 240
     bits = secret(sampler, people)

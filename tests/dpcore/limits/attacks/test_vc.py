@@ -117,6 +117,7 @@ def test_the_printed_fat_shattering_factor_is_beaten(neighbours: Neighbours) -> 
         assert odds == pytest.approx(math.e, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(counts=arrays(np.int64, (3, 8), elements=st.integers(-5, 9)))
 def test_the_sort_is_the_search(counts: Integers) -> None:
     found = vc.reconstruct(released(counts, rows=4))
@@ -130,6 +131,7 @@ def test_the_sort_is_the_search(counts: Integers) -> None:
     assert (found.chosen.sum(axis=1) == 4).all()
 
 
+@pytest.mark.slow
 @given(noise=arrays(np.float64, (2, 8), elements=st.floats(-1, 1)), seed=st.integers(0, 1000))
 def test_an_accurate_release_is_reconstructed(noise: Floats, seed: int) -> None:
     # Lemma 3.13: at most 2 d α points differ, α the largest error over all halves as queries, here by trying all.
@@ -141,6 +143,7 @@ def test_an_accurate_release_is_reconstructed(noise: Floats, seed: int) -> None:
     assert (differ <= 2 * 8 * errors + 1e-9).all()
 
 
+@pytest.mark.slow
 @given(counts=arrays(np.int64, (2, 6), elements=st.integers(-3, 6)), seed=st.integers(0, 1000))
 def test_worst_error_over_halves_is_exact(counts: Integers, seed: int) -> None:
     truth = halves.random_half(Preview(seed), points=6)[0]
@@ -261,6 +264,7 @@ def test_two_worlds_tell_a_leak_from_a_private_release(seed: int) -> None:
 # Fat-shattering.
 
 
+@pytest.mark.slow
 @given(
     counts=arrays(np.int64, (2, 6), elements=st.integers(-3, 5)),
     levels=arrays(np.float64, 6, elements=st.floats(0.4, 0.6)),
@@ -280,6 +284,7 @@ def test_the_fat_sort_is_the_search(counts: Integers, levels: Floats) -> None:
     np.testing.assert_allclose(-found.mass, reached + constant, atol=1e-9)
 
 
+@pytest.mark.slow
 @given(levels=arrays(np.float64, 6, elements=st.floats(0.4, 0.6)), seed=st.integers(0, 1000))
 def test_own_data_are_worth_the_gap(levels: Floats, seed: int) -> None:
     # Lemma 1 with the real spread: q_T(T) - q_T(T') >= (2γ - spread) |T \ T'|, and so at least γ |T \ T'|.
@@ -307,6 +312,7 @@ def test_constants_of_the_proofs(epsilon: float, neighbours: Neighbours) -> None
     assert plain.value == pytest.approx(twin.value, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(
     levels=arrays(np.float64, st.integers(1, 40), elements=st.floats(0.15, 0.85)),
 )

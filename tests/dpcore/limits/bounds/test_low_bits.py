@@ -48,6 +48,7 @@ def test_previews_of_discrete_noise_resist_as_well(seed: int) -> None:
     assert not low_bits.score(low, high, low=0, high=1, epsilon=0.5, confidence=1 - 1e-6).broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0, 1, -3, 1000])
 @pytest.mark.parametrize("scale", [0.3, 1.0, 20.0])
 def test_what_comes_out_is_reachable(value: int, scale: float, seed: int) -> None:

@@ -120,6 +120,7 @@ def test_the_witness_attains_the_odds(prior: float, epsilon: float, delta: float
     assert posterior == pytest.approx([float(high), float(low)])
 
 
+@pytest.mark.slow
 @given(
     chances=arrays(np.float64, (2, 5), elements=st.floats(0.001, 1)),
     prior=st.floats(0.01, 0.99),

@@ -90,6 +90,7 @@ class Ties(HalfspaceCounts):
         return dataclasses.replace(release, counts=counts)
 
 
+@pytest.mark.slow
 @every_relation
 @cases
 def test_half_the_noise_is_caught(universe: Floats, rows: int, values: dict[str, Any], neighbours: Neighbours) -> None:

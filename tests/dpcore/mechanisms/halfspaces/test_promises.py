@@ -69,6 +69,7 @@ def test_promised_failure_rate(
     assert binomial_tail(int((worst > bound.value / 2).sum()), trials=TRIALS, chance=BETA) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimensions", "projected", "directions", "margin"), CASES)
 def test_beyond_the_net_s_reach_no_row_is_on_another_side(
     dimensions: int, projected: int, directions: int, margin: float, seed: int

@@ -51,6 +51,7 @@ class Quiet(SparseHistogram):
         return dataclasses.replace(super().guarantee(problem), epsilon=0.8 * self.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("condition", "cells", "n", "gamma"),
     [

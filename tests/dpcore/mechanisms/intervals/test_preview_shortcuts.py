@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from dpcore import Preview, Secure
 from dpcore.core import Integers
@@ -17,7 +16,7 @@ from dpcore.randomness import Draw, FairSplit, MedianCuts, NoisyComparisons, Sam
 from dpcore.randomness import cuts as cuts_module
 from dpcore.randomness.counts import NEVER
 from tests.kit.intervals import problem_on, shaped
-from tests.kit.statistics import assert_law, assert_other_law, tally
+from tests.kit.statistics import assert_law, assert_other_law, binomial_chances, binomial_tail, tally
 
 LINE = np.array([0, 4, 4, 5, 9, 14])
 WHOLE = np.array([[0]]), np.array([[5]])
@@ -79,13 +78,12 @@ def test_coins_by_the_word_are_fair(rows: int, seed: int) -> None:
     counts[:, 0] = counts[:, 2] = rows
     heads = Preview(seed).draw(FairSplit(counts), len(counts))
     assert not heads[:, 1].any()
-    law = binom.pmf(np.arange(rows + 2), rows, 0.5)
+    law, more = np.pad(binomial_chances(rows, 0.5), (0, 1)), binomial_chances(rows + 1, 0.5)
     for column in (0, 2):
         assert_law(np.bincount(heads[:, column], minlength=rows + 2), law)
-        more = binom.pmf(np.arange(rows + 2), rows + 1, 0.5)
         assert_other_law(np.bincount(heads[:, column], minlength=rows + 2), more)
     both = np.stack([heads[:, column] > rows // 2 for column in (0, 2)])
-    above = float(binom.sf(rows // 2, rows, 0.5))
+    above = binomial_tail(rows // 2 + 1, trials=rows, chance=0.5)
     square = np.outer([1 - above, above], [1 - above, above]).reshape(-1)
     assert_law(np.bincount(2 * both[0] + both[1], minlength=4), square)
 

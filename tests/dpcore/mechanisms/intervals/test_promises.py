@@ -57,6 +57,7 @@ from tests.kit.statistics import SIGNIFICANCE, assert_chance_at_most, binomial_t
 # Promises.
 
 
+@pytest.mark.slow
 @given(
     counts=cell_counts,
     alpha=st.sampled_from([1.0, 0.5, 0.3, 0.1]),
@@ -76,6 +77,7 @@ def test_anchored_promise_holds_under_any_noise_it_allows_for(
     assert worst_errors(mechanism, dataset, problem, sampler, 20).max() <= sides * promise + 1e-12
 
 
+@pytest.mark.slow
 @given(
     counts=cell_counts,
     alpha=st.sampled_from([1.0, 0.5, 0.3]),

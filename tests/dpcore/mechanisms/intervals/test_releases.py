@@ -235,6 +235,7 @@ def test_printed_without_noise_or_ties_follows_the_definition(counts: list[int])
     assert release.points[0][release.weights[0] > 0].tolist() == bounds
 
 
+@pytest.mark.slow
 @given(counts=cell_counts, alpha=st.sampled_from([1.0, 0.5, 0.3, 0.1]))
 def test_anchored_without_noise_finds_true_quantiles(counts: list[int], alpha: float) -> None:
     dataset, problem = case(counts)
@@ -245,6 +246,7 @@ def test_anchored_without_noise_finds_true_quantiles(counts: list[int], alpha: f
     np.testing.assert_array_equal(release.points, [quantiles, quantiles])
 
 
+@pytest.mark.slow
 @given(counts=cell_counts, alpha=st.sampled_from([1.0, 0.5, 0.3]), seed=seeds)
 def test_recursive_without_noise_finds_quantiles_up_to_subcells(counts: list[int], alpha: float, seed: int) -> None:
     dataset, problem = case(counts)

@@ -182,6 +182,7 @@ def test_true_answers_follow_the_lists(seed: int) -> None:
     np.testing.assert_allclose(queries.truth(rows, np.arange(8)), wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_answers_are_within_bias_and_noise(degree: int, seed: int) -> None:
     """25,000 releases of 3,000 students: the deviation within 2% of the predicted, the bias within gamma."""

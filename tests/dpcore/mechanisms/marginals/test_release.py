@@ -185,6 +185,7 @@ def test_spending_is_within_the_guarantee(
         assert account.delta(0.65) > delta, "the control: a smaller epsilon is not kept"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("secure", [False, True], ids=["preview", "secure"])
 def test_releases_have_the_exact_law(noise: str, secure: bool, seed: int) -> None:

@@ -223,6 +223,7 @@ def test_bounds_say_what_they_count() -> None:
     assert NetMechanism(points=1).accuracy(small, 0.1).rows_needed is None
 
 
+@pytest.mark.slow
 @every_class
 def test_a_secure_release_where_nothing_could_be_listed(kind: type[Queries], seed: int) -> None:
     domain = Line(bits=6)

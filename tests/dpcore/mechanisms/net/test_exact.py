@@ -180,8 +180,14 @@ def released(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Law]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.key)
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize(
+    ("kind", "neighbours"),
+    full_but(
+        product(CLASSES, Neighbours),
+        *((kind, Neighbours.REPLACE_ONE) for kind in CLASSES),
+        (CLASSES[0], Neighbours.ADD_REMOVE_ONE),
+    ),
+)
 @pytest.mark.parametrize(("epsilon", "points"), full_but([(0.3, 2), (4.0, 2), (3.0, 3)], (4.0, 2)))
 def test_a_release_has_exactly_the_law_and_is_private(
     kind: type[Queries], neighbours: Neighbours, epsilon: float, points: int, released: Callable[..., Law]

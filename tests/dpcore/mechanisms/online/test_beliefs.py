@@ -77,6 +77,7 @@ def relative_entropy(data: Floats, belief: Floats) -> float:
     return float((data[inside] * np.log(data[inside] / belief[inside])).sum())
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 50), min_size=4, max_size=4).filter(sum), st.integers(0, 10**6))
 def test_updates_of_weights_near_the_data(counts: list[int], draw: int) -> None:
     histogram = np.array(counts)

@@ -355,6 +355,7 @@ def test_a_list_too_coarse_is_said_to_be() -> None:
             MedianMechanism().accuracy(on_a_line(n=9_000), beta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "most_paid"), [("weights", 40), ("median", 15)])
 def test_500_adaptive_thresholds_on_real_earnings(key: str, most_paid: int, seed: int) -> None:
     dataset = bundled("earnings", "earnings", bits=10).dataset()

@@ -52,6 +52,7 @@ def test_whole_conversations_are_private_exactly(
     assert exact_delta(mechanism, problem).delta > 1e-3
 
 
+@pytest.mark.slow
 def test_a_row_moves_a_rounded_sum_by_one_at_most(seed: int) -> None:
     random = np.random.Generator(np.random.PCG64(seed))
     queries = LinearQueries.of(random.integers(0, 1001, (40, 4)) / 1000, domain=Line(bits=2, missing=True))

@@ -172,6 +172,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_file_that_holds_no_windows_of_these_sizes_is_refused(what: str, folder: Path, searches: list[int]) -> None:
     """Noise of too small a scale would follow from the last three: columns of more than the steps."""
@@ -183,6 +184,7 @@ def test_a_file_that_holds_no_windows_of_these_sizes_is_refused(what: str, folde
     assert only_file(folder).read_bytes() == whole
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), max_size=12))
 def test_whatever_a_file_says_every_column_adds_up_to_the_steps(told: list[int]) -> None:
     try:
@@ -371,6 +373,7 @@ def test_the_folder_is_the_users_own_unless_it_is_named_or_switched_off(
     assert not is_kept() and not Path("0").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Thresholds, Intervals])
 def test_what_is_kept_follows_from_sizes_alone(kind: type[Thresholds | Intervals], folder: Path) -> None:
     """Rows in one cell, or in all: the private tree has few stretches, or many, and the same files are kept."""

@@ -148,6 +148,7 @@ def seen_and_told(release: Floats, truth: Integers, told: Floats) -> Floats:
     return ratio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Thresholds, Intervals])
 @EITHER
 def test_between_stretches_the_error_is_that_of_windows_on_so_many_cells(

@@ -25,6 +25,7 @@ def case(records: list[int]) -> tuple[Dataset, Problem]:
     return dataset, Problem(domain=LINE, queries=Thresholds(domain=LINE), n=dataset.n)
 
 
+@pytest.mark.slow
 @given(
     records=st.lists(st.integers(0, 16), min_size=1, max_size=30),
     quantile=st.sampled_from([0.25, 0.5, 0.9, 0.333333]),
@@ -44,6 +45,7 @@ def test_one_row_moves_no_score_by_more_than_the_sensitivity(
         assert np.abs(one - two).max() <= mechanism.sensitivity(relation)
 
 
+@pytest.mark.slow
 @given(records=st.lists(st.integers(0, 15), min_size=1, max_size=30), quantile=st.sampled_from([0.25, 0.5, 0.9]))
 def test_the_quantile_itself_has_the_best_score(records: list[int], quantile: float) -> None:
     histogram = case(records)[0].histogram

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import gammaln, xlogy
-from scipy.stats import binom
 
 from dpcore.core import (
     Dataset,
@@ -46,7 +45,7 @@ from dpcore.randomness import Draw, Enumerate, NoisyCounts, Preview, Secure, Sub
 from dpcore.randomness.answers import answer_chances
 from dpcore.randomness.laws import compositions, laplace_tail
 from tests.kit import in_blocks
-from tests.kit.statistics import assert_law, assert_other_law
+from tests.kit.statistics import assert_law, assert_other_law, binomial_chances, binomial_tail
 
 MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
 
@@ -63,6 +62,7 @@ def problem(domain: Domain, *, n: int, neighbours: Neighbours = Neighbours.REPLA
 # The law of an answer.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Middle, Commonest])
 @pytest.mark.parametrize("answers", [1, 2, 3, 4])
 def test_law_of_an_answer_equals_all_subsamples(kind: type[Middle] | type[Commonest], answers: int) -> None:
@@ -78,6 +78,7 @@ def test_law_of_an_answer_equals_all_subsamples(kind: type[Middle] | type[Common
             assert statistic.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [1, 2, 3])
 def test_law_of_the_larger_median_equals_all_subsamples(cells: int) -> None:
     """Every one of the n^m subsamples; the answer itself is checked against the definition."""
@@ -98,6 +99,7 @@ def test_law_of_the_larger_median_equals_all_subsamples(cells: int) -> None:
             assert vote.law(counts, rows=rows) == pytest.approx(law, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_law_of_the_larger_median_on_larger_data(seed: int) -> None:
     """Chi-square on 100,000 subsamples of 60 rows; the control, subsamples of 30, must be rejected."""
     rng = np.random.default_rng(seed)
@@ -493,7 +495,7 @@ def older_rule(*, epsilon: float, delta: float, n: int, rows: int, subsamples: i
     winner has half of the votes and j at most. Of all pairs the one that needs fewest votes for 95% of the runs.
     """
     j = np.arange(1, subsamples + 1)
-    chances = binom.pmf(j, subsamples, 1 - (1 - 1 / n) ** rows)
+    chances = binomial_chances(subsamples, 1 - (1 - 1 / n) ** rows)[1:]
     thresholds = np.arange(subsamples // 2 + 1, 2 * subsamples)
     found = (math.inf, 0, 0)
     for cap in range(1, subsamples + 1):
@@ -540,7 +542,8 @@ def test_no_more_is_refused_than_by_the_older_rule_whatever_the_votes(told: dict
 
     optimal = np.zeros(len(votes))
     for most in range(1, subsamples + 1):
-        left = told["delta"] - float(binom.sf(most, subsamples, row_chance(n=told["n"], rows=told["rows"])))
+        chance = row_chance(n=told["n"], rows=told["rows"])
+        left = told["delta"] - binomial_tail(most + 1, trials=subsamples, chance=chance)
         if left > 0:
             stable = -((subsamples - 2 * votes) // (2 * most))
             optimal = np.maximum(optimal, answer_chances(stable, epsilon=told["epsilon"], delta=left))

@@ -55,6 +55,7 @@ class Counting(ResidualPlanner):
         return dataclasses.replace(plan, parts=(dataclasses.replace(plan.parts[0], sigma=0.05), *plan.parts[1:]))
 
 
+@pytest.mark.slow
 @every_relation
 def test_exact_privacy_over_all_neighbours(neighbours: Neighbours) -> None:
     finding = exact_delta(TINY, tiny(neighbours), window=WINDOW, universe=every_record((2, 2)))
@@ -122,6 +123,7 @@ def test_worth_adds_up_to_the_squared_error() -> None:
     assert squared_error(kinds, plan.parts) == pytest.approx(float((kinds.worth * kinds.counts) @ variances))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 5])
 def test_no_other_noise_of_the_same_cost_errs_less(pairs: int, seed: int) -> None:
     generator = np.random.Generator(np.random.SFC64(seed))
@@ -170,6 +172,7 @@ def test_the_promise_fails_no_more_often_than_told(seed: int) -> None:
     assert (errors > bound / 3).mean() > 0.1
 
 
+@pytest.mark.slow
 def test_plans_under_both_relations_for_product_sizes() -> None:
     """Replacing costs more than adding, and less than twice the noise: both rows move one set of contrasts."""
     for sizes in product((2, 3), repeat=3):

@@ -59,6 +59,7 @@ def test_exact_privacy_over_all_neighbours(neighbours: Neighbours, rule: bool) -
     assert exact_delta(faulty, tiny(neighbours), **told).delta > 1.2 * TINY.delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["preview", "secure"])
 def test_releases_have_the_exact_law(sampler: str, seed: int) -> None:
     """30,000 previews, 8,000 secure ones by chi-square at 1e-6; releases at 1.3 times epsilon are rejected."""
@@ -100,6 +101,7 @@ def apart(one: Integers, other: Integers) -> float:
     return float(np.mean([np.abs(first[pair] - second[pair]).sum() / 2 for pair in second]))
 
 
+@pytest.mark.slow
 @every_relation
 def test_the_rule_takes_what_noise_leaves_room_for(neighbours: Neighbours, seed: int) -> None:
     """Fewer columns at small epsilon or n; pairs are then not promised. Spending is the guarantee's either way."""
