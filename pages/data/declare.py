@@ -14,7 +14,7 @@ from dpcore.data.sources import SIDE_BITS, Source
 from pages.charts.words import verbatim
 from pages.data.engines import counted, is_kept, named
 from pages.data.fill import offer_to_fill_in
-from pages.data.grid import Typed, declared, edit_grid, typed
+from pages.data.grid import CATEGORY, Typed, declared, edit_grid, split_labels, typed
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON, ROW, HeldFile
 from pages.shell.session import remember_upload, remembered, still_filled, upload
@@ -39,6 +39,7 @@ def declare(held: HeldFile) -> None:
     table, wrong = declared(rows, person=person, person_rows=person_rows)
     for name in list(wrong)[:MOST_NAMED]:
         st.error(f"{verbatim(name)}: {wrong[name]}")
+    _say_labels(rows)
     _say_lacking(rows)
     chosen = _chosen(held, table)
     if chosen is None:
@@ -81,12 +82,32 @@ def filled_columns(held: HeldFile) -> set[str]:
     return {name for name in held.table.columns if _is_filled(held, (name,))}
 
 
+def _say_labels(rows: list[Typed]) -> None:
+    """How many labels were understood where semicolons part them, and which columns have labels that do not count."""
+    parted = [
+        f"{verbatim(row.name)} ({len(labels)})"
+        for row in rows
+        if row.use and row.kind == CATEGORY and len(labels := split_labels(row.labels or "")) > 1
+    ]
+    if parted:
+        named = _listed(parted)
+        st.caption(f"Labels, parted by semicolons: {named}. One that holds a semicolon is typed in quotes.")
+    unused = [f"{verbatim(row.name)} ({row.kind})" for row in rows if row.use and row.labels and row.kind != CATEGORY]
+    if unused:
+        st.warning(f"Only a category has labels: what is typed for {_listed(unused)} is not used.")
+
+
+def _listed(parts: list[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(parts) - MOST_NAMED:,} more" if len(parts) > MOST_NAMED else ""
+    return f"{', '.join(parts[:MOST_NAMED])}{more}"
+
+
 def _say_lacking(rows: list[Typed]) -> None:
     """Which columns are to be used, and what has still to be typed for that."""
     lacking = [f"{verbatim(row.name)} ({row.lacking})" for row in rows if row.use and row.lacking]
     if lacking:
-        more = f" and {len(lacking) - MOST_NAMED:,} more" if len(lacking) > MOST_NAMED else ""
-        st.caption(f"Still to be typed: {', '.join(lacking[:MOST_NAMED])}{more}.")
+        st.caption(f"Still to be typed: {_listed(lacking)}.")
 
 
 def _unit(held: HeldFile) -> tuple[str, int]:

@@ -7,6 +7,7 @@ filled in from private data can be taken back. None of it stands in a link, whic
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,9 +54,11 @@ TITLES = {
 OF_A_KIND = ("from", "to", "labels")
 TOLD = "told"
 """Beside a column's cells: whether somebody said what kind it is."""
+LABELS_HELP = "Of a category, between semicolons, written exactly as in the file; one that holds a semicolon in quotes."
 NAME = "Column"
 BETWEEN = "; "
-"""Between labels in a cell of the grid, where none of them holds it."""
+"""Between labels in a cell of the grid."""
+LABEL = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?:;|$)|([^;]*)(?:;|$)')
 TALLEST = 420
 _every_key = st.components.v2.component(
     "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
@@ -121,11 +124,33 @@ def _number(text: str | None) -> float:
 def split_labels(text: str) -> tuple[str, ...]:
     """One label a line, or where there is one line alone, between semicolons; what is blank is none.
 
-    Lines and blanks are what the file's reader takes them to be.
+    Lines and blanks are what the file's reader takes them to be. A label that holds a semicolon is between quotes, in
+    which a quote is doubled.
+
+    >>> split_labels('A; east;B'), split_labels('"A; east";B')
+    (('A', 'east', 'B'), ('A; east', 'B'))
     """
     text = text.replace("\r\n", "\n").strip(BLANKS)
-    parts = (part.strip(BLANKS) for part in text.split("\n" if "\n" in text else ";"))
-    return tuple(part for part in parts if part)
+    parts = text.split("\n") if "\n" in text else [_label(found) for found in LABEL.finditer(text)]
+    return tuple(part.strip(BLANKS) for part in parts if part.strip(BLANKS))
+
+
+def _label(found: re.Match[str]) -> str:
+    return found[2] if found[1] is None else found[1].replace('""', '"')
+
+
+def _lines(labels: tuple[str, ...]) -> str:
+    """As they are kept: a line each, and one alone so that it is read as one."""
+    return "\n".join(labels) if len(labels) > 1 else joined_labels(labels)
+
+
+def joined_labels(labels: tuple[str, ...]) -> str:
+    """The same in one line."""
+
+    def quoted(label: str) -> str:
+        return '"' + label.replace('"', '""') + '"' if ";" in label or label.startswith('"') else label
+
+    return BETWEEN.join(map(quoted, labels))
 
 
 def cell_key(held: HeldFile, place: int, name: str) -> str:
@@ -181,7 +206,7 @@ def _field(name: str) -> str:
 def _joined(text: str | None) -> str | None:
     """Labels in one line, where that says the same."""
     labels = split_labels(text or "")
-    line = BETWEEN.join(labels)
+    line = joined_labels(labels)
     return (line or None) if split_labels(line) == labels else text
 
 
@@ -226,7 +251,7 @@ def _kept(name: str, value: Any) -> Any:
     if value is None or (isinstance(value, str) and not value.strip()):
         return USUAL[name] if name in ("kind", "outside", "use") else None
     if name == "labels":
-        return "\n".join(split_labels(value))
+        return _lines(split_labels(value))
     if name in ("from", "to"):
         try:
             number = float(value.replace("−", "-"))
@@ -256,7 +281,7 @@ def _columns() -> dict[str, Any]:
         TITLES["kind"]: make.SelectboxColumn(options=list(KINDS), required=True),
         TITLES["from"]: make.TextColumn(max_chars=30, help=bound),
         TITLES["to"]: make.TextColumn(max_chars=30, help=f"{bound} A date’s unit is included."),
-        TITLES["labels"]: make.TextColumn(help="Of a category, between semicolons, written exactly as in the file."),
+        TITLES["labels"]: make.TextColumn(help=LABELS_HELP),
         TITLES["bins"]: make.NumberColumn(
             min_value=2, max_value=65_536, step=1, help="Cells of equal width of a number. A date’s are its units."
         ),
@@ -277,7 +302,7 @@ def fixed(column: str, domain: Line | Categories) -> Typed:
         ends = exactly(line.low), exactly(line.high)
     return Typed(
         name=column, use=True, kind=YES_NO if isinstance(domain, Truth) else kind, low=ends[0] or None,
-        high=ends[1] or None, labels="\n".join(domain.labels) if isinstance(domain, Categories) else None,
+        high=ends[1] or None, labels=_lines(domain.labels) if isinstance(domain, Categories) else None,
         bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
         unit=(line.unit or None) if line else None,
     )  # fmt: skip

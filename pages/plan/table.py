@@ -65,7 +65,7 @@ def pick_table() -> Declared:
     )  # fmt: skip
     if key == OPENED and opened is not None:
         return Declared(
-            key=key, title="The opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
+            key=key, title="the opened plan", table=opened.table, n=opened.n, neighbours=opened.neighbours,
             beta=opened.beta,
         )  # fmt: skip
     mine = own if key == OWN_FILE else None
@@ -87,7 +87,8 @@ def pick_table() -> Declared:
                 "number you name.",
             )
         )  # fmt: skip
-    return Declared(key=key, title=titles[key], table=table, n=n, neighbours=relation, beta=beta)
+    told = "your table" if mine else titles[key]
+    return Declared(key=key, title=told, table=table, n=n, neighbours=relation, beta=beta)
 
 
 def use_table(declared: Declared) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, exactly
+from dpcore.experiments.limits.outlook import Outlook
 from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.solve import HIGHEST, impossible_below, promising
 from dpcore.mechanisms import serving
@@ -62,11 +63,12 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
     )
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
+    found = known(offer)  # what comes below finds most of its work done
     if target is not None:
         st.markdown(_needed(offer, recipe, target=target, shared=shared))
     promises(offer, key="promises")
     live_states(
-        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer)),
+        remembered(f"live|{offer.about}|{n}|{recipe.beta}|{is_dark()}", lambda: _states(recipe, offer, found)),
         key="live_states",
     )
 
@@ -89,9 +91,9 @@ def _needed(offer: Offer, recipe: Recipe, *, target: float, shared: dict[str, fl
     return text + (f" Below ε = {exactly(wall)} nobody can promise it." if wall else "") + " :orange-badge[theory]"
 
 
-def _states(recipe: Recipe, offer: Offer) -> Any:
+def _states(recipe: Recipe, offer: Offer, found: Outlook) -> Any:
     """The picture and the headline at each stop of the slider."""
-    found, stops = known(offer), log_stops(recipe.entry.controls()["epsilon"])
+    stops = log_stops(recipe.entry.controls()["epsilon"])
     texts = [headline(offer, stop) for stop in stops]
     pictures = [picture_at(offer, found, stop, tabled=False) for stop in stops]
     told = {"headline": texts, "promises_chart": [picture.sentence for picture in pictures]}

@@ -21,7 +21,7 @@ from pages.charts.live import live_slider
 from pages.data.picker import OWN_FILE, pick_source
 from pages.play.weights import ask_weights
 from pages.shell.controls import Value, check_link, choice, control, log_stops, neighbours, seed, stops
-from pages.shell.session import in_link
+from pages.shell.session import in_link, to_link
 
 
 def rail() -> Recipe | None:
@@ -99,6 +99,8 @@ def _epsilon(parameter: Parameter, *, default: float) -> float:
                     format="%g",
                     key=in_link("epsilon"),
                     bind="query-params",
+                    on_change=to_link,
+                    args=("epsilon",),
                     help=parameter.help,
                 )
             )

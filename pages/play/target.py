@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -82,11 +83,13 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         beta=recipe.beta,
         impossible=impossible_below(problem, target=target, beta=recipe.beta, delta=delta),
         aims={entry.key for entry in entries if "alpha" in entry.controls()},
+        advised=advised,
     )
-    best = found[0] if found else None
-    caption = "Click a dot to go to its mechanism and ε. Suggested: by public numbers alone."
-    if best is not None and best.least < float("inf"):
-        caption = f"Least: ε = {exactly(best.least)}, rounded up. {caption}"
+    caption = "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
+    if found and math.isfinite(found[0].least):
+        caption = f"Least: ε = {exactly(found[0].least)}, rounded up. {caption}"
+    if unable := sum(math.isinf(need.least) for need in found if need.key != advised):
+        caption += f" {unable} more do not reach it."
     draw(
         picture, key="needed_chart", badge=badge, caption=caption, download=not dataset.provenance.is_private,
         on_pick=whole(choose_point),

@@ -1,7 +1,6 @@
 // What Streamlit leaves to the browser: history entries that Back can use, a link to copy, a file that a reload lost.
 
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
-const AT_ONCE = 2000; // milliseconds: a busy browser takes its time to go where it was told to
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
 const TOKEN = "token", KEPT = "dpscope-token"; // in the address that run.py prints; and here, so that a reload keeps it
 let reloaded = true, brought = ""; // and the token of the address, until the server says whether it is right
@@ -61,38 +60,35 @@ async function copy(text) {
   }
 }
 
-// Streamlit adds an entry for every step of a control that Python moves, and one with no controls when a page is left.
-// What Python asks of the next page may come before its path does, and would stay with the page that is left.
-// With one entry a page, Back returns to the page as it was.
+// Streamlit adds an entry for every step of a control that Python moves. On the way to another page it first asks, still
+// under the old one's path, for what the next is asked, or for nothing, and runs of the old page may add to that.
+// With one entry a page, and in it what was there at the click that led away, Back returns to the page as it was.
 function keepHistory() {
   if (window.dpscopeHistory) return;
   window.dpscopeHistory = true;
-  const push = history.pushState.bind(history);
-  let before = "", emptied = -SOON, left = "", changed = -AT_ONCE;
-  const replace = history.replaceState.bind(history);
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  let left = location.href, leaving = -SOON;
+  const note = ({ target, ctrlKey, metaKey, shiftKey }) => {
+    if (performance.now() - leaving < SOON) return; // an impatient second click
+    left = location.href;
+    const link = !(ctrlKey || metaKey || shiftKey) && target.closest?.("a[href]");
+    if (link && link.host === location.host && link.pathname !== location.pathname) leaving = performance.now();
+  };
+  document.addEventListener("click", note, true);
+  window.addEventListener("popstate", () => { leaving = -SOON; });
   history.replaceState = (state, title, url) => replace(state, title, url && withoutToken(url));
   history.pushState = (state, title, given) => {
     const url = given && withoutToken(given); // the server's first answer may still name it
-    const next = new URL(url ?? location.href, location.href);
-    const lesson = location.pathname.endsWith("/learn") && next.searchParams.get("lesson"); // opening one is going somewhere
-    const opens = lesson && lesson !== new URLSearchParams(location.search).get("lesson");
-    if (next.pathname === location.pathname && opens) {
-      emptied = -SOON;
+    const next = new URL(url ?? location.href, location.href), now = new URLSearchParams(location.search);
+    if (next.pathname !== location.pathname) {
+      if (new URL(left).pathname === location.pathname) history.replaceState(history.state, "", left);
+      leaving = -SOON;
       push(state, title, url);
       return;
     }
-    if (next.pathname === location.pathname) {
-      if (location.search && !next.search) { before = location.href; emptied = performance.now(); }
-      if (location.search !== next.search) { left = location.href; changed = performance.now(); }
-      history.replaceState(state, title, url);
-      return;
-    }
-    if (performance.now() - emptied < SOON) history.replaceState(history.state, "", before);
-    else if (next.search === location.search && performance.now() - changed < AT_ONCE) {
-      history.replaceState(history.state, "", left);
-    }
-    emptied = -SOON;
-    changed = -AT_ONCE;
-    push(state, title, url);
+    const lesson = location.pathname.endsWith("/learn") && next.searchParams.get("lesson");
+    const opens = lesson && lesson !== now.get("lesson"), presents = next.searchParams.has("present") && !now.has("present");
+    if (opens || presents) push(state, title, url); // that is going somewhere
+    else history.replaceState(state, title, url);
   };
 }

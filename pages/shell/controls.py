@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.present import on_stage
-from pages.shell.session import in_link, linked
+from pages.shell.session import in_link, linked, to_link
 from pages.shell.status import say_neighbours
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
@@ -256,6 +256,8 @@ def number(parameter: Parameter, *, key: str, default: float) -> float:
                 format="%g",
                 key=in_link(key),
                 bind="query-params",
+                on_change=to_link,
+                args=(key,),
             )
         )
     st.session_state[slider_key] = min(stops, key=lambda stop: abs(math.log(stop / value)))

@@ -88,6 +88,11 @@ def in_link(key: str) -> str:
     return key
 
 
+def to_link(key: str) -> None:
+    """A callback of a control that may stand on the stage or not: where one has moved, Streamlit forgets its link."""
+    st.session_state[key] = st.session_state[key]
+
+
 def linked() -> set[str]:
     """Keys of the controls that stood in this session's links."""
     keys: set[str] = st.session_state.setdefault("linked", set())

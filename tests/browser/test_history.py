@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -82,22 +84,58 @@ def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, se
     assert page.url == there and epsilon(page) == chosen
 
 
-@pytest.mark.parametrize("name", ["Attack me", "Last bits"])
-def test_back_from_an_attack_returns_to_the_first_page_as_it_was(browser: Browser, server: Server, name: str) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Attack me", "Audit this", "Release it"),
+        pytest.param(("Last bits",), marks=pytest.mark.full),
+    ],
+)
+def test_back_from_where_a_link_leads_returns_to_the_first_page_as_it_was(
+    browser: Browser, server: Server, names: tuple[str, ...]
+) -> None:
     with watched_page(browser) as page:  # a tab's history is full at fifty entries
-        visit(page, server, SMALL)
+        visit(page, server, f"{SMALL}&mechanism=windows&target=5%25")
         press(page, "Privacy loss ε", "ArrowLeft")
-        moved, before = page.url, entries(page)
-        page.get_by_role("link", name=name).click()
+        moved, before = settings(page.url), entries(page)
+        for name in names:
+            page.get_by_role("link", name=name).click()
+            settled(page)
+            there = page.url
+            assert urlsplit(there).path in ("/learn", "/release") and entries(page) == before + 1
+            page.go_back()
+            settled(page)
+            assert settings(page.url) == moved and epsilon(page) == "0.25"
+            expect(page.get_by_role("combobox", name="Mechanism")).to_have_value("Overlapping windows")
+            expect(page.get_by_role("textbox", name="Target error")).to_have_value("5%")
+            page.go_forward()
+            settled(page)
+            assert page.url == there
+            page.go_back()
+            settled(page)
+
+
+@pytest.mark.full
+def test_back_from_a_card_of_the_wall_and_from_settings_that_a_lesson_gives(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:
+        visit(page, server, "learn")
+        before = entries(page)
+        page.locator("a[href*='lesson=printed']").click()
+        lesson = settled(page).url
+        assert "lesson=printed" in lesson and entries(page) == before + 1
+        page.get_by_role("link", name="Use these settings").first.click()
         settled(page)
-        there = page.url
-        assert "/learn?lesson=" in there and entries(page) == before + 1
+        assert "/tables?" in page.url and entries(page) == before + 2
         page.go_back()
-        settled(page)
-        assert page.url == moved and epsilon(page) == "0.25"
-        page.go_forward()
-        settled(page)
-        assert page.url == there
+        assert settled(page).url == lesson
+        page.go_back()
+        assert settled(page).url == f"{server.url}/learn"
+
+
+def settings(address: str) -> tuple[str, set[str]]:
+    """A page and what its link asks of it, in whatever order."""
+    parts = urlsplit(address)
+    return parts.path, set(parts.query.split("&"))
 
 
 def told(page: Page) -> tuple[str, list[str], str]:

@@ -7,9 +7,9 @@ from typing import Literal
 
 import pytest
 import segno
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.kit.browser import PHONE, Server, reopened, settled, visit
+from tests.kit.browser import PHONE, Server, reopened, settled, visit, watched_page
 
 WALL = ViewportSize(width=1280, height=900)
 LETTERS = 24
@@ -81,11 +81,30 @@ def test_the_code_leads_to_what_is_shown_and_escape_ends_it(page: Page, server: 
     assert "present" not in page.url and "psilon=3" in page.url
 
 
+def test_back_ends_it_and_the_code_follows_what_is_typed(browser: Browser, server: Server) -> None:
+    with watched_page(browser) as page:  # a tab's history is full at fifty entries
+        visit(page, server, "?bits=6&n=1000&trials=100&epsilon=0.3")
+        opened, box = page.url, page.get_by_role("spinbutton", name="Exact ε")
+        for _ in range(2):  # a control that has moved lost its link now and then
+            page.get_by_role("button", name="Present").click()
+            settled(page)
+            box.fill("3")
+            page.keyboard.press("Enter")
+            settled(page)
+            assert "epsilon=3" in page.url and "epsilon=3" in code_on_the_wall(page)
+            page.go_back()
+            settled(page)
+            assert page.url == opened
+            expect(box).to_have_value("0.3")
+            expect(page.get_by_test_id("stHeader")).to_be_visible()
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("viewport", [WALL], ids=["wall"])
 def test_the_whole_stage_is_on_the_wall(page: Page, server: Server) -> None:
     """With a long headline, with names below the chart, with a high formula."""
-    for link in ("", "one-number", "tables", "learn?lesson=median", "learn?lesson=histogram"):
+    long = "?mechanism=windows&epsilon=0.25"
+    for link in ("", long, "one-number", "tables", "learn?lesson=median", "learn?lesson=histogram"):
         visit(page, server, f"{link}{'&' if '?' in link else '?'}present=1")
         expect(page.locator(".st-key-stage .katex").first).to_be_visible()
         expect(page.get_by_role("button", name="End (Esc)")).to_be_visible()

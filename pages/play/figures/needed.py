@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,15 +13,24 @@ from pages.charts.words import drawable, percent
 
 TITLE = "Privacy loss that a target error needs"
 TICKS = (0.001, 0.01, 0.1, 1.0, 10.0)
-ABOVE, LINE = 76, 16
-"""Pixels of the picture besides its lines, and of each line."""
+ABOVE, LINE, MOST = 76, 16, 12
+"""Pixels of the picture besides its lines, and of each line; and lines, so that the page is one screen."""
 WHERE = {"promised": " for all data", "simulated": " on these data"}
 
 
 def needed(
-    needs: Sequence[Need], *, titles: dict[str, str], target: float, beta: float, impossible: float, aims: set[str]
+    needs: Sequence[Need],
+    *,
+    titles: dict[str, str],
+    target: float,
+    beta: float,
+    impossible: float,
+    aims: set[str],
+    advised: str = "",
 ) -> Picture:
-    """A line for each mechanism, the least ε first; a click on a dot goes to that mechanism and ε.
+    """A line for the suggested mechanism, then for each that reaches the target, the least ε first.
+
+    A click on a dot goes to its mechanism and ε. Mechanisms without a line are in the sentence and the table.
 
     Args:
         needs: what each needs, ranked.
@@ -29,8 +39,13 @@ def needed(
         beta: failure chance.
         impossible: the ε below which nobody can promise the target for all data; 0: none.
         aims: entries that are told the allowed error; a click tells it.
+        advised: key of the suggested entry.
     """
-    names = drawable(titles[need.key] for need in needs)
+    every = drawable(titles[need.key] for need in needs)
+    sentence, numbers = _sentence(needs, every, target=target, beta=beta, impossible=impossible), _table(needs, every)
+    told = [each for each in zip(needs, every, strict=True) if math.isfinite(each[0].least) or each[0].key == advised]
+    told = sorted(told or zip(needs, every, strict=True), key=lambda each: each[0].key != advised)[:MOST]
+    needs, names = [need for need, _ in told], [name for _, name in told]
     marks: list[Mark] = []
     if impossible:
         label = "impossible to promise"
@@ -71,8 +86,8 @@ def needed(
         ),
         y=Axis(labels=tuple(names), letters=40),
         marks=marks,
-        sentence=_sentence(needs, names, target=target, beta=beta, impossible=impossible),
-        table=_table(needs, names),
+        sentence=sentence,
+        table=numbers,
         height=ABOVE + LINE * len(names),
         about=",".join(names),
     )
@@ -85,14 +100,14 @@ def _pick(need: Need, epsilon: float, *, target: float, aims: set[str]) -> dict[
 
 def _sentence(needs: Sequence[Need], names: list[str], *, target: float, beta: float, impossible: float) -> str:
     """Who needs least, who cannot, and where nobody can."""
-    able = [(need, name) for need, name in zip(needs, names, strict=True) if need.simulated or need.promised]
+    able = [(need, name) for need, name in zip(needs, names, strict=True) if math.isfinite(need.least)]
     aim = f"a worst error of {percent(target)}, except in {percent(beta)} of releases"
     if not able:
         return f"No mechanism reaches {aim}, up to ε = {HIGHEST:g}."
     first, name = able[0]
     how = "simulated on these data, which says nothing certain of others" if first.simulated else "promised"
     text = f"For {aim}, {name} needs least: ε = {exactly(first.least)}, rounded up ({how})."
-    unable = [name for need, name in zip(needs, names, strict=True) if not need.simulated and not need.promised]
+    unable = [name for need, name in zip(needs, names, strict=True) if math.isinf(need.least)]
     if unable:
         text += f" Not shown up to ε = {HIGHEST:g} to reach it: {', '.join(unable)}."
     if impossible:

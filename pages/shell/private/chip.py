@@ -74,7 +74,7 @@ def words(source: Source) -> str:
         return f"Public · {plain(provenance)}{rows}"
     if is_public(source, relation()):
         return f"Private · {plain(provenance)} · n = {source.origin.rows:,}"
-    return f"Private · {plain(provenance)} · n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}, named"
+    return f"Private · {plain(provenance)} · assumed n = {int(st.session_state.get(NAMED) or USUAL_ROWS):,}"
 
 
 def _of_file() -> str:

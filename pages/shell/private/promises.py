@@ -12,14 +12,13 @@ from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError,
 from dpcore.data.sources import Source
 from dpcore.data.twin import MOST_ROWS
 from dpcore.experiments.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
-from dpcore.experiments.measure import finish
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import percent, rows
 from pages.shell.private.figure import known_before
 from pages.shell.private.twin import NAMED, USUAL_ROWS, declared_rows, is_public, use_twin
-from pages.shell.session import remembered
+from pages.shell.session import with_progress
 from pages.shell.theorem import theorem_card
 
 USUAL_TARGET = 0.01
@@ -101,12 +100,11 @@ def ask_rows(source: Source, neighbours: Neighbours, *, named: int | None = None
 
 
 def known(offer: Offer) -> Outlook:
-    """Errors at every epsilon; worked out once for a problem."""
-    return remembered(
+    """Errors at every epsilon; worked out once for a problem, and seen to be under way."""
+    return with_progress(
         f"outlook|{offer.about}|{offer.problem.n}|{offer.chosen}|{offer.beta}|{offer.questions}",
-        lambda: finish(
-            outlook(offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions)
-        ),
+        lambda: outlook(offer.makers, offer.problem, chosen=offer.chosen, beta=offer.beta, questions=offer.questions),
+        label="Working out what can be promised.",
     )
 
 

@@ -144,7 +144,7 @@ def test_a_cap_in_use_hides_n_whatever_the_form_says_since() -> None:
     sound(app.switch_page("play/page.py").run())
     app.session_state["data"] = "my-file"
     words = everything(sound(app.run()))
-    assert "n = 10,000, named" in words and not re.search(r"n = [57]\b", words)
+    assert "assumed n = 10,000" in words and not re.search(r"n = [57]\b", words)
 
 
 @pytest.mark.slow
@@ -223,6 +223,8 @@ DOMAINS: list[Any] = [
     Calendar(step="week", first="2020-W50", last="2021-W02", missing=True),
     Categories(labels=("a;b", "c")),
     Categories(labels=("alone",)),
+    Categories(labels=('"a"; b',)),
+    Categories(labels=('"a"', "b\rc")),
     Truth(),
 ]
 

@@ -275,6 +275,24 @@ def test_labels_are_typed_between_semicolons() -> None:
     assert upload_of(app) is source
 
 
+def test_a_label_that_holds_a_semicolon_is_typed_in_quotes_and_the_page_says_how_many_it_read() -> None:
+    app = type_in(with_file(), name={"kind": "category", "labels": "Anna; east"})
+    assert "`name` (2). One that holds a semicolon is typed in quotes." in everything(app)
+    source = upload_of(use(type_in(app, name={"labels": '"Anna; east"; Bert'}), "name"))
+    assert source is not None and source.domain == Categories(labels=("Anna; east", "Bert"))
+    source = upload_of(use(type_in(app, name={"labels": '"Anna; east"'}), "name"))
+    assert source is not None and source.domain == Categories(labels=("Anna; east",))
+
+
+@pytest.mark.parametrize("kind", ["yes/no", "number"])
+def test_labels_of_a_column_that_is_no_category_are_said_not_to_be_used(kind: str) -> None:
+    app = type_in(with_file(), name={"kind": kind, "labels": "Anna; Bert"})
+    assert [each.value for each in app.warning] == [
+        f"Only a category has labels: what is typed for `name` ({kind}) is not used."
+    ]
+    assert not type_in(app, name={"kind": "category"}).warning
+
+
 TWO = "wide,high,name\n0.5,1,a\n,2,b\n3.5,2.5,c\n99,73421.5,d\n1,nothing,e\n"
 
 

@@ -62,7 +62,7 @@ def test_whoever_looked_at_plan_before_finds_the_file_there_and_another_choice_s
     app = give(sound(app.run()), "age,rooms\n" + "41,2\n" * 50)
     type_in(app, age={"from": "0", "to": "120"})
     app = planned(app)
-    assert "of Your table" in app.header[0].value
+    assert "of your table" in app.header[0].value
     # The number of rows was not declared public, so it is named here, whichever data sets are neighbours.
     sound(app.number_input(key="plan_n_my-file").set_value(4_000).run())
     assert "n = 4,000" in everything(app)
@@ -81,7 +81,7 @@ def test_every_declared_column_can_be_planned_without_a_look_at_a_row(by_person:
     app.session_state["plan_version"] = 7
     sound(app.run())
     unit = "person" if by_person else "row"
-    assert "6 questions of Your table" in app.header[0].value and unit in app.header[0].value
+    assert "6 questions of your table" in app.header[0].value and unit in app.header[0].value
     texts = (key.removeprefix("planned|") for key in app.session_state["memory"] if key.startswith("planned|"))
     [plan] = (plan for plan in map(Plan.read, texts) if len(plan.questions) == len(SIX))
     assert plan.table.person == (PERSON if by_person else "")
@@ -100,7 +100,7 @@ def test_a_question_whose_column_is_no_longer_declared_goes() -> None:
     app.query_params["way"] = OWN
     type_in(sound(app.run()), region={"use": False}, cost={"to": ""})
     planned(app)
-    assert "3 questions of Your table" in app.header[0].value, "regions and both questions about cost"
+    assert "3 questions of your table" in app.header[0].value, "regions and both questions about cost"
     assert not app.error
 
 
@@ -145,7 +145,7 @@ def test_adult_with_all_its_columns_is_planned_as_a_private_table() -> None:
     app.session_state["plan_questions"] = {OWN_FILE: ADULT}
     app.session_state["plan_version"] = 7
     sound(app.run())
-    assert "6 questions of Your table" in app.header[0].value
+    assert "6 questions of your table" in app.header[0].value
     sentence = drawn(app)["plan_chart"]["sentence"]
     assert "Tables of 2 of 6 columns" in sentence and "2 lines of age × sex" in sentence
     assert "48,842" not in everything(app) and not app.session_state["steward_choice"]

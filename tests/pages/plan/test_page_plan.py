@@ -119,7 +119,7 @@ def test_a_plan_is_opened_from_its_file(tmp_path: Path) -> None:
     app.file_uploader[0].set_value(("plan.json", plan.text, "application/json"))
     sound(app.run())
     assert questions(app, "plan-file") == (asked,)
-    assert "1 question of The opened plan costs ε = 0.125" in app.header[0].value
+    assert "1 question of the opened plan costs ε = 0.125" in app.header[0].value
     assert "wage" in drawn(app)["plan_chart"]["sentence"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.experiments.solve import Confirmed, Need
 from pages.charts.picture import Dots, Region, numbers
-from pages.play.figures.needed import needed
+from pages.play.figures.needed import MOST, needed
 from tests.pages.reports import check
 
 NEEDS = [
@@ -21,10 +21,25 @@ def test_promised_and_simulated_stand_in_their_roles_on_their_mechanism_s_line()
     promised, simulated = picture.one(Dots, role="theory"), picture.one(Dots, role="released")
     assert (numbers(promised.x).tolist(), numbers(promised.y).tolist()) == ([2.0, 0.9], [0, 1])
     assert (numbers(simulated.x).tolist(), numbers(simulated.y).tolist()) == ([0.5], [0])
-    assert picture.y.labels == ("First", "Second", "Third")
+    assert picture.y.labels == ("First", "Second"), "the third reaches it at no ε"
     assert promised.pick == [{"key": "one", "epsilon": 2.0}, {"key": "two", "epsilon": 0.9, "alpha": 0.01}]
     wall = picture.one(Region)
     assert wall.role == "impossible" and wall.x == (0.001, 0.1)
+
+
+def test_the_suggested_stands_first_and_who_cannot_has_no_line() -> None:
+    many = [Need(key=f"k{place}", promised=1.0 + place, simulated=None) for place in range(20)]
+    titles = {need.key: need.key for need in [*NEEDS, *many]} | TITLES
+    for needs, advised, first in (
+        (NEEDS, "two", ("Second", "First")),
+        (NEEDS, "three", ("Third", "First", "Second")),
+        ([*NEEDS, *many], "k19", ("k19", "First", "Second")),
+    ):
+        picture = needed(needs, titles=titles, target=0.01, beta=0.05, impossible=0.1, aims=set(), advised=advised)
+        check(picture)
+        assert picture.y.labels is not None and picture.y.labels[: len(first)] == first
+        assert len(picture.y.labels) in (len(first), MOST) and picture.height <= 270, "one screen"
+        assert len(picture.table["mechanism"]) == len(needs) and "First needs least: ε = 0.5" in picture.sentence
 
 
 def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:

@@ -19,9 +19,11 @@ from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
+from dpcore.experiments.solve import promising
 from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID
+from pages.shell.session import with_progress
 from tests.cases import full_but
 from tests.pages import opening
 from tests.pages.drawn import component, drawn, headline, sent_states
@@ -96,7 +98,24 @@ def test_a_full_page_with_nothing_of_the_file(page: str) -> None:
     assert not said(ROWS, app) and not said(SECRET, app)
     memory = repr(app.session_state.get("memory", ()))
     assert "dataset|" not in memory and "upload:" not in memory, "the file was not even read"
-    assert chip(app).startswith("Private · people.csv: ") and "n = 10,000, named" in chip(app)
+    assert chip(app).startswith("Private · people.csv: ") and "assumed n = 10,000" in chip(app)
+
+
+def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = list[str]()
+
+    def progress(key: str, work: Any, *, label: str) -> Any:
+        order.append(label)
+        return with_progress(key, work, label=label)
+
+    def ranked(*entries: Any, **settings: Any) -> Any:
+        order.append("ranking")
+        return promising(*entries, **settings)
+
+    monkeypatch.setattr("pages.shell.private.promises.with_progress", progress)
+    monkeypatch.setattr("pages.play.known.promising", ranked)
+    opened("play/page.py", target="10%")
+    assert order[0] == "Working out what can be promised." and "ranking" in order
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -127,7 +146,7 @@ def test_where_a_person_is_protected_the_guarantee_is_theirs_and_n_is_never_told
     text = everything(app)
     assert f"For a person: {person}." in text and f"Privacy: {person}, for each single release." in text
     assert "one row)" not in text
-    assert chip(app).endswith("n = 10,000, named") and headline(app).endswith("of 10,000 rows")
+    assert chip(app).endswith("assumed n = 10,000") and headline(app).endswith("of 10,000 rows")
     kept = min(ROWS, 2 * rows)  # of two persons
     assert not said(ROWS, app) and f"n = {kept}" not in text and not said(SECRET, app)
     app.session_state["why_open"] = True
