@@ -61,8 +61,8 @@ def declare(held: HeldFile) -> None:
         dataset = source.dataset()
     remember_upload(source)
     remembered(f"dataset|{source.key}", lambda: dataset)
+    st.session_state["data"] = OWN_FILE  # on every page
     if ask:
-        st.session_state["data"] = OWN_FILE
         st.switch_page("play/page.py", query_params={"target": TARGET})
     st.rerun()
 

@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
@@ -55,14 +56,16 @@ def the_trade_off_is_of_what_is_quick_at_one_privacy_loss() -> Iterator[None]:
 def what_is_known_before_anybody_looks_is_worked_out_once() -> Iterator[None]:
     """A session's memory has it by a key that names all it depends on: public facts, and nothing of any rows."""
     found: dict[str, Any] = {}
+    usual = promises.with_progress
 
-    def remembered(key: str, make: Callable[[], Any]) -> Any:
-        if key not in found:
-            found[key] = make()
+    def shared(key: str, work: Callable[[], Any], *, label: str) -> Any:
+        if key in found:
+            st.session_state.setdefault("memory", {}).setdefault(key, found[key])
+        found[key] = usual(key, work, label=label)
         return found[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(promises, "remembered", remembered)
+        patch.setattr(promises, "with_progress", shared)
         yield
 
 

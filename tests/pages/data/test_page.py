@@ -232,6 +232,18 @@ def test_the_search_for_a_shown_secret_finds_one() -> None:
     assert shows_number("at most 73,421.75.") and shows_number('{"x":73421}') and not shows_number("0a73421f 1.734217")
 
 
+def test_a_column_that_is_used_is_the_data_in_use_until_its_file_is_forgotten() -> None:
+    def chip() -> str:
+        return next(link.proto.label for link in app.get("page_link"))
+
+    app = with_file()
+    assert chip() == "Public · Two humps, 10,000 rows"
+    app = declared_pay(app)
+    assert chip() == r"Private · people\.csv\: pay · assumed n = 10,000" and app.session_state["data"] == "my-file"
+    app = press(app, "Forget this file")
+    assert not app.exception and not [link for link in app.get("page_link") if "people" in link.proto.label]
+
+
 def test_a_number_is_declared_and_used() -> None:
     app = type_in(with_file(), pay={"from": "0", "to": "1e2", "outside": "missing", "unit": "EUR", "bins": 1000})
     assert upload_of(app) is None
