@@ -11,6 +11,7 @@ import pytest
 
 import app
 from run import LOCALHOST
+from tests.kit import ran
 
 
 class Ring:
@@ -59,4 +60,4 @@ async def accepted(*, at_once: bool) -> int:
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_answers_do_not_wait_for_a_confirmation_of_the_one_before(at_once: bool) -> None:
-    assert bool(asyncio.run(accepted(at_once=at_once))) == at_once
+    assert bool(ran(accepted(at_once=at_once))) == at_once

@@ -16,6 +16,7 @@ from dpcore.experiments.sweep import sweep
 from pages.play import strip
 from pages.shell.private import promises
 from pages.shell.server import jobs
+from pages.shell.session import with_progress
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,7 +57,7 @@ def the_trade_off_is_of_what_is_quick_at_one_privacy_loss() -> Iterator[None]:
 def what_is_known_before_anybody_looks_is_worked_out_once() -> Iterator[None]:
     """A session's memory has it by a key that names all it depends on: public facts, and nothing of any rows."""
     found: dict[str, Any] = {}
-    usual = promises.with_progress
+    usual = with_progress
 
     def shared(key: str, work: Callable[[], Any], *, label: str) -> Any:
         if key in found:

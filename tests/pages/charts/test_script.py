@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import hashlib
 import re
@@ -15,6 +14,7 @@ from starlette.routing import Route
 
 from pages.charts.script import FOREVER, IN_PLANE, LIBRARY, LIVE, MODULE, ROUTES, WHOLE
 from tests import ROOT
+from tests.kit import ran
 
 PART = gzip.decompress(IN_PLANE.read_bytes())
 
@@ -41,7 +41,7 @@ def test_the_part_is_what_its_makers_published() -> None:
 def answer(route: Route, takes: str) -> Response:
     """To a browser that takes this encoding."""
     scope = {"type": "http", "method": "GET", "path": route.path, "headers": [(b"accept-encoding", takes.encode())]}
-    found = asyncio.run(route.endpoint(Request(scope)))
+    found = ran(route.endpoint(Request(scope)))
     assert isinstance(found, Response)
     return found
 

@@ -234,7 +234,7 @@ def test_the_search_for_a_shown_secret_finds_one() -> None:
 
 def test_a_column_that_is_used_is_the_data_in_use_until_its_file_is_forgotten() -> None:
     def chip() -> str:
-        return next(link.proto.label for link in app.get("page_link"))
+        return str(next(link.proto.label for link in app.get("page_link")))
 
     app = with_file()
     assert chip() == "Public · Two humps, 10,000 rows"
