@@ -30,6 +30,7 @@ STYLE = """<style>
 @media (min-width: 1001px) {
   .st-key-status_bar[data-test-wrap="false"] > *:has(> .st-key-data_in_use) { flex: 0 1 auto; min-width: 0; }
   .st-key-status_bar[data-test-wrap="false"] a p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .st-key-status_bar[data-test-wrap="false"] a:is(:hover, :focus-visible) p { white-space: normal; }
 }
 .st-key-data_in_use button { min-height: 1.5rem; padding-block: 0; }
 </style>"""

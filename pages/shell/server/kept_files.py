@@ -40,8 +40,10 @@ class KeptFiles:
         headers, pieces = [], []
 
         async def heard(message: Message) -> None:
+            # What was compressed for one browser is not kept for another, which may not take that.
             if message["type"] == "http.response.start" and message["status"] == 200:
-                headers.extend(message["headers"])
+                encoded = any(name == b"content-encoding" for name, _ in message["headers"])
+                headers.extend([] if encoded else message["headers"])
             elif message["type"] == "http.response.body" and headers:
                 pieces.append(message.get("body", b""))
                 if not message.get("more_body", False):

@@ -75,6 +75,12 @@ def test_long_names_have_room(page: Page, server: Server) -> None:
     names = page.locator("[data-tag] > span[title]")
     assert names.count() > 4
     assert names.evaluate_all("names => names.filter(name => name.scrollWidth > name.clientWidth).length") == 0
+    page.set_viewport_size({"width": 1010, "height": 900})
+    name = page.locator(".st-key-status_bar a p")
+    cut = "name => name.scrollWidth > name.clientWidth"
+    assert name.evaluate(cut), "the window is narrow"
+    name.hover()
+    assert not name.evaluate(cut), "who points at it reads it all"
 
 
 def test_a_page_without_controls_at_the_side_has_no_column_for_them(page: Page, server: Server) -> None:

@@ -20,12 +20,12 @@ FILE = "/" + next((FOLDER / "static" / "js").glob("index.*.js")).relative_to(FOL
 class App:
     """Answers in pieces with the number of the request, or with another status; `asked` counts."""
 
-    def __init__(self, status: int = 200, *, breaks: bool = False) -> None:
-        self.asked, self.status, self.breaks = 0, status, breaks
+    def __init__(self, status: int = 200, *, breaks: bool = False, header: bytes = b"etag") -> None:
+        self.asked, self.status, self.breaks, self.header = 0, status, breaks, header
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked += 1
-        await send({"type": "http.response.start", "status": self.status, "headers": [(b"etag", b"e")]})
+        await send({"type": "http.response.start", "status": self.status, "headers": [(self.header, b"e")]})
         await send({"type": "http.response.body", "body": b"%d " % self.asked, "more_body": True})
         if not self.breaks:
             await send({"type": "http.response.body", "body": scope["path"].encode()})
@@ -44,7 +44,7 @@ def answer(app: KeptFiles, path: str = FILE, *, method: str = "GET", header: byt
         return {"type": "http.request"}
 
     ran(app({"type": "http", "method": method, "path": path, "headers": [(header, b"*/*")]}, receive, send))
-    assert messages[0]["headers"] == [(b"etag", b"e"), (b"added", b"by another")]
+    assert messages[0]["headers"][1:] == [(b"added", b"by another")]
     return messages[0]["status"], b"".join(each.get("body", b"") for each in messages)
 
 
@@ -79,7 +79,7 @@ def test_who_asks_for_less_than_the_whole_asks_the_server(method: str, header: b
     assert inner.asked == 4 and not app.kept
 
 
-@pytest.mark.parametrize("app", [App(304), App(404), App(breaks=True)])
+@pytest.mark.parametrize("app", [App(304), App(404), App(breaks=True), App(header=b"content-encoding")])
 def test_half_an_answer_or_another_than_the_file_is_not_kept(app: App) -> None:
     kept = KeptFiles(app)
     assert answer(kept)[1] != answer(kept)[1] and not kept.kept

@@ -1,0 +1,37 @@
+"""README names the mechanisms whose pictures follow the slider as the app opens, and those which are drawn at rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from dpcore.experiments.measure import finish
+from dpcore.experiments.recipe import OPENING
+from dpcore.mechanisms import serving
+from pages.play.live import reports, states
+from pages.play.pictures import View
+from tests import ROOT
+
+SAID = re.compile(r"the slider moves the pictures of\s(.*?)\.\sThose of\s(.*?)\sare drawn", re.DOTALL)
+
+
+def named(words: str) -> set[str]:
+    """Titles between semicolons, however the lines are broken."""
+    return set(" ".join(words.split()).split("; "))
+
+
+@pytest.mark.full
+def test_readme_says_whose_pictures_follow_the_slider() -> None:
+    dataset = OPENING.source.dataset()
+    problem, view = OPENING.problem(dataset), View(clean=False, log=False, query=None)
+    follows: dict[bool, set[str]] = {True: set(), False: set()}
+    for entry in serving(problem.queries):
+        recipe = replace(OPENING, entry_key=entry.key, values=(("epsilon", 1.0),))
+        state = recipe.mechanism().prepare(dataset, problem)
+        found = finish(reports(recipe, dataset, state))
+        sent = finish(states(found, dataset, view, beta=recipe.beta, badge="true", dark=False))
+        follows[sent is not None].add(entry.title)
+    said = SAID.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert said and follows == {True: named(said[1]), False: named(said[2])}
