@@ -75,6 +75,8 @@ def test_long_names_have_room(page: Page, server: Server) -> None:
     names = page.locator("[data-tag] > span[title]")
     assert names.count() > 4
     assert names.evaluate_all("names => names.filter(name => name.scrollWidth > name.clientWidth).length") == 0
+    box = page.get_by_test_id("stSidebar").get_by_test_id("stMultiSelectTagsContainer")
+    assert box.evaluate("box => box.scrollHeight <= box.clientHeight"), "no name is out of sight"
     page.set_viewport_size({"width": 1010, "height": 900})
     name = page.locator(".st-key-status_bar a p")
     cut = "name => name.scrollWidth > name.clientWidth"
