@@ -23,7 +23,7 @@ from pages.data.grid import TITLES, split_labels
 from pages.data.picker import OWN_FILE, in_use
 from pages.data.sparkline import small_map
 from tests.cases import full_but
-from tests.kit.hostile import hostile_files
+from tests.kit.hostile import hostile
 from tests.pages import opening
 from tests.pages.drawn import drawn, headline
 from tests.pages.opening import sound
@@ -477,7 +477,7 @@ def test_a_bad_file_leaves_the_former_one_and_one_sentence() -> None:
     source = upload_of(app)
     assert source is not None
     for what in BAD:
-        name, contents, _ = hostile_files()[what]
+        name, contents, _ = hostile(what)
         give(app, contents, name=name)
         assert len(app.error) == 1, what
         assert app.error[0].value.startswith(name.rsplit(".", 1)[0][:3]), what
@@ -494,7 +494,7 @@ def test_a_bad_first_file_is_one_sentence_and_a_good_one_ends_it() -> None:
 
 @pytest.mark.parametrize("what", ODD)
 def test_what_is_read_of_a_hostile_file_can_be_declared(what: str) -> None:
-    name, contents, _ = hostile_files()[what]
+    name, contents, _ = hostile(what)
     app = give(opened(way=OWN), contents, name=name)
     assert not app.error
     column = app.data_editor[0].value["Column"].tolist()[-1]
