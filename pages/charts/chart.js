@@ -74,7 +74,7 @@ export async function draw(component) {
     // Not between two charts of one run: the second would wait for what nobody sees of the first.
     const until = performance.now() + LONGEST;
     do await idle(); while (running() && performance.now() < until);
-    if (chart.figure !== data) return;
+    if (chart.figure !== data || charts.get(parentElement) !== chart) return;
   }
   const traces = data.data.map((trace) => ({ ...trace }));
   const frame = data.frames[chart.frame];

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.core import exactly
 from dpcore.data.dates import written
 from dpcore.data.reading.tables import NUMERIC_SHARE, Table
-from pages.data.grid import CATEGORY, DATES, NUMBER, TOLD, USUAL, YES_NO, cell_key, start_anew, typed
+from pages.data.grid import CATEGORY, DATES, NUMBER, TOLD, USUAL, YES_NO, cell_key, lines, start_anew, typed
 from pages.data.upload import HeldFile
 from pages.shell.session import Input, fill_in, is_steward, still_filled
 from pages.shell.status import may_show
@@ -83,7 +83,7 @@ def suggested(table: Table, column: str, *, kind: str | None = None) -> dict[str
         if step:
             return {}
     labels = [label for label in table.distinct(column, MOST_FILLED) if not {"\n", "\r"} & set(label)]
-    return {"kind": CATEGORY, "labels": "\n".join(labels)} if labels else {}
+    return {"kind": CATEGORY, "labels": lines(labels)} if labels else {}
 
 
 def _bounds(table: Table, column: str) -> dict[str, Input]:

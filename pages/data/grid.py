@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -130,7 +131,7 @@ def split_labels(text: str) -> tuple[str, ...]:
     >>> split_labels('A; east;B'), split_labels('"A; east";B')
     (('A', 'east', 'B'), ('A; east', 'B'))
     """
-    text = text.replace("\r\n", "\n").strip(BLANKS)
+    text = text.replace("\r\n", "\n")
     parts = text.split("\n") if "\n" in text else [_label(found) for found in LABEL.finditer(text)]
     return tuple(part.strip(BLANKS) for part in parts if part.strip(BLANKS))
 
@@ -139,12 +140,16 @@ def _label(found: re.Match[str]) -> str:
     return found[2] if found[1] is None else found[1].replace('""', '"')
 
 
-def _lines(labels: tuple[str, ...]) -> str:
-    """As they are kept: a line each, and one alone so that it is read as one."""
-    return "\n".join(labels) if len(labels) > 1 else joined_labels(labels)
+def lines(labels: Sequence[str]) -> str:
+    """As they are kept: a line each, as they stand in the file, so that one read off it is known again.
+
+    One alone has the end of its line too where it would be read as several, or as one in quotes.
+    """
+    alone = len(labels) == 1 and joined_labels(labels) != labels[0]
+    return "\n".join(labels) + "\n" * alone
 
 
-def joined_labels(labels: tuple[str, ...]) -> str:
+def joined_labels(labels: Sequence[str]) -> str:
     """The same in one line."""
 
     def quoted(label: str) -> str:
@@ -251,7 +256,7 @@ def _kept(name: str, value: Any) -> Any:
     if value is None or (isinstance(value, str) and not value.strip()):
         return USUAL[name] if name in ("kind", "outside", "use") else None
     if name == "labels":
-        return _lines(split_labels(value))
+        return lines(split_labels(value.strip(BLANKS)))
     if name in ("from", "to"):
         try:
             number = float(value.replace("−", "-"))
@@ -302,7 +307,7 @@ def fixed(column: str, domain: Line | Categories) -> Typed:
         ends = exactly(line.low), exactly(line.high)
     return Typed(
         name=column, use=True, kind=YES_NO if isinstance(domain, Truth) else kind, low=ends[0] or None,
-        high=ends[1] or None, labels=_lines(domain.labels) if isinstance(domain, Categories) else None,
+        high=ends[1] or None, labels=lines(domain.labels) if isinstance(domain, Categories) else None,
         bins=line.ordered if line else None, outside=NEAREST if line and line.clamp else MISSING,
         unit=(line.unit or None) if line else None,
     )  # fmt: skip

@@ -31,6 +31,7 @@ PAIR = "*"
 """Between the names of two columns in a link."""
 NOT_SENT = "The link was made with an uploaded file, which stays with the person who uploaded it; pick data here."
 TWO_COLUMNS = "Two columns of your file are in use, and this page is about one: choose it on the Data page."
+FILE_GONE = "Your file is no longer in use."
 ONE_COLUMN = "Two columns were in use, and this page is about one."
 BY_PERSON = "In your file persons are protected, and this page speaks of rows: choose so on the Data page."
 
@@ -112,7 +113,13 @@ def pick_source(*, default: str = SHAPE, pairs: bool = False, persons: bool = Fa
         why_not=NOT_SENT if own is None else BY_PERSON if alone else TWO_COLUMNS,
     )
     if before is not None and chosen != before:
-        why = BY_PERSON if own is not None and alone and not fits else ONE_COLUMN
+        why = (
+            FILE_GONE
+            if own is None and before == OWN_FILE
+            else BY_PERSON
+            if own is not None and alone and not fits
+            else ONE_COLUMN
+        )
         complain("data", f"{why} Showing “{titles.get(chosen, chosen)}” instead.")
     pick_size(chosen)
     if persons:

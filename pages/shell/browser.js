@@ -71,7 +71,7 @@ function keepHistory() {
   const note = ({ target, ctrlKey, metaKey, shiftKey }) => {
     if (performance.now() - leaving < SOON) return; // an impatient second click
     left = location.href;
-    const link = !(ctrlKey || metaKey || shiftKey) && target.closest?.("a[href]");
+    const link = !(ctrlKey || metaKey || shiftKey) && target.closest?.("a[href]:not([target=_blank], [download])");
     if (link && link.host === location.host && link.pathname !== location.pathname) leaving = performance.now();
   };
   document.addEventListener("click", note, true);

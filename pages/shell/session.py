@@ -335,7 +335,9 @@ def still_filled(prefix: str) -> bool:
 def _holds(now: object, found: Input) -> bool:
     """Whether an input still holds the number that was read, or a line of the text."""
     if isinstance(now, str) and isinstance(found, str):
-        return not {line.strip() for line in now.split("\n")}.isdisjoint(line.strip() for line in found.split("\n"))
+        return not {line.strip() for line in now.split("\n") if line.strip()}.isdisjoint(
+            map(str.strip, found.split("\n"))
+        )
     return now == found
 
 

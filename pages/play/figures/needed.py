@@ -30,7 +30,7 @@ def needed(
 ) -> Picture:
     """A line for the suggested mechanism, then for each that reaches the target, the least ε first.
 
-    A click on a dot goes to its mechanism and ε. Mechanisms without a line are in the sentence and the table.
+    A click on a dot goes to its mechanism and ε. Mechanisms without a line are in the table.
 
     Args:
         needs: what each needs, ranked.

@@ -11,6 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.file_util import get_static_dir
 
+SLICE = 1 << 18
+"""Bytes sent at once: a browser that does not read holds up no more."""
 CONDITIONS = frozenset({b"range", b"if-range", b"if-none-match", b"if-modified-since"})
 
 
@@ -23,30 +25,34 @@ class KeptFiles:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         folder, base = Path(get_static_dir()), config.get_option("server.baseUrlPath").strip("/")
-        files = (each.relative_to(folder).as_posix() for each in (folder / "static").rglob("*") if each.is_file())
-        self.paths = {f"/{base}/{each}" if base else f"/{each}" for each in files}
+        files = [each for each in (folder / "static").rglob("*") if each.is_file()]
+        prefix = f"/{base}/" if base else "/"
+        self.sizes = {prefix + each.relative_to(folder).as_posix(): each.stat().st_size for each in files}
         self.kept: dict[str, tuple[list[tuple[bytes, bytes]], bytes]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory what was answered before; listen to the answer otherwise."""
-        asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in self.paths
+        asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in self.sizes
         if not asked or any(name in CONDITIONS for name, _ in scope["headers"]):
             return await self.app(scope, receive, send)
         path: str = scope["path"]
         if path in self.kept:
             headers, body = self.kept[path]
             await send({"type": "http.response.start", "status": 200, "headers": list(headers)})
-            return await send({"type": "http.response.body", "body": body})
+            for start in range(0, max(1, len(body)), SLICE):
+                more = start + SLICE < len(body)
+                await send({"type": "http.response.body", "body": body[start : start + SLICE], "more_body": more})
+            return None
         headers, pieces = [], []
 
         async def heard(message: Message) -> None:
-            # What was compressed for one browser is not kept for another, which may not take that.
+            # What was compressed for one browser, or names its session, is not for another.
             if message["type"] == "http.response.start" and message["status"] == 200:
-                encoded = any(name == b"content-encoding" for name, _ in message["headers"])
-                headers.extend([] if encoded else message["headers"])
+                own = any(name in (b"content-encoding", b"set-cookie") for name, _ in message["headers"])
+                headers.extend([] if own else message["headers"])
             elif message["type"] == "http.response.body" and headers:
                 pieces.append(message.get("body", b""))
-                if not message.get("more_body", False):
+                if not message.get("more_body", False) and sum(map(len, pieces)) == self.sizes[path]:
                     self.kept[path] = headers, b"".join(pieces)
             await send(message)
 

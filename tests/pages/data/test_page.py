@@ -26,7 +26,7 @@ from tests.cases import full_but
 from tests.kit.hostile import hostile
 from tests.pages import opening
 from tests.pages.drawn import drawn, headline
-from tests.pages.opening import sound
+from tests.pages.opening import sound, visitor
 
 OWN = "My own file"
 SECRET = "Rumpelstilzchen"
@@ -244,6 +244,13 @@ def test_a_column_that_is_used_is_the_data_in_use_until_its_file_is_forgotten() 
     assert not app.exception and not [link for link in app.get("page_link") if "people" in link.proto.label]
 
 
+def test_pages_say_that_the_file_in_use_is_gone() -> None:
+    app = visitor("play/page.py")
+    app.session_state["data"] = "my-file"
+    said = [each.value for each in sound(app.run()).warning]
+    assert len(said) == 1 and said[0].startswith("Your file is no longer in use. Showing “")
+
+
 def test_a_number_is_declared_and_used() -> None:
     app = type_in(with_file(), pay={"from": "0", "to": "1e2", "outside": "missing", "unit": "EUR", "bins": 1000})
     assert upload_of(app) is None
@@ -409,6 +416,29 @@ def test_a_domain_filled_in_by_the_steward_is_marked_and_taken_back_with_the_swi
     assert upload_of(app) is None
     assert grid_of(app, "pay")["from"] is None and grid_of(app, "name")["labels"] is None
     assert not shows_number(everything(app)) and SECRET not in everything(app)
+
+
+@pytest.mark.parametrize(("label", "typed"), [('"Q" ward', '"""Q"" ward"'), ("A; east", '"A; east"')])
+def test_a_label_read_off_private_rows_is_taken_back_though_others_were_deleted(label: str, typed: str) -> None:
+    quoted = label.replace('"', '""')
+    app = steward(give(opened(way=OWN), f'ward,x\n"{quoted}",1\nother,2\n'), on=True)
+    app = press(app, "Fill in from the data")
+    assert grid_of(app, "ward")["labels"] == f"{typed}; other"
+    app = use(type_in(app, ward={"labels": typed}), "ward")
+    source = upload_of(app)
+    assert source is not None and source.domain == Categories(labels=(label,)) and source.bounds_from_data
+    steward(app, on=False)
+    assert upload_of(app) is None and grid_of(app, "ward")["labels"] is None
+
+
+@pytest.mark.parametrize("label", ['"Q" ward', "A; east", "plain"])
+def test_one_label_alone_is_filled_in_as_it_is_in_the_file(label: str) -> None:
+    quoted = label.replace('"', '""')
+    app = opened(way=OWN)
+    app.radio(key="whose").set_value("stand-in").run()
+    app = give(app, "ward,x\n" + 3 * f'"{quoted}",1\n')
+    source = upload_of(use(press(app, "Fill in from the data"), "ward"))
+    assert source is not None and source.domain == Categories(labels=(label,)) and source.dataset().n == 3
 
 
 @pytest.mark.parametrize(
