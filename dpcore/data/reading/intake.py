@@ -42,7 +42,7 @@ FOREIGN_MAGICS = {
     b"PARE": "encrypted Parquet data",
 }
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-BYTES_TO_READ = 48
+BYTES_TO_READ = 56
 """Memory for each row while one column is read and encoded: measured, and some to spare."""
 
 
