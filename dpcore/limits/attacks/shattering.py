@@ -206,13 +206,7 @@ def _split(parts: list[int], cut: Cut) -> list[int] | None:
 
 def _divides(cut: Cut, parts: list[int]) -> bool:
     """Whether of every subset some questions take the cut's point and some leave it."""
-    takes, leaves = cut.takes, cut.leaves
-    for part in parts:
-        if not (part & takes and part & leaves):
-            break
-    else:
-        return True
-    return False
+    return all(part & cut.takes and part & cut.leaves for part in parts)
 
 
 def _search(entries: Floats, *, gap: Fraction, most_steps: int) -> Shattering:
