@@ -14,6 +14,7 @@ from dpcore.certificate import certificate, verify
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import Capped
 from dpcore.data.domains import Grid, Line
+from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Measure, Vectors
 from dpcore.data.sphere import Halfspaces
@@ -23,7 +24,7 @@ from dpcore.ledger.records import DIED, RAISED, UNSURE, UNWRITABLE, Actor, Busy,
 from dpcore.ledger.store import Ledger
 from dpcore.ledger.units import Price
 from dpcore.queries.ranges import Cells, Rectangles
-from dpcore.release import TOO_WIDE, refusal, rehearse, release, too_wide
+from dpcore.release import FEW, TOO_WIDE, refusal, rehearse, release, too_wide
 from dpcore.requests.single import Request
 from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
 
@@ -423,7 +424,15 @@ def test_what_an_analyst_may_ask_hangs_on_public_numbers_and_not_on_the_rows(
     ledger, dataset_id = registered(tmp_path)
     fixed = ledger.registration(dataset_id)
     measures = tuple(Measure(column=f"c{place}", high=20.0) for place in range(168))
-    for many, n, sentence in ((167, NOMINAL, ""), (168, NOMINAL, TOO_WIDE), (16, 500_812, ""), (16, 500_813, TOO_WIDE)):
+    room, each = LIMITS.session_bytes - LIMITS.memory_bytes, BYTES_TO_READ + 16 * 64  # of a row of 16 columns
+    most = room // each // 2  # twice as many rows may come
+    wide = (room // FEW - BYTES_TO_READ) // 64
+    for many, n, sentence in (
+        (wide, NOMINAL, ""),
+        (wide + 1, NOMINAL, TOO_WIDE),
+        (16, most, ""),
+        (16, most + 1, TOO_WIDE),
+    ):
         reading = Vectors(measures=measures[:many])
         queries = Halfspaces(domain=reading.domain)
         asked = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
