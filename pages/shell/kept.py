@@ -141,11 +141,11 @@ def kept(
 ) -> Result:
     """Work in blocks, remembered; with a progress bar, or quietly where it has no label.
 
-    Moving any control interrupts it between blocks; quiet work then goes on where it was. What was ``given_up`` is the
+    Moving any control interrupts it between blocks; it then goes on where it was. What was ``given_up`` is the
     session's own: another may have more time.
     """
     if not is_everybodys(asked):
-        return _quietly(key, work) if not label else with_progress(key, work, label=label)
+        return with_progress(key, work, label=label)
     slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
     result: Result = _kept.find(key)
     if result is not _MISSING:
@@ -155,7 +155,7 @@ def kept(
         return _kept.share(key, work, given_up=given_up)
 
     with slot.container():
-        result = _quietly(key, share) if not label else with_progress(key, share, label=label)
+        result = with_progress(key, share, label=label)
     slot.empty()
     return result
 
@@ -207,20 +207,3 @@ def _put(where: dict[str, Any], most: int, key: str, value: Any) -> None:
     while len(where) >= most:
         where.pop(next(iter(where)))
     where[key] = value
-
-
-def _quietly(key: str, work: Work[Result]) -> Result:
-    """The result of work that nobody waits for."""
-    slot, name = st.empty(), f"{key}|begun"
-
-    def run() -> Result:
-        begun = remembered(name, lambda: Blocks(work()))
-        try:
-            for _ in begun:
-                slot.empty()  # where the run may be interrupted
-        except Exception:
-            st.session_state["memory"].pop(name, None)  # whoever asks again begins anew
-            raise
-        return begun.result
-
-    return remembered(key, run)

@@ -385,15 +385,27 @@ def remembered(key: str, compute: Callable[[], Result]) -> Result:
     return result
 
 
-def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str) -> Result:
-    """Remembered work in blocks, with a progress bar; moving any control interrupts it between blocks."""
-    memory: dict[str, Any] = st.session_state.setdefault("memory", {})
-    slot = st.empty()  # always: an element less would shift those below, and charts that shift are drawn anew
-    if key in memory:
-        found: Result = memory[key]
-        return remembered(key, lambda: found)
-    blocks = Blocks(work())
-    for share in blocks:
-        slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
-    slot.empty()
-    return remembered(key, lambda: blocks.result)
+def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str = "") -> Result:
+    """Remembered work in blocks, with a progress bar if it has a label.
+
+    Moving any control interrupts it between blocks. Whoever comes back to it finds it where it was left: of a private
+    table, what a control does not change is not begun anew at each of its moves.
+    """
+    slot, name = st.empty(), f"{key}|begun"  # always: an element less would shift those below, which are drawn anew
+
+    def run() -> Result:
+        begun = remembered(name, lambda: Blocks(work()))
+        try:
+            for share in begun:
+                if label:
+                    slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
+                else:
+                    slot.empty()  # where the run may be interrupted
+        except Exception:
+            st.session_state["memory"].pop(name, None)  # whoever asks again begins anew
+            raise
+        slot.empty()
+        st.session_state["memory"].pop(name, None)
+        return begun.result
+
+    return remembered(key, run)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpcore.core import Floats, Integers, ParameterError, exactly
+from dpcore.core import Floats, Integers, ParameterError, exactly, paused
 from dpcore.core.problem import spread
 from dpcore.experiments.audit.orders import Order, Outcomes, orders
 from dpcore.limits.chance import binomial_interval, check_loss
@@ -185,7 +185,7 @@ def audit(
 
     def both(runs: int, kept: Callable[[Outcomes], NDArray[Any]]) -> Generator[float, None, list[NDArray[Any]]]:
         """What is kept of so many runs on each data set."""
-        nonlocal done
+        nonlocal done, start
         sides = []
         for side in (0, 1):
             parts, left, size = list[NDArray[Any]](), runs, FEWEST
@@ -194,7 +194,8 @@ def audit(
                 parts.append(kept(outcomes))
                 left, done = left - len(outcomes), done + len(outcomes)
                 size = max(FEWEST, BLOCK // outcomes.shape[1])
-                yield max(done / total, min(1.0, (time.monotonic() - start) / max(seconds, 1e-9)))
+                spent = time.monotonic() - start
+                start += yield from paused(max(done / total, min(1.0, spent / max(seconds, 1e-9))))
             sides.append(np.concatenate(parts))
         return sides
 

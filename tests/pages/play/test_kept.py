@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from threading import Barrier, get_ident
 from time import sleep
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from dpcore.experiments.recipe import OPENING
 from dpcore.experiments.sweep import Sweep, side_by_side, sweep
 from dpcore.mechanisms import entry
 from pages.play.strip import taken
-from pages.shell import kept
+from pages.shell import kept, session
 from tests.pages.play.test_page import uploaded
 
 
@@ -172,3 +173,56 @@ def test_sweeps_side_by_side_are_the_sweep_of_all() -> None:
     assert together.keys == apart.keys and together.left_out == apart.left_out
     for name in ("worst", "typical", "promised"):
         assert np.array_equal(getattr(together, name), getattr(apart, name), equal_nan=True)
+
+
+class CalledAway(BaseException):
+    """As Streamlit raises it where a page shows something."""
+
+
+class Slot:
+    """A place on a page; whoever shows something there is called away while ``moved`` counts down."""
+
+    moved = 0
+
+    def empty(self) -> None:
+        self.progress()
+
+    def progress(self, *_: object, **__: object) -> None:
+        if Slot.moved:
+            Slot.moved -= 1
+            raise CalledAway
+
+
+@pytest.mark.parametrize("label", ["", "Working."])
+def test_who_moves_a_control_finds_work_where_it_was_left(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, done = dict[str, object](), list[int]()
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
+
+    def blocks() -> Generator[float, None, str]:
+        for place in range(4):
+            done.append(place)
+            yield place / 4
+        return "result"
+
+    Slot.moved = 3
+    for _ in range(3):
+        with pytest.raises(CalledAway):
+            session.with_progress("key", blocks, label=label)
+    assert session.with_progress("key", blocks, label=label) == "result" and done == [0, 1, 2, 3]
+    assert state["memory"] == {"key": "result"}
+
+
+def test_work_that_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, fails = dict[str, dict[str, object]](), [True, False]
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
+
+    def blocks() -> Generator[float, None, str]:
+        yield 0.5
+        if fails.pop(0):
+            raise ParameterError("No.")
+        return "result"
+
+    with pytest.raises(ParameterError):
+        session.with_progress("key", blocks, label="Working.")
+    assert not state["memory"]
+    assert session.with_progress("key", blocks, label="Working.") == "result"
