@@ -173,9 +173,9 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
     orientation: "v", x: 1, xref: "container", xanchor: "right", y: 1 - 24 / layout.height, yref: "container",
     yanchor: "top", font: { size: 10.5 }, maxheight: layout.height - 24, tracegroupgap: 0,
   };
-  // The badge is drawn as wide as the picture at most.
+  // The badge is drawn as wide as the picture at most: a letter is about half as wide as it is high, never 1 / 1.9.
   const { title } = layout, letters = Math.max(1, ...(title?.text ?? "").split("<br>").map((line) => line.length));
-  const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (2 * width) / letters) } } };
+  const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (1.9 * width) / letters) } } };
   return {
     ...copied(layout), ...(scene && { scene }), ...badge, width, height: layout.height + legend,
     margin: { ...layout.margin, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0) },

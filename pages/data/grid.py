@@ -60,7 +60,8 @@ NAME = "Column"
 BETWEEN = "; "
 """Between labels in a cell of the grid."""
 LABEL = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?:;|$)|([^;]*)(?:;|$)')
-TALLEST = 420
+HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
+"""Pixels of the grid's head, of a row, of its frame, and of all of it at most."""
 _every_key = st.components.v2.component(
     "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
 )
@@ -237,7 +238,7 @@ def edit_grid(held: HeldFile) -> None:
     rows = remembered(f"grid|{key}", lambda: typed(held))
     st.data_editor(
         frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(), alt=ALT,
-        height=min(TALLEST, 36 * (len(rows) + 1) + 2), placeholder="–",
+        height=min(TALLEST, HEAD + ROW * len(rows) + EDGES), placeholder="–",
     )  # fmt: skip
     _every_key(key=f"{held.prefix}keys")
     names = {title: name for name, title in TITLES.items()}

@@ -11,12 +11,12 @@ import streamlit as st
 from dpcore.core import Dataset, Entry, Problem, exactly
 from dpcore.experiments import advice
 from dpcore.experiments.recipe import Recipe
-from dpcore.experiments.solve import impossible_below, made, needs
+from dpcore.experiments.solve import Need, impossible_below, made, needs
 from pages.charts.component import draw
 from pages.charts.picture import Picture
 from pages.charts.words import suggested
 from pages.play.alone import whole
-from pages.play.figures.needed import needed
+from pages.play.figures.needed import MOST, needed
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
 from pages.shell.controls import read_target
 from pages.shell.kept import kept
@@ -74,9 +74,7 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         titles={
             entry.key: suggested(entry.title)
             if entry.key == advised
-            else f"{entry.title} ({weaker})"
-            if (weaker := besides_epsilon(entry, problem, {**values[entry.key], "epsilon": 1.0}))
-            else entry.title
+            else with_weaker(entry.title, besides_epsilon(entry, problem, {**values[entry.key], "epsilon": 1.0}))
             for entry in entries
         },
         target=target,
@@ -85,13 +83,36 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         aims={entry.key for entry in entries if "alpha" in entry.controls()},
         advised=advised,
     )
-    caption = "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
-    if found and math.isfinite(found[0].least):
-        caption = f"Least: ε = {exactly(found[0].least)}, rounded up. {caption}"
-    if unable := sum(math.isinf(need.least) for need in found if need.key != advised):
-        caption += f" {unable} more do not reach it."
     draw(
-        picture, key="needed_chart", badge=badge, caption=caption, download=not dataset.provenance.is_private,
-        on_pick=whole(choose_point),
+        picture, key="needed_chart", badge=badge, caption=below(found, advised=advised),
+        download=not dataset.provenance.is_private, on_pick=whole(choose_point),
     )  # fmt: skip
     return {"needed_chart": picture}
+
+
+def with_weaker(title: str, weaker: str) -> str:
+    """A mechanism's name, and what its guarantee has besides ε; in short where the name says the kind itself.
+
+    >>> with_weaker("Sparse histogram (random privacy)", "random privacy, γ = 0.05")
+    'Sparse histogram (random, γ = 0.05)'
+    >>> with_weaker("Equalised root", "δ = 1e-6"), with_weaker("Hierarchy (Hb)", "")
+    ('Equalised root (δ = 1e-6)', 'Hierarchy (Hb)')
+    """
+    kind, _, number = weaker.partition(", ")
+    if number and title.endswith(f" ({kind})"):
+        return f"{title.removesuffix(f' ({kind})')} ({kind.partition(' ')[0]}, {number})"
+    return f"{title} ({weaker})" if weaker else title
+
+
+def below(found: Sequence[Need], *, advised: str) -> str:
+    """The caption of a ranking: the least ε, what a click does, and who has no line of the picture."""
+    able = sum(math.isfinite(need.least) for need in found)
+    told = f"Least: ε = {exactly(found[0].least)}, rounded up. " if able else ""
+    told += "Click a dot to go to its mechanism and ε. Suggested stands first: public numbers chose it."
+    unable = [need for need in found if math.isinf(need.least)]
+    drawn = able + sum(need.key == advised for need in unable)
+    if beyond := max(0, drawn - MOST):
+        told += f" {beyond} more reach it."
+    if without := sum(need.key != advised for need in unable):
+        told += f" {without} more do not reach it."
+    return told

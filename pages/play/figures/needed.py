@@ -77,7 +77,7 @@ def needed(
     return Picture(
         title=TITLE,
         x=Axis(
-            title="← more private · ε needed · more accurate →",
+            title="← private · ε needed · accurate →",
             log=True,
             low=LOWEST,
             high=HIGHEST,

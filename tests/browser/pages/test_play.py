@@ -432,10 +432,35 @@ def test_all_of_it_is_on_one_screen_and_says_little(page: Page, server: Server, 
     visit(page, server, link, *CHARTS[1:])
     words = visible_words(page)
     assert 60 < len(words) <= 250, f"{len(words)} words: {' '.join(words)}"
+    on_one_screen(page)
+
+
+def on_one_screen(page: Page) -> None:
+    """Fail if page or rail scroll."""
     for part in ("stMain", "stSidebarContent"):
         height, seen = page.get_by_test_id(part).evaluate("part => [part.scrollHeight, part.clientHeight]")
         assert height <= seen, f"{part} is {height} pixels high"
     assert page.evaluate("document.documentElement.scrollWidth") <= ONE_SCREEN["width"]
+
+
+# How far something drawn of a chart ends to the right of it, in pixels.
+BEYOND = (
+    """(plot, part) => plot.querySelector(part).getBoundingClientRect().right - plot.getBoundingClientRect().right"""
+)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [ONE_SCREEN], ids=["1280x900"])
+def test_the_ranking_and_the_longest_rail_are_on_one_screen_and_no_line_ends_outside(
+    page: Page, server: Server
+) -> None:
+    visit(page, server, "?mechanism=windows&target=5%25", "needed_chart", "worst_chart")
+    on_one_screen(page)
+    ranking = chart(page, "needed_chart").locator(PLOT)
+    assert ranking.evaluate(BEYOND, ".xtitle") <= 0
+    assert not [name for name in ranking.locator(".ytick").all_text_contents() if "…" in name]
+    visit(page, server, "?data=earnings.earnings", "worst_chart")  # the longest badge
+    assert chart(page, "worst_chart").locator(PLOT).evaluate(BEYOND, ".gtitle") <= 0
 
 
 # Where the words in an element are, whatever room it has.

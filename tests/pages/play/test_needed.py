@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from dpcore.experiments.solve import Confirmed, Need
 from pages.charts.picture import Dots, Region, numbers
 from pages.play.figures.needed import MOST, needed
+from pages.play.target import below
 from tests.pages.reports import check
 
 NEEDS = [
@@ -49,3 +52,18 @@ def test_the_sentence_names_the_least_those_who_cannot_and_the_wall() -> None:
     nobody = needed(NEEDS[2:], titles=TITLES, target=0.01, beta=0.05, impossible=0, aims=set())
     check(nobody)
     assert nobody.sentence.startswith("No mechanism reaches") and not nobody.find(Region)
+
+
+def test_the_caption_counts_all_without_a_line() -> None:
+    many = [Need(key=f"k{place}", promised=1.0 + place, simulated=None) for place in range(20)]
+    for found, advised in (
+        (NEEDS, "two"),
+        (NEEDS, "three"),
+        ([*many, *NEEDS[2:]], "k19"),
+        ([*many, *NEEDS[2:]], "three"),
+    ):
+        titles = {need.key: need.key for need in found}
+        lines = needed(found, titles=titles, target=0.01, beta=0.05, impossible=0, aims=set(), advised=advised).y.labels
+        assert lines is not None
+        counted = sum(map(int, re.findall(r"(\d+) more", below(found, advised=advised))))
+        assert len(lines) + counted == len(found)
