@@ -236,7 +236,10 @@ function watch(chart) {
   plot.on("plotly_click", ({ points = [], xvals, yvals }) => {
     if (chart.scrolled) return;
     const picked = points.find((point) => point.id !== undefined);
-    if (picked) chart.trigger("picked", JSON.parse(picked.id));
+    if (picked) {
+      plot.dispatchEvent(new CustomEvent("dpscope-picked", { bubbles: true, composed: true }));
+      chart.trigger("picked", JSON.parse(picked.id));
+    }
     else if (chart.figure.layout.clickanywhere) chart.trigger("picked", [xvals[0], yvals[0]]);
   });
   plot.on("plotly_selected", (event) => {

@@ -3,6 +3,7 @@
 const SOON = 15000; // milliseconds: a busy server takes its time to send the next page
 const LOST = "dpscope-file"; // in this tab's own storage: whether it held a file; nothing of the file
 const TOKEN = "token", KEPT = "dpscope-token"; // in the address that run.py prints; and here, so that a reload keeps it
+const LEADS = ".st-key-tradeoff_chart, .st-key-needed_chart"; // a click there goes to another mechanism
 let reloaded = true, brought = ""; // and the token of the address, until the server says whether it is right
 
 export default function ({ parentElement, data, setTriggerValue }) {
@@ -75,6 +76,9 @@ function keepHistory() {
     if (link && link.host === location.host && link.pathname !== location.pathname) leaving = performance.now();
   };
   document.addEventListener("click", note, true);
+  document.addEventListener("dpscope-picked", ({ target }) => {
+    if (target.closest(LEADS)) push(history.state, "", location.href); // what follows replaces this entry, not the last
+  });
   window.addEventListener("popstate", () => { leaving = -SOON; });
   history.replaceState = (state, title, url) => replace(state, title, url && withoutToken(url));
   history.pushState = (state, title, given) => {

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Neighbours, Parameter, exactly
 from pages.shell.present import on_stage
-from pages.shell.session import in_link, linked, to_link
+from pages.shell.session import chosen_anew, in_link, linked, to_link
 from pages.shell.status import say_neighbours
 
 SHARED = ("epsilon", "delta", "alpha", "beta")
@@ -132,7 +132,7 @@ def choice(
 ) -> str:
     """One of several keys, shown by title. The link holds the key: a bound select box would write its title there."""
     first = default if default in titles else next(iter(titles))
-    in_link(key)
+    chosen_anew(in_link(key))
     _complaints.get().told.add(key)  # not bound, and seen to here
     if key not in st.session_state:
         check_choice(key, list(titles), label=label)

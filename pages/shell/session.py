@@ -34,8 +34,9 @@ OWN_NOTES = {
 }  # fmt: skip
 """What a session keeps besides the controls in its links when a file is forgotten: nothing that a file could be in."""
 
-FILLED_PUBLIC = "filled_public"
-"""In the session: what was read from public rows into inputs. Nobody takes it back, but it is told apart."""
+FILLED_PUBLIC, CHOICES = "filled_public", "choices"
+"""In the session: what was read from public rows into inputs. Nobody takes it back, but it is told apart. And
+keys of choices that are not bound to the link."""
 WAITS, BARRED = "steward_waits", "steward_barred"
 """In the session: why the steward's word does not count in this run; and whether it never does, by role."""
 REMEMBERED = 12
@@ -114,6 +115,20 @@ def carry_link(page: str) -> None:
         for key, value in carried().items():
             if key not in st.query_params:
                 st.session_state[key] = value
+    elif came_by_history():
+        for key in st.session_state.get(CHOICES, ()):
+            st.session_state.pop(key, None)
+
+
+def chosen_anew(key: str) -> None:
+    """A choice that is not bound to the link: after Back or Forward on its page, it is read from there again."""
+    st.session_state.setdefault(CHOICES, set()).add(key)
+
+
+def came_by_history() -> bool:
+    """Whether Back or Forward began this run."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def _hear_link() -> None:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.pages.test_play import POINT
 from tests.kit.browser import (
     OWN_FILE,
     PAGES,
@@ -14,6 +15,7 @@ from tests.kit.browser import (
     bring,
     csv_file,
     go_to,
+    plot,
     press,
     sentences,
     settled,
@@ -130,6 +132,32 @@ def test_back_from_a_card_of_the_wall_and_from_settings_that_a_lesson_gives(brow
         assert settled(page).url == lesson
         page.go_back()
         assert settled(page).url == f"{server.url}/learn"
+
+
+@pytest.mark.full
+def test_back_from_a_point_of_the_trade_off_returns_to_the_mechanism_and_epsilon_before(
+    browser: Browser, server: Server
+) -> None:
+    with watched_page(browser) as page:
+        visit(page, server, f"{SMALL}&every=true", "tradeoff_chart")
+        before, was = settings(page.url), entries(page)
+        tradeoff, name = plot(page, "tradeoff_chart"), "Interval release, anchored"
+        tradeoff.scroll_into_view_if_needed()
+        places = tradeoff.evaluate(
+            "(plot, name) => plot._fullData.find(t => t.name === name && t.mode === 'markers').x", name
+        )
+        page.mouse.click(*tradeoff.evaluate(POINT, [name, "markers", places.index(0.5)]))
+        settled(page)
+        there = settings(page.url)
+        assert epsilon(page) == "0.5" and there != before and entries(page) == was + 1
+        page.go_back()
+        settled(page)
+        assert settings(page.url) == before and epsilon(page) == "0.3"
+        expect(page.get_by_role("combobox", name="Mechanism")).to_have_value("Identity histogram")
+        page.go_forward()
+        settled(page)
+        assert settings(page.url) == there and epsilon(page) == "0.5"
+        expect(page.get_by_role("combobox", name="Mechanism")).to_have_value(name)
 
 
 def settings(address: str) -> tuple[str, set[str]]:
