@@ -89,7 +89,8 @@ def test_back_keeps_what_the_page_just_left_has_a_control_for_too(page: Page, se
 @pytest.mark.parametrize(
     "names",
     [
-        ("Attack me", "Audit this", "Release it"),
+        ("Release it",),
+        pytest.param(("Attack me", "Audit this"), marks=pytest.mark.full),
         pytest.param(("Last bits",), marks=pytest.mark.full),
     ],
 )

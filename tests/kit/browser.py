@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,15 +68,22 @@ SCREENS = {
 """Sizes and themes."""
 
 
-def on_screens(names: str, *states: tuple[Any, ...]) -> pytest.MarkDecorator:
+def on_screens(names: str, *states: tuple[Any, ...], full: Container[str] = ()) -> pytest.MarkDecorator:
     """Each state on every screen: in `run.py test` on one of the first two, by turns; the rest is in `test full`.
+
+    States whose first value is in `full` are there on all screens.
 
     A test takes the names, and `viewport` and `colour_scheme` where it needs them.
     """
     return pytest.mark.parametrize(
         f"{names},viewport,colour_scheme",
         [
-            pytest.param(*state, *screen, id=f"{state[0]}-{name}", marks=[pytest.mark.full] * (number != turn % 2))
+            pytest.param(
+                *state,
+                *screen,
+                id=f"{state[0]}-{name}",
+                marks=[pytest.mark.full] * (number != turn % 2 or state[0] in full),
+            )
             for turn, state in enumerate(states)
             for number, (name, screen) in enumerate(SCREENS.items())
         ],

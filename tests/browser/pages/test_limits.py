@@ -20,6 +20,7 @@ def expect_drawn(page: Page, *names: str) -> None:
         expect(page.locator(f".st-key-{name}_chart .dpscope-plot[data-drawn]")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_newcomer_guesses_and_sees(page: Page, server: Server) -> None:
     visit(page, server, "?n=1000&bits=6&trials=100")
     go_to(page, "limits-and-attacks")

@@ -377,7 +377,8 @@ def test_a_hostile_link_gets_a_sentence(page: Page, server: Server, link: str) -
     expect(page.locator('[data-testid="stAlert"]')).to_have_count(1)
 
 
-@pytest.mark.parametrize("name", ["explore", pytest.param("start", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["explore", "start"])
 def test_former_addresses_lead_to_play_with_the_same_state_which_goes_along_to_the_next_page(
     page: Page, server: Server, name: str
 ) -> None:

@@ -27,6 +27,8 @@ LINKS = {
     "random-privacy": "random-privacy-workbench",
     "random-privacy-of-data": "random-privacy?sparse=data",
 }
+VIEWS = ("pairs", "all-tables", "subsamples", "mean", "generated", "random-privacy-of-data")
+"""Further views of pages that are seen once without them."""
 BEYOND = """() => [...document.querySelectorAll('.dpscope-plot')].flatMap((plot) => {
     const { left, right } = plot.getBoundingClientRect();
     return [...plot.querySelectorAll('svg text')].filter((words) => {
@@ -39,7 +41,7 @@ MOST, FEWEST = 250, 40
 """Words outside pictures and tables; with fewer the page did not open."""
 
 
-@on_screens("name", *((name,) for name in LINKS))
+@on_screens("name", *((name,) for name in LINKS), full=VIEWS)
 def test_a_page_is_sound_and_says_little_before_anything_is_opened(page: Page, server: Server, name: str) -> None:
     sound(visit(page, server, LINKS[name]))
     says_little(page)

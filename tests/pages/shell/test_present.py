@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pages.learn.view import LESSONS
+from tests.cases import full_but
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound, texts
 
@@ -31,7 +32,7 @@ def test_a_mean_on_the_stage_is_the_mean_that_was_asked() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", full_but(LESSONS, *list(LESSONS)[::3]))
 def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
     app = sound(opened("learn/page.py", present="1", lesson=lesson))
     assert len(drawn(app)) == 1 and app.latex

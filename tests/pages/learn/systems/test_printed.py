@@ -11,6 +11,7 @@ from pages.charts.picture import Curve, Rule, numbers
 from pages.charts.words import significant
 from pages.learn.printed import simulated
 from pages.learn.printed.tables import SYSTEMS
+from tests.cases import full_but
 from tests.pages.drawn import drawn
 from tests.pages.lessons import checked
 from tests.pages.opening import opened, sound
@@ -58,7 +59,7 @@ SLOW = ("nets", "intervals", "rectangles", "halfspaces")
 @pytest.mark.parametrize(
     ("system", "other"),
     [pytest.param(each, False, marks=pytest.mark.full if each in SLOW else ()) for each in SYSTEMS]
-    + [(each, True) for each in SYSTEMS],
+    + full_but([(each, True) for each in SYSTEMS], *((each, True) for each in SLOW)),
 )
 def test_every_system_has_its_table_and_its_settings_can_be_used(system: str, other: bool) -> None:
     app = sound(opened("learn/page.py", lesson="printed", printed_system=system, **(OTHERS[system] if other else {})))
