@@ -61,9 +61,9 @@ def known_before(recipe: Recipe, *, head: DeltaGenerator, more: DeltaGenerator) 
         references=recipe.entry.references,
         target=target,
     )
+    found = known(offer)  # first: a promise may take seconds, here they are seen, and the rest finds them worked out
     with head:
         live_line(headline(offer, offer.epsilon), key="headline")
-    found = known(offer)  # what comes below finds most of its work done
     if target is not None:
         st.markdown(_needed(offer, recipe, target=target, shared=shared))
     promises(offer, key="promises")

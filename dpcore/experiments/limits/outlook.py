@@ -111,6 +111,7 @@ def outlook(
     shape = len(makers), len(epsilons)
     promised, predicted = np.full(shape, math.inf), np.full(shape, math.nan)
     for row, make in enumerate(makers.values()):
+        yield row / shape[0]  # its first promise may take seconds, and is seen to be under way
         for column, epsilon in enumerate(epsilons):
             try:
                 mechanism = make(epsilon)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,17 @@ def test_promises_are_the_theorems_and_none_is_below_the_wall() -> None:
                 assert found.promised[row, column] >= found.wall[1][column]
     lower = lower_bound(PROBLEM, makers["identity"](1.0).guarantee(PROBLEM), beta=BETA)
     assert lower is not None and found.wall[1][1] == lower.value
+
+
+def test_it_is_under_way_before_the_first_promise_of_each_mechanism() -> None:
+    made = list[str]()
+
+    def maker(key: str) -> Callable[[float], Mechanism]:
+        return lambda epsilon: (made.append(key), entry(key).make(epsilon=epsilon))[1]
+
+    work = outlook({key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA)
+    seen = [(share, "identity" in made, "gaussian" in made) for share in work]
+    assert (0.0, False, False) in seen and (0.5, True, False) in seen
 
 
 def test_a_named_n_is_taken_for_granted_and_nothing_else() -> None:
