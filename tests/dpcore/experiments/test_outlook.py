@@ -101,7 +101,11 @@ def test_it_is_under_way_before_the_first_promise_of_each_mechanism() -> None:
     made = list[str]()
 
     def maker(key: str) -> Callable[[float], Mechanism]:
-        return lambda epsilon: (made.append(key), entry(key).make(epsilon=epsilon))[1]
+        def make(epsilon: float) -> Mechanism:
+            made.append(key)
+            return entry(key).make(epsilon=epsilon)
+
+        return make
 
     work = outlook({key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA)
     seen = [(share, "identity" in made, "gaussian" in made) for share in work]
