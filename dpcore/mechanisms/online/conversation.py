@@ -118,7 +118,6 @@ class Conversation:
         self._state, self._guarantee, self._sampler = state, guarantee, sampler
         self._gate, self._threshold, self._belief, self._trials = gate, threshold, belief, trials
         self._said: list[tuple[Integers, Answer]] = []
-        self._untold: tuple[Integers, Booleans] | None = None  # learned only if a guess follows
         self._open = True
 
     @property
@@ -143,29 +142,22 @@ class Conversation:
         if int(asked.min()) < 0 or int(asked.max()) >= queries.count:
             raise ParameterError(f"A question is a whole number from 0 to {queries.count - 1}.")
         refused = self._gate.closed
-        guess = self._guess(asked)
+        guess = self._belief.guess(asked)
         truth = true_rows(queries, self._state.histogram, asked)
         paid = self._gate.above(np.abs(truth - guess), self._threshold)
         noisy = self._gate.answer(truth)
-        self._untold = noisy, paid
+        self._belief.learn(noisy, paid)
         rows = np.where(refused, 0, np.where(paid, noisy, guess))
         answer = Answer(rows=rows, guess=guess, paid=paid, refused=refused)
         self._said.append((asked, answer))
         return answer
-
-    def _guess(self, asked: Integers) -> Integers:
-        """What is believed once the last answer paid for is learned."""
-        if self._untold is not None:
-            self._belief.learn(*self._untold)
-            self._untold = None
-        return self._belief.guess(asked)
 
     def believed(self, indices: Integers) -> Integers:
         """Rows that would be guessed for the questions ``indices`` (Q,), (T, Q): free, it follows from what was said.
 
         It changes nothing.
         """
-        guesses = [self._guess(np.full(self._trials, index)) for index in indices]
+        guesses = [self._belief.guess(np.full(self._trials, index)) for index in indices]
         return np.stack(guesses, axis=1)
 
     def close(self) -> Transcript:
