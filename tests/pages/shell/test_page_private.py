@@ -118,7 +118,7 @@ def test_what_takes_long_is_seen_to_be_under_way_and_comes_first(monkeypatch: py
     assert order[0] == "Working out what can be promised." and "ranking" in order
 
 
-@pytest.mark.parametrize("page", full_but(PAGES, "ask/page.py"))
+@pytest.mark.parametrize("page", PAGES)
 def test_the_twin_is_one_press_away_and_so_is_the_way_back(page: str) -> None:
     app = opened(page)
     before = set(drawn(app))
