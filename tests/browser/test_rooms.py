@@ -39,7 +39,7 @@ def test_a_visitor_finds_what_was_rehearsed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def _rests(process: int) -> bool:
-    """Whether a process does nothing for five seconds."""
+    """Whether a process has no work for five seconds; a server's own chores take about a hundredth of a processor."""
     before = cpu_seconds(process)
     time.sleep(5)
-    return cpu_seconds(process) - before < 0.05
+    return cpu_seconds(process) - before < 0.25

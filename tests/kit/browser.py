@@ -389,11 +389,11 @@ def settled(page: Page, *, idle: float = RESTING) -> Page:
 
 
 def comes_true(condition: Callable[[], bool], *, page: Page | None = None, seconds: float = PATIENCE) -> bool:
-    """Whether something is so within the time; a page goes on with its work meanwhile."""
+    """Whether something is so within the time, if only for once; a page goes on with its work meanwhile."""
     end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
+    while not (true := condition()) and time.monotonic() < end:
         page.wait_for_timeout(50) if page else time.sleep(0.05)
-    return condition()
+    return true
 
 
 def axe(page: Page) -> None:
