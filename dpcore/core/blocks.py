@@ -1,15 +1,43 @@
 """Work in blocks: a generator that yields the fraction done after each block, and returns what comes of it.
 
-Whoever runs it can show how far it is, stop it between blocks, and go on later.
+Whoever runs it can show how far it is, stop it between blocks, and go on later. A long step within a block says where
+it ``may_stop``: whoever waits for it may end it there, and then begins it anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import monotonic
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
+_whoever_waits: ContextVar[Callable[[], None] | None] = ContextVar("whoever_waits", default=None)
+
+
+@contextmanager
+def stoppable(ask: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
+    """Within it, this is called where long steps may stop, after as many seconds at least; what it raises ends them."""
+    last = monotonic()
+
+    def ask_now_and_then() -> None:
+        nonlocal last
+        if monotonic() - last >= every:
+            ask()
+            last = monotonic()
+
+    token = _whoever_waits.set(ask_now_and_then)
+    try:
+        yield
+    finally:
+        _whoever_waits.reset(token)
+
+
+def may_stop() -> None:
+    """Said by long steps, several times a second. They keep nothing before they are done, so any may end here."""
+    if (ask := _whoever_waits.get()) is not None:
+        ask()
 
 
 class Blocks(Generic[Result]):
@@ -17,11 +45,13 @@ class Blocks(Generic[Result]):
 
     Attributes:
         result: what came of it, once all blocks are done.
+        broken_off: a block was not done to its end, and nobody can go on.
     """
 
     result: Result
 
     def __init__(self, work: Generator[float, None, Result]) -> None:
+        self.broken_off = False
         self._blocks = self._run(work)
 
     def __iter__(self) -> Iterator[float]:
@@ -29,7 +59,11 @@ class Blocks(Generic[Result]):
         return self._blocks
 
     def _run(self, work: Generator[float, None, Result]) -> Iterator[float]:
-        self.result = yield from work
+        try:
+            self.result = yield from work
+        except BaseException:
+            self.broken_off = True
+            raise
 
 
 def paused(share: float) -> Generator[float, None, float]:

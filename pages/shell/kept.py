@@ -39,33 +39,35 @@ class Shared(Generic[Result]):
 
     Attributes:
         share: done of it.
+        is_over: no block is left to do.
         error: why it has no result.
+        broken_off: whoever did a block was called away within it, and nobody can go on.
     """
 
     def __init__(self, work: Work[Result]) -> None:
-        self.share = 0.0
+        self.share, self.broken_off = 0.0, False
         self.error: Exception | None = None
         self._blocks = Blocks(work())
         self._left: Iterator[float] = iter(self._blocks)
         self._turn = Lock()
-        self._over = False
+        self.is_over = False
 
     def goes_on(self) -> bool:
         """Do the next block, or wait a while for whoever is at it; whether there is more to do."""
         if self._turn.acquire(timeout=PATIENCE):
             try:
-                if not self._over:
+                if not self.is_over:
                     self.share = next(self._left)
             except StopIteration:
-                self._over = True
+                self.is_over = True
             except Exception as problem:
-                self._over, self.error = True, problem
-            except BaseException:  # whoever does the block is called away within it, and nobody can go on
-                self._over, self.error = True, RuntimeError("This work was broken off.")
+                self.is_over, self.error = True, problem
+            except BaseException:
+                self.is_over = self.broken_off = True
                 raise
             finally:
                 self._turn.release()
-        return not self._over
+        return not self.is_over
 
     def result(self) -> Result:
         """What came of it.
@@ -102,23 +104,30 @@ class Shelf:
     ) -> Generator[float, None, Result]:
         """The result of work that all share who ask for it before it is done; yields the fraction done.
 
-        What was ``given_up`` is given to all of them, and not kept; and so is an error.
+        What was ``given_up`` is given to all of them, and not kept; and so is an error. What was broken off is begun
+        anew by the next of them.
         """
-        with _changing:
-            shared = None if key in self.held else self.under_way.get(key) or Shared(work)
-            if shared is None:
-                held: Result = _newest(self.held, key)
-                return held
-            _put(self.under_way, self.most, key, shared)
-        while shared.goes_on():
-            yield shared.share
-        with _changing:
-            if self.under_way.get(key) is shared:
-                del self.under_way[key]
+        while True:
+            with _changing:
+                shared = None if key in self.held else self.under_way.get(key) or Shared(work)
+                if shared is None:
+                    held: Result = _newest(self.held, key)
+                    return held
+                _put(self.under_way, self.most, key, shared)
+            try:
+                while shared.goes_on():
+                    yield shared.share
+            finally:
+                with _changing:
+                    if shared.is_over and self.under_way.get(key) is shared:
+                        del self.under_way[key]
+            if shared.broken_off:
+                continue
             found: Result = shared.result()
-            if not given_up(found):
-                _put(self.held, self.most, key, found)
-        return found
+            with _changing:
+                if not given_up(found):
+                    _put(self.held, self.most, key, found)
+            return found
 
 
 PUBLIC = (Generated, Bundled)

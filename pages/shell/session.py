@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpcore.core import Blocks, Entry, Queries
+from dpcore.core import Blocks, Entry, Queries, stoppable
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
 from dpcore.experiments.recipe import Recipe
@@ -403,22 +403,29 @@ def remembered(key: str, compute: Callable[[], Result]) -> Result:
 def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], *, label: str = "") -> Result:
     """Remembered work in blocks, with a progress bar if it has a label.
 
-    Moving any control interrupts it between blocks. Whoever comes back to it finds it where it was left: of a private
-    table, what a control does not change is not begun anew at each of its moves.
+    Moving any control interrupts it between blocks, or where a long step may stop. Whoever comes back to it finds it
+    where it was left between blocks: of a private table, what a control does not change is not begun anew at each of
+    its moves.
     """
     slot, name = st.empty(), f"{key}|begun"  # always: an element less would shift those below, which are drawn anew
 
     def run() -> Result:
         begun = remembered(name, lambda: Blocks(work()))
+        share = 0.0
+
+        def tell(share: float) -> None:  # where the run may be interrupted
+            if label:
+                slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
+            else:
+                slot.empty()
+
         try:
-            for share in begun:
-                if label:
-                    slot.progress(min(share, 1.0), text=f"{label} Move any control to stop it.")
-                else:
-                    slot.empty()  # where the run may be interrupted
-        except Exception:
-            st.session_state["memory"].pop(name, None)  # whoever asks again begins anew
-            raise
+            with stoppable(lambda: tell(share)):
+                for share in begun:
+                    tell(share)
+        finally:
+            if begun.broken_off:
+                st.session_state["memory"].pop(name, None)  # whoever asks again begins anew
         slot.empty()
         st.session_state["memory"].pop(name, None)
         return begun.result

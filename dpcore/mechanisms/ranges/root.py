@@ -28,6 +28,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from dpcore.core import (
     Bound,
@@ -42,17 +43,20 @@ from dpcore.core import (
     Problem,
     delta_param,
     epsilon_param,
+    may_stop,
     param,
 )
 from dpcore.data.domains import Line
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree
-from dpcore.mechanisms.ranges.windows import WindowsRelease
+from dpcore.mechanisms.ranges.windows import WindowsRelease, worst_square_of
 from dpcore.privacy.gaussian_vectors import calibrated
 from dpcore.queries.ranges import Intervals, Thresholds
 from dpcore.randomness import GaussianCounts, Sampler
 
 MOST_CELLS = 4096
 """On which a triangle is measured."""
+BLOCK = 512
+"""Columns of which products are made at a time."""
 
 
 def spectrum(cells: int, *, prefixes: bool) -> tuple[Floats, Floats]:
@@ -65,14 +69,17 @@ def spectrum(cells: int, *, prefixes: bool) -> tuple[Floats, Floats]:
 def root(cells: int, *, prefixes: bool) -> Floats:
     """R (U, U) with R^2 = W'W, W all prefixes or all ranges as rows of zeros and ones.
 
-    The eigenvectors are sines, so R_ij = f(i - j) - f(i + j) for a sum f of cosines.
+    The eigenvectors are sines, so R_ij = f(i - j) - f(i + j) for a sum f of cosines. Their angles are whole shares of a
+    turn, so f is a Fourier transform of the eigenvalues.
     """
-    whole = 2 * cells + 1 if prefixes else 2 * (cells + 1)
-    angle, roots = spectrum(cells, prefixes=prefixes)
-    distance = np.arange(2 * cells + 1)
-    f = np.concatenate([np.cos(part[:, None] * angle) @ roots for part in np.array_split(distance, 16)]) * 2 / whole
-    place = np.arange(cells, 0, -1) if prefixes else np.arange(1, cells + 1)
-    found: Floats = f[np.abs(place[:, None] - place)] - f[place[:, None] + place]
+    angle, eigenvalues = spectrum(cells, prefixes=prefixes)
+    turn = 2 * (2 * cells + 1) if prefixes else 2 * (cells + 1)
+    spread = np.zeros(turn)
+    spread[np.rint(angle * turn / (2 * np.pi)).astype(np.int64)] = eigenvalues
+    f = np.fft.fft(spread).real[: 2 * cells + 1] * 2 / (2 * cells + 1 if prefixes else 2 * (cells + 1))
+    of_difference = sliding_window_view(np.concatenate([f[cells - 1 : 0 : -1], f[:cells]]), cells)[::-1]
+    of_sum = sliding_window_view(f[2:], cells)
+    found: Floats = of_difference - (of_sum[::-1, ::-1] if prefixes else of_sum)  # prefixes are counted from the end
     return found
 
 
@@ -89,8 +96,10 @@ class Triangle:
 
     def __init__(self, cells: int, *, spare: int, prefixes: bool, known: bool, steps: int) -> None:
         products = root(cells, prefixes=prefixes)
+        may_stop()
         lengths = np.sqrt(np.diag(products))
         factor = np.linalg.cholesky(products / lengths[:, None] / lengths)
+        may_stop()
         whole = np.rint(steps * factor.T).astype(np.int64)
         np.fill_diagonal(whole, np.maximum(1, np.diag(whole)))
         # Short numbers: on the most cells it takes 32 MB.
@@ -111,11 +120,16 @@ class Triangle:
     def shift(self, neighbours: Neighbours) -> int:
         """The longest move of A x between neighbours in steps, rounded up: over all cells or all pairs of them."""
         exact = self.whole.astype(np.float64)  # products of whole numbers far below 2^53: exact
-        products = exact.T @ exact
-        squares = np.diag(products)
-        moves = squares if neighbours is Neighbours.ADD_REMOVE_ONE else squares[:, None] + squares - 2 * products
-        square = int(moves.max())
-        return math.isqrt(square - 1) + 1
+        squares = (exact**2).sum(axis=0)
+        longest = squares.max() if neighbours is Neighbours.ADD_REMOVE_ONE else 0.0
+        if neighbours is Neighbours.REPLACE_ONE:
+            for first in range(0, self.numbers, BLOCK):
+                may_stop()
+                end = first + BLOCK  # of what the columns of a block have, above and with the diagonal
+                products = exact[:end, first:end].T @ exact[:end, first:]
+                moves = squares[first:end, None] + squares[first:] - 2 * products
+                longest = max(longest, moves.max())
+        return math.isqrt(int(longest) - 1) + 1
 
     def measured(self, counts: Integers) -> Integers:
         """What is measured of counts (size,), in steps: (size,)."""
@@ -143,12 +157,15 @@ class Triangle:
         return found
 
     def worst(self) -> float:
-        """The largest variance of all queries, for noise of one row."""
-        sums = np.pad(self.shares(np.tri(self.cells, self.numbers)), ((1, 0), (0, 0)))
-        square = (sums**2).sum(axis=1)
-        if self.prefixes:
-            return float(square.max())
-        return float((square[:, None] + square - 2 * sums @ sums.T).max())
+        """The largest variance of all queries, for noise of one row: from the sums of M along both sides."""
+        from scipy.linalg.lapack import dpotri
+
+        upper, _ = dpotri(self.whole / self.steps)  # X^-1 from its factor
+        may_stop()
+        inverse = upper + np.triu(upper, 1).T
+        if self.known:
+            inverse -= np.outer(self.ones, self.ones / self.ones.sum())
+        return worst_square_of(inverse[: self.cells, : self.cells], prefixes=self.prefixes)
 
 
 class Sizes(TypedDict):

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.core import Floats, Integers, ParameterError
+from dpcore.core import Floats, Integers, ParameterError, may_stop
 from dpcore.mechanisms.ranges import kept
 
 SPACING = {False: (16, 16), True: (64 / 3, 24)}
@@ -270,8 +270,12 @@ def _least(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, s
     """Where a function with a gradient is least, among numbers of at least 0."""
     from scipy.optimize import minimize  # not before somebody asks: it takes a while to import
 
+    def asked(weights: Floats) -> tuple[float, Floats]:
+        may_stop()
+        return objective(weights)
+
     bounds = [(0, MOST_WEIGHT)] * len(start)
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
+    found = minimize(asked, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
     best: Floats = found.x
     return best
 

@@ -37,6 +37,7 @@ from dpcore.core import (
     Problem,
     PureMechanism,
     epsilon_param,
+    may_stop,
     param,
 )
 from dpcore.data.domains import Line
@@ -55,6 +56,8 @@ class Solver(Protocol):
 
 NONE = 1e-12
 """A share of noise that is none but for rounding."""
+BLOCK = 512
+"""Rows of which pairs are looked through at a time."""
 NEAR = 32
 """Cells on either side of a prefix's end whose shares are worked out one by one."""
 
@@ -113,7 +116,10 @@ class Estimate:
 
     def shares(self, queries: Floats) -> Floats:
         """How much of each measured value's noise is in the estimate of queries (Q, size): (Q, size + K)."""
-        turned = self.turned(queries)
+        return self.shares_of(self.turned(queries))
+
+    def shares_of(self, turned: Floats) -> Floats:
+        """The same of M times each query, (Q, size)."""
         return np.concatenate([turned * self.own, (self.windows @ turned[:, : self.cells].T).T], axis=1)
 
 
@@ -143,6 +149,8 @@ def worst_prefix(solver: Estimate) -> tuple[float, float]:
     shares, weighed = np.zeros(columns.shape[0]), np.zeros(columns.shape[0])
     square = largest = 0.0
     for last in range(cells):
+        if last % BLOCK == 0:
+            may_stop()
         np.add.at(weighed, over[last], added[last])
         shares += added[last] @ inverse[over[last]]
         known = sums[last] / total if solver.known else 0.0
@@ -169,14 +177,28 @@ def worst_query(plan: Strategy, *, spare: int, prefixes: bool, known: bool) -> t
     solver, cells = estimate(plan, spare=spare, known=known), len(plan.own)
     if cells > MOST_DENSE:
         return worst_prefix(solver)
-    unit = np.eye(cells, len(solver.own))
-    sums = np.pad(np.cumsum(solver.shares(unit), axis=0), ((1, 0), (0, 0)))
-    if prefixes:
-        return float((sums**2).sum(axis=1).max()), float(np.abs(sums).max())
-    largest = float((sums.max(axis=0) - sums.min(axis=0)).max())
-    products = np.pad(np.cumsum(np.cumsum(solver.turned(unit)[:, :cells], axis=0), axis=1), ((1, 0), (1, 0)))
+    turned = solver.turned(np.eye(cells, len(solver.own)))
+    may_stop()
+    sums = np.pad(np.cumsum(solver.shares_of(turned), axis=0), ((1, 0), (0, 0)))
+    largest = np.abs(sums).max() if prefixes else (sums.max(axis=0) - sums.min(axis=0)).max()
+    may_stop()
+    return worst_square_of(turned[:, :cells], prefixes=prefixes), float(largest)
+
+
+def worst_square_of(inverse: Floats, *, prefixes: bool) -> float:
+    """The largest of w'Mw over all prefixes or all ranges w, for M (U, U), symmetric."""
+    products = np.zeros((len(inverse) + 1, len(inverse) + 1))
+    np.cumsum(inverse, axis=0, out=products[1:, 1:])
+    np.cumsum(products, axis=1, out=products)
     square = np.diag(products)
-    return float((square[:, None] + square - 2 * products).max()), largest
+    if prefixes:
+        return float(square.max())
+    worst = 0.0
+    for first in range(0, len(square), BLOCK):
+        may_stop()
+        end = first + BLOCK  # of a pair either order is the same
+        worst = max(worst, float((square[first:end, None] + square[first:] - 2 * products[first:end, first:]).max()))
+    return worst
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpcore.core import stoppable
 from pages.shell.session import remembered
 
 Result = TypeVar("Result")
@@ -24,6 +25,10 @@ AT_ONCE = 0.4
 LOOK_EVERY = 0.5
 JOBS, STOPPED = "plan_jobs", "plan_stopped"
 """In the session: the work under way, and the key of work that somebody stopped, both by its place on the page."""
+
+
+class _Left(BaseException):
+    """Passes by whatever takes errors for results."""
 
 
 class Job(Generic[Result]):
@@ -47,19 +52,35 @@ class Job(Generic[Result]):
         return self.future.done() and self.future.exception() is None and self.future.result() is None
 
     def stop(self) -> None:
-        """Let it end after the block that it is in."""
+        """Let it end after the block that it is in, or where a long step may stop."""
         self._stopped.set()
 
     def _run(self, work: Callable[[], Generator[float, None, Result]]) -> Result | None:
         generator = work()
-        while not self._stopped.is_set() and self._is_watched():
+        while not self._is_over():
             try:
-                self.share = next(generator)
+                with stoppable(self._leave):
+                    self.share = next(generator)
+            except _Left:
+                return None
             except StopIteration as done:
                 result: Result = done.value
                 return result
         generator.close()
         return None
+
+    def _leave(self) -> None:
+        """End a long step that nobody waits for.
+
+        Raises:
+            _Left: it was stopped, or its tab was closed.
+        """
+        if self._is_over():
+            raise _Left
+
+    def _is_over(self) -> bool:
+        """Whether it was stopped, or its tab was closed."""
+        return self._stopped.is_set() or not self._is_watched()
 
     def _is_watched(self) -> bool:
         """Whether somebody's tab is still open."""

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-from dpcore.core import Blocks, finish, scaled
+from dpcore.core import Blocks, finish, may_stop, scaled, stoppable
 
 
 def counting(done: list[int], blocks: int) -> Generator[float, None, str]:
@@ -43,6 +43,24 @@ def test_finish_gives_what_comes_of_it(blocks: int) -> None:
 def test_a_part_tells_its_share_of_the_whole() -> None:
     parts = Blocks(scaled(counting([], 2), 1, 4))
     assert list(parts) == [0.375, 0.5] and parts.result == "2 blocks"
+
+
+def test_a_block_that_was_stopped_within_is_broken_off_and_one_that_was_left_is_not() -> None:
+    def long_step() -> Generator[float, None, str]:
+        yield 0.5
+        may_stop()
+        return "result"
+
+    def leave() -> None:
+        raise KeyboardInterrupt
+
+    blocks = Blocks(long_step())
+    with stoppable(leave, every=0):
+        assert next(iter(blocks)) == 0.5 and not blocks.broken_off
+        with pytest.raises(KeyboardInterrupt):
+            next(iter(blocks))
+    assert blocks.broken_off
+    assert finish(long_step()) == "result", "nobody waits any more"
 
 
 def test_an_error_comes_through() -> None:

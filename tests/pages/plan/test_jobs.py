@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from concurrent.futures import wait
+from functools import partial
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from streamlit import runtime
 
+from dpcore.core import may_stop, stoppable
 from dpcore.experiments.sweep import Sweep
 from dpcore.plan.compare import compared
 from dpcore.plan.errors import predict
@@ -113,6 +115,26 @@ def test_a_wish_is_stopped_goes_on_and_is_taken_back(
     if job:
         wait([job.future], timeout=60)
     assert questions(sound(app.run()), "penguins")[0].epsilon == 0.123 and under_way(app, view.WISH) is None
+
+
+def test_a_long_step_is_stopped_within(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = Event(), Event()
+
+    def one_step() -> Generator[float, None, str]:
+        while not ended.wait(0.01):
+            begun.set()
+            may_stop()
+        yield 1.0
+        return "result"
+
+    monkeypatch.setattr(jobs, "stoppable", partial(stoppable, every=0))
+    job = jobs.Job("key", one_step)
+    assert begun.wait(60)
+    job.stop()
+    try:
+        assert job.future.result(timeout=60) is None and job.ended
+    finally:
+        ended.set()
 
 
 def test_work_is_stopped_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

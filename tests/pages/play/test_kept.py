@@ -9,11 +9,12 @@ from functools import partial
 from threading import Barrier, get_ident
 from time import sleep
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dpcore.core import Entry, ParameterError
+from dpcore.core import Entry, ParameterError, may_stop, stoppable
 from dpcore.experiments.measure import finish
 from dpcore.experiments.recipe import OPENING
 from dpcore.experiments.sweep import Sweep, side_by_side, sweep
@@ -108,19 +109,21 @@ def test_an_error_reaches_all_who_wait_and_the_next_who_asks_begins_anew() -> No
 
 
 def test_who_is_called_away_within_a_block_leaves_nobody_without_an_end() -> None:
-    shelf = kept.Shelf(most=3)
+    shelf, moves = kept.Shelf(most=3), [True, False]
 
     def called_away() -> Generator[float, None, int]:
         yield 0.5
-        raise SystemExit
+        if moves.pop(0):
+            raise SystemExit
+        return 3
 
     first, second = (shelf.share("key", called_away) for _ in range(2))
     assert next(first) == 0.5
     with pytest.raises(SystemExit):
         next(second)
-    with pytest.raises(RuntimeError, match="broken off"):
-        next(first)
-    assert not shelf.under_way and finish(shelf.share("key", lambda: work([], 3))) == 3
+    assert not shelf.under_way, "whoever comes next begins anew"
+    assert finish(first) == 3 and not moves, "and so does who waited"
+    assert not shelf.under_way and finish(shelf.share("key", called_away)) == 3
 
 
 def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
@@ -210,6 +213,28 @@ def test_who_moves_a_control_finds_work_where_it_was_left(label: str, monkeypatc
             session.with_progress("key", blocks, label=label)
     assert session.with_progress("key", blocks, label=label) == "result" and done == [0, 1, 2, 3]
     assert state["memory"] == {"key": "result"}
+
+
+@pytest.mark.parametrize("label", ["", "Working."])
+def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
+    label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, done = dict[str, Any](), list[str]()
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
+    monkeypatch.setattr(session, "stoppable", partial(stoppable, every=0))
+
+    def blocks() -> Generator[float, None, str]:
+        done.append("begun")
+        may_stop()
+        done.append("ended")
+        yield 0.5
+        return "result"
+
+    Slot.moved = 1
+    with pytest.raises(CalledAway):
+        session.with_progress("key", blocks, label=label)
+    assert done == ["begun"] and not state["memory"]
+    assert session.with_progress("key", blocks, label=label) == "result" and done[1:] == ["begun", "ended"]
 
 
 def test_work_that_failed_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:

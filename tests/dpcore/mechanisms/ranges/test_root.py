@@ -32,8 +32,12 @@ def test_its_square_is_that_of_the_queries(cells: int, prefixes: bool) -> None:
 
 @BOTH
 @KNOWN
+@pytest.mark.parametrize("block", [3, 512])
 @pytest.mark.parametrize(("cells", "spare"), [(2, 0), (8, 1), (16, 0)])
-def test_the_shift_is_the_longest_move_of_a_neighbour(cells: int, spare: int, prefixes: bool, known: bool) -> None:
+def test_the_shift_is_the_longest_move_of_a_neighbour(
+    cells: int, spare: int, block: int, prefixes: bool, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpcore.mechanisms.ranges.root.BLOCK", block)
     found = Triangle(cells, spare=spare, prefixes=prefixes, known=known, steps=100)
     columns = found.whole.T.tolist()
     nothing = [0] * len(columns)
