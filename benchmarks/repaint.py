@@ -1,4 +1,8 @@
-"""In Chromium: from the slider at rest to the repaint, pictures a second as it moves, first paints; the core alone."""
+"""In Chromium: from the slider at rest to the repaint, pictures a second as it moves, first paints; the core alone.
+
+At rest the pictures are drawn anew from the server's answer; where they followed the slider, that answer changes
+nothing that is seen, and the exact state has been on the screen since the step. Both times are printed.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ from dpcore.experiments.measure import finish, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
+from tests.kit.browser import SEEN, settled
 
 MOVES = 20
 THUMB = 22
@@ -90,6 +95,16 @@ DRAG = """() => new Promise((done) => {
   };
   next();
 })"""
+# To another stop: milliseconds until its pictures are on the screen, and what is seen there.
+STEP = f"""async (place) => {{
+  const input = document.querySelector('.dpscope-slide input'), {{ dataset }} = document.documentElement;
+  delete dataset.dpscopeStep;
+  const began = performance.now();
+  input.value = place;
+  input.dispatchEvent(new Event('input'));
+  do await new Promise(requestAnimationFrame); while (dataset.dpscopeStep === undefined);
+  return [performance.now() - began, ({SEEN})()];
+}}"""
 STOPS = ".st-key-live_states [data-stops]:not([data-stops='0'])"
 
 
@@ -220,6 +235,20 @@ def drags(browser: Browser, address: str) -> None:
         page.close()
 
 
+def seen(page: Page, address: str) -> tuple[list[float], int]:
+    """Milliseconds from each step to its pictures on the screen; and how many the server's answer left as they were."""
+    page.goto(address)
+    page.locator(STOPS).wait_for(state="attached", timeout=60_000)
+    page.locator(".dpscope-slide input").hover()
+    page.wait_for_timeout(5000)  # the stops are drawn in advance
+    taken, same = [], 0
+    for place in range(10, 10 + MOVES):
+        milliseconds, at_once = page.evaluate(STEP, place)
+        taken.append(milliseconds)
+        same += settled(page).evaluate(SEEN) == at_once
+    return sorted(taken), same
+
+
 def main() -> None:
     """Print medians and 95th percentiles of 20 slider moves beside those of a page without charts; first paints."""
     core_share()
@@ -248,6 +277,12 @@ def main() -> None:
                     f"p95 {taken[int(0.95 * (len(taken) - 1))]:.0f} ms, {len(taken)} moves "
                     f"(load {os.getloadavg()[0]:.1f})"
                 )
+            taken, same = seen(page, f"{address}/?epsilon=10")
+            print(
+                f"  a step of the slider to the exact state on the screen, Play, three charts: median "
+                f"{statistics.median(taken):.0f} ms, p95 {taken[int(0.95 * (len(taken) - 1))]:.0f} ms; the answer at "
+                f"rest leaves it as it is in {same} of {MOVES} (load {os.getloadavg()[0]:.1f})"
+            )
             page.close()
             drags(browser, address)
             print(f"  an empty page: all {painted(browser, empty)[1]:,.0f} ms")

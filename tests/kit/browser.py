@@ -138,6 +138,17 @@ XMLHttpRequest.prototype.send = function (data) {
 };
 """
 LONGEST_ANSWER = 60  # seconds; what takes longer is a message that gets none
+# What the eye sees of Play: every line, shade and word of its pictures, where they are. A picture that was drawn out of
+# sight and lies above the chart counts for it.
+SEEN = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
+    ...['data_chart', 'band_chart', 'worst_chart'].map(key => {
+        const film = document.querySelector(`.st-key-${key} .dpscope-film`);
+        const seen = film.childElementCount ? film : document.querySelector(`.st-key-${key} .dpscope-plot`);
+        const parts = seen.querySelectorAll('.main-svg :is(path, text, image, use)');
+        return [...parts].filter(part => !part.closest('.hoverlayer, .selectionlayer, defs')).map(part => [
+            part.getAttribute('d'), part.textContent, part.getAttribute('transform'), part.getAttribute('href'),
+            part.getAttribute('x'), part.getAttribute('y'), part.style.fill.replace(/#[^"]*/, '')]);
+    })])"""
 
 # True once the app has been idle for the given time without a break: connected, nothing unanswered, no run, nothing
 # stale, no placeholder, and no chart without its picture; false if it was not for two seconds. The page's own clock

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 from pages.charts.script import LIBRARY, LIVE, MODULE
 from pages.play.pictures import TITLES
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import PHONE, Server, comes_true, go_to, reopened, settled, visible_words, visit
+from tests.kit.browser import PHONE, SEEN, Server, comes_true, go_to, reopened, settled, visible_words, visit
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")
@@ -147,17 +147,6 @@ def test_a_chart_that_leaves_the_page_while_it_is_drawn_is_no_error(
     assert page.evaluate(LEAVES, [f"{server.url}/{MODULE}", back]) == left
 
 
-# What the eye sees: every line, shade and word of the pictures, where they are. A picture that was drawn out of sight
-# and lies above the chart counts for it.
-STATE = """() => JSON.stringify([document.querySelector('.dpscope-line').textContent,
-    ...['data_chart', 'band_chart', 'worst_chart'].map(key => {
-        const film = document.querySelector(`.st-key-${key} .dpscope-film`);
-        const seen = film.childElementCount ? film : document.querySelector(`.st-key-${key} .dpscope-plot`);
-        const parts = seen.querySelectorAll('.main-svg :is(path, text, image, use)');
-        return [...parts].filter(part => !part.closest('.hoverlayer, .selectionlayer, defs')).map(part => [
-            part.getAttribute('d'), part.textContent, part.getAttribute('transform'), part.getAttribute('href'),
-            part.getAttribute('x'), part.getAttribute('y'), part.style.fill.replace(/#[^"]*/, '')]);
-    })])"""
 COVERED = "() => [...document.querySelectorAll('.dpscope-film')].filter(film => film.childElementCount).length"
 
 
@@ -192,14 +181,14 @@ def open_live(page: Page, server: Server, more: str = "") -> None:
 def test_the_pictures_follow_the_slider_without_the_server_and_do_not_jump_at_rest(page: Page, server: Server) -> None:
     page.emulate_media(reduced_motion="no-preference")
     open_live(page, server, "&epsilon=0.5")
-    opened = page.evaluate(STATE)
+    opened = page.evaluate(SEEN)
     # In one step: a moment later the slider rests, and the exact state may be there.
-    free, moving, covered = page.evaluate(f"async place => [await ({SLIDE})(place), ({STATE})(), ({COVERED})()]", 12)
+    free, moving, covered = page.evaluate(f"async place => [await ({SLIDE})(place), ({SEEN})(), ({COVERED})()]", 12)
     assert free, "nobody was asked"
     assert moving.startswith('["At ε = 0.15, ') and moving != opened and covered == following(page)
     settled(page)
     assert "epsilon=0.15" in page.url and page.evaluate(COVERED) == 0
-    assert page.evaluate(STATE) == moving, "the exact state is the one that was there"
+    assert page.evaluate(SEEN) == moving, "the exact state is the one that was there"
     # That part of the page ran alone; the session knows all the same, and so do other pages.
     go_to(page, "tables")
     assert "epsilon=0.15" in page.url
@@ -240,13 +229,13 @@ def test_a_chart_that_was_zoomed_stays_so_while_the_slider_moves(page: Page, ser
 def test_nothing_moves_for_a_reader_who_asks_for_less_motion(page: Page, server: Server) -> None:
     page.emulate_media(reduced_motion="reduce")
     open_live(page, server)
-    opened = page.evaluate(STATE)
+    opened = page.evaluate(SEEN)
     page.get_by_role("slider", name="Privacy loss ε").evaluate(
         "input => { input.value = 12; input.dispatchEvent(new Event('input')); }"
     )
-    assert page.evaluate(STATE) == opened
+    assert page.evaluate(SEEN) == opened
     settled(page)
-    assert "epsilon=0.15" in page.url and page.evaluate(STATE) != opened, "at rest it is drawn"
+    assert "epsilon=0.15" in page.url and page.evaluate(SEEN) != opened, "at rest it is drawn"
 
 
 HIDDEN = "plot => plot._fullData.filter(trace => trace.visible === 'legendonly').map(trace => trace.name)"
