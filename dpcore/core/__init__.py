@@ -5,7 +5,7 @@ Nothing here computes; the numerics live on the floors above (``domains``, ``que
 """
 
 from dpcore.core.basics import Booleans, DataError, Floats, Integers, ParameterError
-from dpcore.core.blocks import Blocks, finish, may_stop, paused, scaled, stoppable
+from dpcore.core.blocks import Blocks, finish, going_on, may_stop, paused, scaled, stoppable
 from dpcore.core.mechanism import Entry, Mechanism, PureMechanism
 from dpcore.core.parameters import EPSILON_STOPS, Parameter, alpha_param, delta_param, epsilon_param, param
 from dpcore.core.problem import Dataset, Domain, Problem, Provenance, ProvenanceKind, Queries
@@ -69,6 +69,7 @@ __all__ = [
     "exactly",
     "finish",
     "for_persons",
+    "going_on",
     "may_stop",
     "param",
     "paused",

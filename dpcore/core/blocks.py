@@ -34,6 +34,17 @@ def stoppable(ask: Callable[[], None], *, every: float = 0.2) -> Iterator[None]:
         _whoever_waits.reset(token)
 
 
+@contextmanager
+def going_on(needed: Callable[[], bool]) -> Iterator[None]:
+    """Within it, nobody ends a long step while others need it."""
+    ask = _whoever_waits.get()
+    token = _whoever_waits.set(lambda: None if ask is None or needed() else ask())
+    try:
+        yield
+    finally:
+        _whoever_waits.reset(token)
+
+
 def may_stop() -> None:
     """Said by long steps, several times a second. They keep nothing before they are done, so any may end here."""
     if (ask := _whoever_waits.get()) is not None:

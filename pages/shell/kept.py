@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
 import streamlit as st
 
-from dpcore.core import Blocks, finish, scaled
+from dpcore.core import Blocks, finish, going_on, scaled
 from dpcore.data.sources import Bundled, Generated, Source
 from dpcore.queries.linear import LinearQueries
 from pages.shell.session import remembered, with_progress
@@ -35,7 +36,9 @@ class Asked(Protocol):
 
 
 class Shared(Generic[Result]):
-    """Work that is under way: of all who want it, one at a time does the next block. So nobody's leaving ends it.
+    """Work that is under way: of all who want it, one at a time does the next block.
+
+    So nobody's leaving ends it: between blocks the next goes on, and within one who does it may leave if nobody waits.
 
     Attributes:
         share: done of it.
@@ -51,23 +54,32 @@ class Shared(Generic[Result]):
         self._left: Iterator[float] = iter(self._blocks)
         self._turn = Lock()
         self.is_over = False
+        self._waited_for = float("-inf")
 
     def goes_on(self) -> bool:
         """Do the next block, or wait a while for whoever is at it; whether there is more to do."""
         if self._turn.acquire(timeout=PATIENCE):
             try:
                 if not self.is_over:
-                    self.share = next(self._left)
+                    with going_on(self._is_waited_for):
+                        self.share = next(self._left)
             except StopIteration:
                 self.is_over = True
             except Exception as problem:
-                self.is_over, self.error = True, problem
+                self.error, self.is_over = problem, True
             except BaseException:
-                self.is_over = self.broken_off = True
+                self.broken_off = True  # first: others look without their turn
+                self.is_over = True
                 raise
             finally:
                 self._turn.release()
+        else:
+            self._waited_for = monotonic()
         return not self.is_over
+
+    def _is_waited_for(self) -> bool:
+        """Whether others than who does the block have asked for it just now."""
+        return monotonic() - self._waited_for < 4 * PATIENCE
 
     def result(self) -> Result:
         """What came of it.
@@ -109,25 +121,24 @@ class Shelf:
         """
         while True:
             with _changing:
-                shared = None if key in self.held else self.under_way.get(key) or Shared(work)
-                if shared is None:
+                if key in self.held:
                     held: Result = _newest(self.held, key)
                     return held
+                shared = self.under_way.get(key)
+                if shared is None or shared.broken_off:
+                    shared = Shared(work)
                 _put(self.under_way, self.most, key, shared)
-            try:
-                while shared.goes_on():
-                    yield shared.share
-            finally:
-                with _changing:
-                    if shared.is_over and self.under_way.get(key) is shared:
-                        del self.under_way[key]
-            if shared.broken_off:
-                continue
+            while shared.goes_on():  # no lock is held or taken here: whoever is called away may be so anywhere
+                yield shared.share
+            if not shared.broken_off:
+                break
+        with _changing:
+            if self.under_way.get(key) is shared:
+                del self.under_way[key]
             found: Result = shared.result()
-            with _changing:
-                if not given_up(found):
-                    _put(self.held, self.most, key, found)
-            return found
+            if not given_up(found):
+                _put(self.held, self.most, key, found)
+        return found
 
 
 PUBLIC = (Generated, Bundled)

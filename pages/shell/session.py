@@ -411,7 +411,7 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
 
     def run() -> Result:
         begun = remembered(name, lambda: Blocks(work()))
-        share = 0.0
+        memory, share = st.session_state["memory"], 0.0  # not looked up when it is over: a stopped run is stopped there
 
         def tell(share: float) -> None:  # where the run may be interrupted
             if label:
@@ -425,9 +425,9 @@ def with_progress(key: str, work: Callable[[], Generator[float, None, Result]], 
                     tell(share)
         finally:
             if begun.broken_off:
-                st.session_state["memory"].pop(name, None)  # whoever asks again begins anew
+                memory.pop(name, None)  # whoever asks again begins anew
         slot.empty()
-        st.session_state["memory"].pop(name, None)
+        memory.pop(name, None)
         return begun.result
 
     return remembered(key, run)

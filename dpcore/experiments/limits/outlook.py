@@ -110,17 +110,24 @@ def outlook(
     """
     shape = len(makers), len(epsilons)
     promised, predicted = np.full(shape, math.inf), np.full(shape, math.nan)
-    for row, make in enumerate(makers.values()):
-        yield row / shape[0]  # its first promise may take seconds, and is seen to be under way
-        for column, epsilon in enumerate(epsilons):
-            try:
-                mechanism = make(epsilon)
-                mechanism.guarantee(problem)
-                promised[row, column] = promised_error(mechanism, problem, beta=beta)
-                predicted[row, column] = predicted_error(mechanism, problem, seed=seed)
-            except ParameterError:  # not proved here, or not on so many cells
-                break
-            yield (row * shape[1] + column + 1) / promised.size
+
+    def promise(mechanism: Mechanism) -> float:
+        mechanism.guarantee(problem)
+        return promised_error(mechanism, problem, beta=beta)
+
+    # Promises first: their long steps may be left within, and who comes back finds them done before anything is drawn.
+    passes = ((promised, promise), (predicted, lambda mechanism: predicted_error(mechanism, problem, seed=seed)))
+    proved = dict.fromkeys(makers, len(epsilons))
+    for half, (found, of) in enumerate(passes):
+        for row, (key, make) in enumerate(makers.items()):
+            yield (half + row / shape[0]) / len(passes)  # a first promise may take seconds, and is seen to be under way
+            for column, epsilon in enumerate(epsilons[: proved[key]]):
+                try:
+                    found[row, column] = of(make(epsilon))
+                except ParameterError:  # not proved here, or not on so many cells
+                    proved[key] = column
+                    break
+                yield (half + (row + (column + 1) / shape[1]) / shape[0]) / len(passes)
     try:
         wall = lower_curve(problem, makers[chosen](epsilons[0]), epsilons=epsilons, beta=beta, questions=questions)
     except ParameterError:

@@ -109,7 +109,26 @@ def test_it_is_under_way_before_the_first_promise_of_each_mechanism() -> None:
 
     work = outlook({key: maker(key) for key in ("identity", "gaussian")}, PROBLEM, chosen="identity", beta=BETA)
     seen = [(share, "identity" in made, "gaussian" in made) for share in work]
-    assert (0.0, False, False) in seen and (0.5, True, False) in seen
+    assert (0.0, False, False) in seen and (0.25, True, False) in seen
+    shares = [share for share, *_ in seen]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+
+
+def test_promises_whose_steps_are_long_come_before_anything_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[str]()
+
+    def noted(name: str) -> Callable[..., float]:
+        def note(*_: object, **__: object) -> float:
+            told.append(name)
+            return 1.0
+
+        return note
+
+    for name in ("promised_error", "predicted_error"):
+        monkeypatch.setattr(f"dpcore.experiments.limits.outlook.{name}", noted(name))
+    makers = {key: (lambda epsilon, key=key: entry(key).make(epsilon=epsilon)) for key in ("identity", "gaussian")}
+    finish(outlook(makers, PROBLEM, chosen="identity", beta=BETA, epsilons=(0.1, 1.0)))
+    assert told == ["promised_error"] * 4 + ["predicted_error"] * 4
 
 
 def test_a_named_n_is_taken_for_granted_and_nothing_else() -> None:

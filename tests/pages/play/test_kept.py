@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from threading import Barrier, get_ident
+from threading import Barrier, Event, Thread, get_ident
 from time import sleep
 from types import SimpleNamespace
 from typing import Any
@@ -121,9 +121,68 @@ def test_who_is_called_away_within_a_block_leaves_nobody_without_an_end() -> Non
     assert next(first) == 0.5
     with pytest.raises(SystemExit):
         next(second)
-    assert not shelf.under_way, "whoever comes next begins anew"
-    assert finish(first) == 3 and not moves, "and so does who waited"
+    assert finish(first) == 3 and not moves, "who waited begins anew"
     assert not shelf.under_way and finish(shelf.share("key", called_away)) == 3
+
+
+def test_who_comes_after_somebody_was_called_away_within_a_block_begins_anew() -> None:
+    shelf = kept.Shelf(most=3)
+
+    def called_away() -> Generator[float, None, int]:
+        raise SystemExit
+        yield
+
+    with pytest.raises(SystemExit):
+        finish(shelf.share("key", called_away))
+    assert finish(shelf.share("key", lambda: work([], 3))) == 3 and not shelf.under_way
+
+
+def test_work_that_is_forgotten_waits_for_no_lock() -> None:
+    """As what is forgotten ends wherever the collector of garbage runs, within the lock too."""
+    shelf = kept.Shelf(most=3)
+    left = shelf.share("key", lambda: work([], 3))
+    next(left)
+    ended = Event()
+
+    def forget() -> None:
+        with kept._changing:
+            left.close()
+        ended.set()
+
+    Thread(target=forget, daemon=True).start()
+    assert ended.wait(20)
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_who_is_called_away_within_a_step_ends_it_only_where_nobody_else_waits(others: bool) -> None:
+    shelf, begun, go_on = kept.Shelf(most=3), list[int](), Event()
+
+    def steps() -> Generator[float, None, int]:
+        begun.append(len(begun))
+        assert go_on.wait(60)
+        may_stop()
+        yield 0.5
+        return 3
+
+    def leave() -> None:
+        raise CalledAway
+
+    def lead() -> str:
+        with stoppable(leave, every=0):
+            try:
+                return str(next(shelf.share("key", steps)))
+            except CalledAway:
+                return "left"
+
+    with ThreadPoolExecutor(2) as pool:
+        leader = pool.submit(lead)
+        while not begun:
+            sleep(0.01)
+        if others:
+            assert next(shelf.share("key", steps)) == 0, "it waits, and sees how far it is"
+        go_on.set()
+        assert leader.result(60) == ("0.5" if others else "left")
+    assert finish(shelf.share("key", steps)) == 3 and len(begun) == (1 if others else 2)
 
 
 def test_who_leaves_between_blocks_fails_nobody_and_loses_nothing() -> None:
@@ -182,8 +241,19 @@ class CalledAway(BaseException):
     """As Streamlit raises it where a page shows something."""
 
 
+class Stopped(dict[str, Any]):
+    """A session's state: a run that was called away for good is so at each further look."""
+
+    def __getitem__(self, key: str) -> Any:
+        if Slot.stopped:
+            raise CalledAway
+        return super().__getitem__(key)
+
+
 class Slot:
     """A place on a page; whoever shows something there is called away while ``moved`` counts down."""
+
+    stopped = False
 
     moved = 0
 
@@ -193,6 +263,7 @@ class Slot:
     def progress(self, *_: object, **__: object) -> None:
         if Slot.moved:
             Slot.moved -= 1
+            Slot.stopped = True
             raise CalledAway
 
 
@@ -211,6 +282,7 @@ def test_who_moves_a_control_finds_work_where_it_was_left(label: str, monkeypatc
     for _ in range(3):
         with pytest.raises(CalledAway):
             session.with_progress("key", blocks, label=label)
+        Slot.stopped = False
     assert session.with_progress("key", blocks, label=label) == "result" and done == [0, 1, 2, 3]
     assert state["memory"] == {"key": "result"}
 
@@ -219,7 +291,7 @@ def test_who_moves_a_control_finds_work_where_it_was_left(label: str, monkeypatc
 def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
     label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state, done = dict[str, Any](), list[str]()
+    state, done = Stopped(), list[str]()
     monkeypatch.setattr(session, "st", SimpleNamespace(session_state=state, empty=Slot))
     monkeypatch.setattr(session, "stoppable", partial(stoppable, every=0))
 
@@ -233,6 +305,7 @@ def test_who_moves_a_control_within_a_long_step_waits_for_no_end_of_it(
     Slot.moved = 1
     with pytest.raises(CalledAway):
         session.with_progress("key", blocks, label=label)
+    Slot.stopped = False
     assert done == ["begun"] and not state["memory"]
     assert session.with_progress("key", blocks, label=label) == "result" and done[1:] == ["begun", "ended"]
 
