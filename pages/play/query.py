@@ -106,7 +106,11 @@ def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
             st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
         )
     ]  # fmt: skip
-    return cells_between(line, *typed)
+    start, stop = typed
+    if start is not None and stop is not None and (max(start, stop) < line.low or min(start, stop) > line.high):
+        st.error(f"No value lies there: they go from {line.low:g} to {line.high:g}.")
+        return None
+    return cells_between(line, start, stop)
 
 
 def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:
