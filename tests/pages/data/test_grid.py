@@ -100,6 +100,14 @@ def test_kinds_are_filled_in_for_public_data() -> None:
     assert grid_of(app, "ok")["kind"] == "yes/no"
 
 
+def test_long_names_are_broken_and_leave_a_phone_room_for_cells() -> None:
+    short = give(opened(way=OWN), f"who,{'n' * 20}\np1,1\n").data_editor[0].proto
+    assert short.row_height == 0 and '"Column": {"disabled"' in short.columns
+    long = give(opened(way=OWN), f"who,{'n' * 60}\np1,1\n").data_editor[0].proto
+    # Streamlit keeps names in sight while they take three fifths of 358 pixels; wider ones had hidden every cell.
+    assert '"Column": {"width": 205' in long.columns and long.row_height == 35 + 2 * 20
+
+
 def by_person(app: AppTest, *, rows: int) -> AppTest:
     """Protect whoever is in the column who."""
     return fill(app, **{"Who is protected?": PERSON, WHOSE: "who", "Rows of one person, at most": rows})
