@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Booleans, ParameterError
+from dpcore.core import Booleans, ParameterError, exactly
 from dpcore.data.attributes import Attributes
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredTable
@@ -229,7 +229,7 @@ def _range(told: str, on: Line, name: str) -> tuple[float, float]:
     low, high = _dates(sign, text, on, name) if isinstance(on, Calendar) else _numbers(sign, text, on, name)
     low, high = max(low, on.low), min(high, on.high)
     if not low < high:
-        what, ends = "number", (f"{on.low:g}", f"{on.high:g}")
+        what, ends = "number", (exactly(on.low), exactly(on.high))
         if isinstance(on, Calendar):
             what, ends = "date", (on.first, on.last)
         raise ParameterError(f"no {what} of “{name}” lies there, which is declared from {ends[0]} to {ends[1]}.")

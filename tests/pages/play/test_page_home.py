@@ -219,6 +219,10 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
             {"data": "pets.license_issue_date", "ask-dates": "1990-01 – 1991-12"},
             "No date lies there: they go from 2015-01 to 2019-12.",
         ),
+        (
+            {"data": "cities.population", "ask-from": "2000000", "ask-to": "1e7"},
+            "No value lies there: they go from 0 to 1000000.",
+        ),
         ({"data": "adult.age*relationship", "ask-from": "-9", "ask-to": "-5", "ask-label-up": "1"}, "No value lies"),
     ],
 )
