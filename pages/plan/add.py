@@ -88,7 +88,7 @@ def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) ->
             st.error(problem)
         if len(found.problems) > MOST_SAID:
             st.error(f"Nor can {len(found.problems) - MOST_SAID:,} more be read.")
-        if not found.lines:
+        if not (found.lines or found.problems):
             st.error("There is no question in these lines.")
         elif not found.problems:
             usual = PlannedQuestion(

@@ -36,10 +36,13 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     assert len(questions(app)) == 2, "nothing is added while a line is wrong"
     app.text_area[0].set_value("agee 3\n" * 100)
     press(app, "Add these lines")
-    assert [each.value for each in app.error][4:-1] == [
+    assert [each.value for each in app.error][4:] == [
         "Line 5: no column begins “agee 3”.",
         "Nor can 95 more be read.",
     ]
+    app.text_area[0].set_value("age,sex\n")
+    press(app, "Add these lines")
+    assert [each.value for each in app.error] == ["There is no question in these lines."]
     app.text_area[0].set_value("age,sex\n20–34,Female\n65-90,Male\n,Male")
     press(app, "Add these lines")
     both, alone = questions(app)[2:]
