@@ -68,10 +68,21 @@ class Calendar(Line):
         return first if first == last else f"{first} to {last}"
 
     def cells_of(self, text: str) -> tuple[int, int]:
-        """First and last cell of a written range, both included and within the bounds; its ends are units, or days.
+        """First and last cell of a written range, both included; its ends are units, or days, cut at the bounds.
 
         >>> Calendar(step="month", first="2024-01", last="2024-12").cells_of("2024-03-01 – 2024-05-31")
         (2, 4)
+
+        Raises:
+            ParameterError: as ``units_of`` does, or none of the range is within the bounds.
+        """
+        first, last = (unit - int(self.low) for unit in self.units_of(text))
+        if last < 0 or first >= self.ordered:
+            raise ParameterError(f"No date lies there: they go from {self.first} to {self.last}.")
+        return max(first, 0), min(last, self.ordered - 1)
+
+    def units_of(self, text: str) -> tuple[int, int]:
+        """Numbers of the first and last unit of a written range, both included, wherever the bounds are.
 
         Raises:
             ParameterError: there are not two ends so written; the message does not show the text.
@@ -79,7 +90,7 @@ class Calendar(Line):
         ends = RANGE.split(text[:MOST_LETTERS].strip())
         if len(ends) != 2:
             raise ParameterError(f"A range of dates must be written as {STEPS['day']} – 2024-03-31 is.")
-        first, last = sorted(min(max(period_at(each, self.step) - int(self.low), 0), self.ordered - 1) for each in ends)
+        first, last = sorted(period_at(each, self.step) for each in ends)
         return first, last
 
     def table(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:

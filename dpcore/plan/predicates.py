@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.core import Booleans, ParameterError
+from dpcore.core import Booleans, ParameterError, exactly
 from dpcore.data.attributes import Attributes
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredTable
@@ -43,8 +43,10 @@ SHOWN = 40
 """Letters of a line that a sentence repeats."""
 MOST_CELLS = 1 << 14
 """Of the table that the lines of one question ask of."""
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-RANGE = re.compile(rf"({NUMBER})\s*(?:-|–|—|\.\.|to\b)\s*({NUMBER})")
+NUMBER = r"[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?"
+RANGE = re.compile(rf"({NUMBER})\s*(?:-|−|–|—|\.\.|to\b)\s*({NUMBER})")
+BETWEEN = ",\t;"
+"""What may part the fields below a line that names columns: a spreadsheet is pasted with tabs."""
 COMPARED = re.compile(r"(<=|>=|<|>|≤|≥|==?|is\b|at least\b|at most\b|below\b|above\b)?\s*(.*)", re.DOTALL)
 SIGNS = {"≤": "<=", "≥": ">=", "==": "=", "is": "=", "at least": ">=", "at most": "<=", "below": "<", "above": ">"}
 
@@ -69,20 +71,17 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
     """The lines of a text, or of a CSV whose first line names columns; empty ones are left out."""
     found: dict[tuple[str, ...], list[str]] = {}
     problems: list[str] = []
-    names, header, many = [column.name for column in table.used], list[str](), 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        many += 1
-        if many > MOST_LINES + bool(header):
-            problems.append(f"Line {number}: at most {MOST_LINES:,} lines are read.")
-            break
+    names = [column.name for column in table.used]
+    rows = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    try:
+        header, sign = _header(rows[0][1], table) if rows else ([], "")
+    except ParameterError as problem:  # what stands below means nothing
+        return Lines(lines={}, problems=(f"Line {rows[0][0]}: {problem}",))
+    rows = rows[bool(header) :]
+    for number, line in rows[:MOST_LINES]:
         try:
-            fields = _fields(line)
-            if many == 1 and len(set(fields)) == len(fields) and set(fields) <= set(names):
-                header = fields
-                continue
             if header:
+                fields = _fields(line, sign)
                 if len(fields) != len(header):
                     raise ParameterError(f"it has {len(fields)} fields, the first line {len(header)}.")
                 line = _written([f"{name} {told}" for name, told in zip(header, fields, strict=True) if told])
@@ -91,6 +90,8 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
             problems.append(f"Line {number}: {problem}")
         else:
             found.setdefault(tuple(name for name in names if name in held), []).append(line.strip())
+    if len(rows) > MOST_LINES:
+        problems.append(f"Line {rows[MOST_LINES][0]}: at most {MOST_LINES:,} lines are read.")
     return Lines(lines={key: tuple(dict.fromkeys(lines)) for key, lines in found.items()}, problems=tuple(problems))
 
 
@@ -157,12 +158,46 @@ def cells_of(lines: Sequence[str], table: DeclaredTable, domain: Attributes) -> 
     return found
 
 
-def _fields(line: str) -> list[str]:
-    """The fields of a line of CSV."""
+def _says(line: str, table: DeclaredTable) -> bool:
+    """Whether a line is a question."""
+    try:
+        return bool(conditions(line, table))
+    except ParameterError:
+        return False
+
+
+def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
+    """The columns that a first line names, and what parts its fields; none where it is a question.
+
+    Raises:
+        ParameterError: it names something else too, or a column twice.
+    """
+    names = [column.name for column in table.used]
+    for sign in BETWEEN:
+        try:
+            fields = _fields(line, sign)
+        except ParameterError:
+            continue
+        if not {*fields} & {*names}:
+            continue
+        strange = [field for field in fields if field not in names]
+        if strange and _says(line, table):
+            break
+        if strange:
+            raise ParameterError(f"no column is called “{strange[0][:SHOWN]}”.")
+        if len({*fields}) < len(fields):
+            raise ParameterError("it names a column twice.")
+        return fields, sign
+    return [], ""
+
+
+def _fields(line: str, sign: str = ",") -> list[str]:
+    """The fields of a line of CSV, or of one with another sign between them."""
     if len(line) > MOST_LETTERS:
         raise ParameterError(f"it has more than {MOST_LETTERS} letters.")
     try:
-        return [field.strip() for field in next(csv.reader([line], skipinitialspace=True, strict=True), [])]
+        rows = csv.reader([line], delimiter=sign, skipinitialspace=True, strict=True)
+        return [field.strip() for field in next(rows, [])]
     except csv.Error:
         raise ParameterError("its quotation marks do not match.") from None
 
@@ -194,7 +229,10 @@ def _range(told: str, on: Line, name: str) -> tuple[float, float]:
     low, high = _dates(sign, text, on, name) if isinstance(on, Calendar) else _numbers(sign, text, on, name)
     low, high = max(low, on.low), min(high, on.high)
     if not low < high:
-        raise ParameterError(f"no number of “{name}” lies there, which is declared from {on.low:g} to {on.high:g}.")
+        what, ends = "number", (exactly(on.low), exactly(on.high))
+        if isinstance(on, Calendar):
+            what, ends = "date", (on.first, on.last)
+        raise ParameterError(f"no {what} of “{name}” lies there, which is declared from {ends[0]} to {ends[1]}.")
     return low, high
 
 
@@ -203,13 +241,13 @@ def _numbers(sign: str, text: str, on: Line, name: str) -> tuple[float, float]:
     step = 1.0 if on.width == 1 and float(on.low).is_integer() else 0.0
     sign = SIGNS.get(sign, sign)
     if sign in ("", "=") and (ends := RANGE.fullmatch(text)):
-        first, last = float(ends[1]), float(ends[2])
+        first, last = _number(ends[1]), _number(ends[2])
         if first > last:
             raise ParameterError(f"the range of “{name}” ends before it begins.")
         return first, last + step
     if not re.fullmatch(NUMBER, text) or (sign in ("", "=") and not step):
         raise ParameterError(f"“{name}” needs a range such as 20 – 34, or < 20.")
-    number = float(text)
+    number = _number(text)
     return {
         "<": (-math.inf, number),
         "<=": (-math.inf, number + step),
@@ -218,14 +256,18 @@ def _numbers(sign: str, text: str, on: Line, name: str) -> tuple[float, float]:
     }.get(sign, (number, number + step))
 
 
+def _number(text: str) -> float:
+    """What NUMBER found: a minus sign is written as such, or as a hyphen."""
+    return float(text.replace("−", "-"))
+
+
 def _dates(sign: str, text: str, on: Calendar, name: str) -> tuple[float, float]:
     """The same of dates: a range's ends are units, or days, and both are in it."""
-    sign = SIGNS.get(sign, sign)
-    ranges = {"": text, "=": text, ">=": f"{text} to {on.last}", "<=": f"{on.first} to {text}"}
-    for told in (ranges.get(sign, ""), f"{text} to {text}" if sign in ("", "=") else ""):
+    sign, one = SIGNS.get(sign, sign), f"{text} to {text}"
+    for told in (text, one) if sign in ("", "=") else (one,) if sign in (">=", "<=") else ():
         try:
-            first, last = on.cells_of(told)
+            first, last = on.units_of(told)
         except ParameterError:
             continue
-        return on.low + first, on.low + last + 1
+        return -math.inf if sign == "<=" else first, math.inf if sign == ">=" else last + 1
     raise ParameterError(f"“{name}” needs dates such as {on.first} to {on.last}.")

@@ -34,23 +34,31 @@ def declare(held: HeldFile) -> None:
     edit_grid(held)
     if not is_kept(held):
         offer_to_fill_in(held)
-    rows = typed(held)
     person, person_rows = _unit(held)
+    rows = _counted(held, person)
     table, wrong = declared(rows, person=person, person_rows=person_rows)
     for name in list(wrong)[:MOST_NAMED]:
         st.error(f"{verbatim(name)}: {wrong[name]}")
     _say_labels(rows)
     _say_lacking(rows)
+    own = upload()
+    so_far = f"Ready so far: {verbatim(own.column)} as it was declared, below." if own else ""
+    if held.by_person and not person:
+        st.info("Choose the column that says whose row it is.")
+        if own:
+            st.caption(so_far)
+        return
+    if not rows:
+        st.info("No other column is left to count.")
     chosen = _chosen(held, table)
     if chosen is None:
         return
     source, table = chosen
-    own = upload()
     if own is not None and (own.key, own.bounds_from_data) == (source.key, source.bounds_from_data):
         st.caption("Ready to use, as declared here.")
         return
     if own is not None:
-        st.caption(f"Ready so far: {verbatim(own.column)} as it was declared, below.")
+        st.caption(so_far)
     with st.container(horizontal=True):
         use = st.button("Use this column", type="primary")
         ask = st.button(f"Which ε for {TARGET} error?", help="Uses this column, and asks Play for that target error.")
@@ -68,10 +76,15 @@ def declare(held: HeldFile) -> None:
 
 
 def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
-    """All columns that a person declared in full, and how many were filled in from private rows instead."""
-    rows = typed(held)
+    """All columns that a person declared in full, and how many were filled in from private rows instead.
+
+    There are none while a person is to be protected and no column says whose row it is.
+    """
+    person = str(st.session_state.get(f"{held.prefix}person") or "") if held.by_person else ""
+    if held.by_person and not person:
+        return DeclaredTable(columns=()), 0
+    rows = _counted(held, person)
     by_hand = [row for row in rows if not (held.private and _is_filled(held, (row.name,)))]
-    person = str(st.session_state.get(f"{held.prefix}person", held.table.columns[0])) if held.by_person else ""
     most = int(st.session_state.get(f"{held.prefix}rows", 1)) if person else 1
     table, _ = declared(by_hand, person=person, person_rows=most)
     return table, sum(row.use and not row.lacking for row in rows if row not in by_hand)
@@ -80,6 +93,11 @@ def declared_columns(held: HeldFile) -> tuple[DeclaredTable, int]:
 def filled_columns(held: HeldFile) -> set[str]:
     """Columns whose domain was read off the rows, as far as nobody typed it since; of public rows too."""
     return {name for name in held.table.columns if _is_filled(held, (name,))}
+
+
+def _counted(held: HeldFile, person: str) -> list[Typed]:
+    """What stands in the grid, but for the column that says whose row it is: that one is not counted itself."""
+    return [row for row in typed(held) if row.name != person]
 
 
 def _say_labels(rows: list[Typed]) -> None:
@@ -119,15 +137,17 @@ def _unit(held: HeldFile) -> tuple[str, int]:
     if unit != PERSON:
         return "", 1
     column, cap = st.columns(2)
+    # None to begin with: a guarantee for the persons of a wrong column would be none.
     person = column.selectbox(
-        "Column that says whose row it is", held.table.columns, key=f"{held.prefix}person", persist_state="session"
-    )
+        "Column that says whose row it is", held.table.columns, index=None, key=f"{held.prefix}person",
+        placeholder="Choose a column", persist_state="session", help="It is not counted itself.",
+    )  # fmt: skip
     rows = cap.number_input(
         "Rows of one person, at most", 1, MOST_PERSON_ROWS, 1, key=f"{held.prefix}rows", persist_state="session",
         help="Further rows of a person are left out, by the order of the file; so are rows that do not say whose they "
         "are. The guarantee is that of a row, so many times over.",
     )  # fmt: skip
-    return str(person), int(rows)
+    return str(person or ""), int(rows)
 
 
 def _chosen(held: HeldFile, table: DeclaredTable) -> tuple[Source, DeclaredTable] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,10 @@ BETWEEN = "; "
 LABEL = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*(?:;|$)|([^;]*)(?:;|$)')
 HEAD, ROW, EDGES, TALLEST = 36, 35, 2, 420
 """Pixels of the grid's head, of a row, of its frame, and of all of it at most."""
+LETTERS, NAMES, LINE = 20, 205, 20
+"""Letters of a column's name in a line where one is longer: names would leave a phone no room for cells. Pixels of
+names so broken, and of each further line.
+"""
 _every_key = st.components.v2.component(
     "dpscope.grid", js=(Path(__file__).resolve().parent / "grid.js").read_text(encoding="utf-8"), isolate_styles=False
 )
@@ -219,8 +224,9 @@ def _joined(text: str | None) -> str | None:
 def show_grid(rows: list[Typed], *, key: str) -> None:
     """The grid of data whose columns are fixed, to be read."""
     st.data_editor(
-        frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(), alt=ALT, placeholder="–"
-    )
+        frame_of(rows), key=key, hide_index=True, disabled=True, column_config=_columns(broken=_lines(rows) > 1),
+        alt=ALT, placeholder="–", row_height=_row_height(rows),
+    )  # fmt: skip
 
 
 ALT = "Every column of the table: whether it is used, its kind, bounds or labels, bins, and what is out of bounds."
@@ -236,9 +242,11 @@ def edit_grid(held: HeldFile) -> None:
     if key not in st.session_state:  # new here, or again after another page: its edits are gone, what was typed is not
         st.session_state.get("memory", {}).pop(f"grid|{key}", None)
     rows = remembered(f"grid|{key}", lambda: typed(held))
+    row_height = _row_height(rows)
     st.data_editor(
-        frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(), alt=ALT,
-        height=min(TALLEST, HEAD + ROW * len(rows) + EDGES), placeholder="–",
+        frame_of(rows), key=key, hide_index=True, disabled=[NAME], column_config=_columns(broken=_lines(rows) > 1),
+        alt=ALT, height=min(TALLEST, HEAD + (row_height or ROW) * len(rows) + EDGES), placeholder="–",
+        row_height=row_height,
     )  # fmt: skip
     _every_key(key=f"{held.prefix}keys")
     names = {title: name for name, title in TITLES.items()}
@@ -277,12 +285,23 @@ def start_anew(held: HeldFile) -> None:
     st.session_state[f"{held.prefix}turn"] = st.session_state.get(f"{held.prefix}turn", 0) + 1
 
 
-def _columns() -> dict[str, Any]:
-    """How each column of the grid is typed, and its help."""
+def _lines(rows: list[Typed]) -> int:
+    """Lines of the longest name."""
+    return max((len(textwrap.wrap(row.name, LETTERS)) for row in rows), default=1)
+
+
+def _row_height(rows: list[Typed]) -> int | None:
+    """Pixels of a row in which the longest name is whole; None for the usual ones."""
+    further = _lines(rows) - 1
+    return ROW + LINE * further if further else None
+
+
+def _columns(*, broken: bool) -> dict[str, Any]:
+    """How each column of the grid is typed, and its help; whether names are broken."""
     make = st.column_config
     bound = "A number, or a date as 2024-02-29, 2024-W09, 2024-02 or 2024. Public: never taken from private data."
     return {
-        NAME: make.TextColumn(pinned=True),
+        NAME: make.TextColumn(pinned=True, width=NAMES if broken else None),
         TITLES["use"]: make.CheckboxColumn(width="small"),
         TITLES["kind"]: make.SelectboxColumn(options=list(KINDS), required=True),
         TITLES["from"]: make.TextColumn(max_chars=30, help=bound),

@@ -42,7 +42,8 @@ def declare_and_show(held: HeldFile) -> None:
     if source is None:
         return
     st.header("Ready to use")
-    whose = f", of a person at most {source.person_rows:,} rows" if source.person_rows else ""
+    most = source.person_rows
+    whose = f", of a person at most {most:,} row{'s' * (most > 1)}" if most else ""
     st.markdown(f"**{source.reading.title}** of {held.table.name}{whose}")
     summary(source, key="file-summary", counted=held.counted and not source.person_rows)
     explore_button(OWN_FILE, key="file-explore")

@@ -175,14 +175,19 @@ def card(held: HeldFile) -> None:
                 help="It is where neighbours differ in what a row says. Where rows are added or removed it is private: "
                 "it is not shown, and guarantees are for a round number that you name.",
             )  # fmt: skip
-        rows = f"{table.row_count:,} rows, " if held.counted else ""
-        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{len(table.columns):,} columns")
+        rows = f"{so_many(table.row_count, 'row')}, " if held.counted else ""
+        facts.markdown(f"**{table.name}** {BADGES[held.private]} {rows}{so_many(len(table.columns), 'column')}")
         button.button("Forget this file", on_click=forget_file, width="stretch")
         for note in table.notes:
             st.caption(note)
         st.caption(
             f"{QUESTION[PRIVATE if held.private else STAND_IN][1]} To answer differently, forget the file first."
         )
+
+
+def so_many(number: int, noun: str) -> str:
+    """So many of something."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _ask_first_row(waiting: WaitingFile) -> None:

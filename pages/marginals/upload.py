@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from dpcore.core import ParameterError
@@ -12,6 +14,8 @@ from dpcore.data.sources import Source
 from pages.data.upload import HeldFile
 
 MOST_COLUMNS = 24
+OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
+"""Comparisons that are no predicate; what is no number behind the sign may be a label."""
 HELP = (
     "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
     "“column at least 40”, “< 18” makes “column below 18”. A missing value has none of them, and its row stays in n."
@@ -54,6 +58,9 @@ def _named(held: HeldFile, column: str) -> list[Predicate]:
 
 def parsed(column: str, part: str) -> Predicate:
     """One predicate: “>= 40”, “< 18”, or a value."""
+    part = f">={part[1:]}" if part.startswith("≥") else part
+    if OTHERS.fullmatch(part):  # as a value it would stand in no row
+        raise ParameterError("A threshold is written as “>= 40” or “< 18” is.")
     for sign, kind in ((">=", "at least"), ("<", "below")):
         if part.startswith(sign):
             try:

@@ -21,6 +21,8 @@ EPSILON = 0.25
 MOST_WAYS = 3
 PAIRS = 2
 """Columns that are asked of together, but for tables."""
+MOST_SAID = 5
+"""Sentences about lines that say nothing."""
 EXAMPLE = "age 20–34, sex = Female\nage >= 65"
 
 
@@ -82,9 +84,11 @@ def paste_questions(declared: Declared, questions: Sequence[PlannedQuestion]) ->
         if not st.button("Add these lines", key="plan_lines_add", type="primary"):
             return
         found = read_lines(text, declared.table)
-        for problem in found.problems:
+        for problem in found.problems[:MOST_SAID]:
             st.error(problem)
-        if not found.lines:
+        if len(found.problems) > MOST_SAID:
+            st.error(f"Nor can {len(found.problems) - MOST_SAID:,} more be read.")
+        if not (found.lines or found.problems):
             st.error("There is no question in these lines.")
         elif not found.problems:
             usual = PlannedQuestion(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dpcore.core import DataRelease, Dataset, Domain, Floats, ParameterError, State
+from dpcore.core import DataRelease, Dataset, Domain, Floats, ParameterError, State, exactly
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Grid, Labelled, Line
 from dpcore.experiments.recipe import Recipe
@@ -96,17 +96,22 @@ def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
     if isinstance(line, Labelled):
         return _label(line, f"Ask: {name}", key=LABELS[axis])
     keys = dict(SIDES)[axis]
-    told = f"{unit_of(line, 'values')} {line.low:g} to {line.high:g}"
+    low, high = exactly(line.low), exactly(line.high)
+    told = f"{unit_of(line, 'values')} {low} to {high}"
     typed = [
         place.number_input(
-            label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=f"{end:g}",
+            label, value=None, key=in_link(key), bind="query-params", format="%g", placeholder=end,
             help=None if name and label != "to" else f"Ends of the range that is asked about, {told}.",
         )
         for place, label, key, end in zip(
-            st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (line.low, line.high), strict=True
+            st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (low, high), strict=True
         )
     ]  # fmt: skip
-    return cells_between(line, *typed)
+    start, stop = typed
+    if start is not None and stop is not None and (max(start, stop) < line.low or min(start, stop) > line.high):
+        st.error(f"No value lies there: they go from {low} to {high}.")
+        return None
+    return cells_between(line, start, stop)
 
 
 def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:

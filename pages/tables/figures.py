@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.core import Floats
+from pages.charts.axes import nice
 from pages.charts.picture import Anchor, Axis, Band, Curve, Dots, Mark, Picture, Region, Words
 from pages.charts.words import minus, percent, rows, shortened, significant
 
@@ -17,6 +18,8 @@ MOST_CELLS = 16
 """Cells of a table that are drawn: the fullest; all others are in its numbers."""
 MOST_LINES = 100
 """Tables whose previews are lines of their own; of more, the area from their closest to their furthest is shaded."""
+MOST_NUMBERS = 4
+"""Along the axis of a cell's rows."""
 LINE, GAP = 13, 9
 """Pixels for a line of a cell's name, and between cells."""
 LONGEST = 24
@@ -155,7 +158,7 @@ def cell_counts(*, cells: Sequence[str], truth: NDArray[Any], released: Floats) 
     low = min(0.0, float(drawn.min())) - 0.03 * float(drawn.max())
     return Picture(
         title="Cells of one table",
-        x=Axis(title="rows in the cell", form=",.3~r", low=low),
+        x=Axis(title="rows in the cell", form=",.3~r", low=low, ticks=_few(low, float(drawn.max()))),
         y=_cell_axis(cells, order),
         marks=[
             Dots(
@@ -236,6 +239,12 @@ def cell_errors(
         | {f"error in preview {number}": tenths(each) for number, each in enumerate(errors, start=1)},
         height=_height(cells, order),
     )
+
+
+def _few(low: float, high: float) -> tuple[float, ...]:
+    """Numbers of rows along an axis: on a phone more would meet, beside the cells' names."""
+    places = nice(low, high, whole=True)
+    return tuple(places[::2] if len(places) > MOST_NUMBERS else places)
 
 
 def tenths(counts: Floats) -> list[float]:

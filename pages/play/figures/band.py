@@ -20,6 +20,8 @@ from pages.play.figures.interval_map import interval_map
 TITLE = "Error of every query"
 MOST_POINTS = 128
 """Queries of a band: more would not be seen."""
+AROUND, LINE = 145, 16
+"""Pixels: of both axes and two lines of a badge, as on a phone; that a label needs at least."""
 THIN, THICK = 3.0, 9.0
 """Widths of a label's bars that hold 90 and 50 in 100 releases."""
 
@@ -148,7 +150,7 @@ def _picture(
         f"most {percent(reach)} ({rows(reach, n)}); the bands hold 90% and 50% of {len(report.answered):,} releases, "
         "the line is the median.",
         table=table,
-        height=110 + 20 * len(places.labels) if lying else 300,
+        height=max(110 + 20 * len(places.labels), AROUND + LINE * len(places.labels)) if lying else 300,
         about=extent(report.problem.domain),
     )
 

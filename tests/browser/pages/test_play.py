@@ -433,6 +433,18 @@ def on_one_screen(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= ONE_SCREEN["width"]
 
 
+# Where labels beside a chart begin and end, from above to below.
+BESIDE = """(plot) => [...plot.querySelectorAll('.ytick text')].map(text => text.getBoundingClientRect())
+    .map(({ top, bottom }) => [top, bottom]).sort(([one], [other]) => one - other)"""
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_two_labels_do_not_meet_on_a_phone(page: Page, server: Server) -> None:
+    visit(page, server, "?data=adult.sex&trials=100", "band_chart")
+    (_, end), (start, _) = chart(page, "band_chart").locator(PLOT).evaluate(BESIDE)
+    assert end < start, "the errors of one label are written over the other's"
+
+
 # How far something drawn of a chart ends to the right of it, in pixels.
 BEYOND = (
     """(plot, part) => plot.querySelector(part).getBoundingClientRect().right - plot.getBoundingClientRect().right"""

@@ -139,6 +139,14 @@ def test_what_is_no_range_of_dates_is_one_sentence_without_it(text: str) -> None
     assert not text or text not in str(told.value)
 
 
+@pytest.mark.parametrize("text", ["2023-01 – 2023-12", "2025-01-01 – 2030-01-01"])
+def test_a_range_beyond_the_dates_has_no_cell(text: str) -> None:
+    months = Calendar(step="month", first="2024-01", last="2024-12")
+    with pytest.raises(ParameterError, match="they go from 2024-01 to 2024-12"):
+        months.cells_of(text)
+    assert months.cells_of("2023-01 – 2024-01") == (0, 0) and months.cells_of("2024-12-31 – 2030-01-01") == (11, 11)
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_every_unit_between_the_bounds_has_its_own_cell(step: str) -> None:
     first, last = {

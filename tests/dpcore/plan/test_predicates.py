@@ -31,6 +31,10 @@ TABLE = DeclaredTable(
         ("age 20–34, sex = F", {"age": (20, 35), "sex": "F"}),
         ("age 20 to 34", {"age": (20, 35)}),
         ("age=40", {"age": (40, 41)}),
+        ("age 20−34", {"age": (20, 35)}),
+        ("age >= −5", {"age": (0, 100)}),
+        ("seen >= 2023-05", {"seen": (648, 660)}),
+        ("seen 2023-05 to 2024-01", {"seen": (648, 649)}),
         ("age >= 65", {"age": (65, 100)}),
         ("age above 64, age at most 70", {"age": (65, 71)}),
         ("age < 3", {"age": (0, 3)}),
@@ -58,12 +62,15 @@ def test_a_line_means_what_it_says(line: str, meant: dict[str, object]) -> None:
         ("age x", "needs a range"),
         ("age nan", "needs a range"),
         ("age of car = 3", "needs a range"),
-        ("age 200-300", "declared from 0 to 100"),
+        ("age 200-300", "declared from 0 to 100."),
         ("age < 3, age > 5", "no number is left"),
         ("sex = X", "no label “X”"),
         ("sex < F", "no label"),
         ("sex F, sex M", "one label only"),
         ("seen 3", "needs dates"),
+        ("seen 2023-01 to 2023-12", "no date of “seen” lies there, which is declared from 2024-01 to 2024-12"),
+        ("seen >= 2025-01", "no date of “seen” lies there"),
+        ("seen <= 2023-12", "no date of “seen” lies there"),
         ("seen < 2024-03", "needs dates"),
         ("seen 2024-13 to 2024-14", "needs dates"),
         ('"age 3', "quotation marks"),
@@ -86,6 +93,29 @@ def test_a_table_of_ranges_says_the_same_as_lines() -> None:
     [[first], [second]] = found.lines.values()
     assert conditions(first, TABLE) == {"sex": "F", "age": (20, 35)}
     assert conditions(second, TABLE) == {"sex": "is, or was", "seen": (649, 651)}
+
+
+@pytest.mark.parametrize("sign", ["\t", ";"])
+def test_a_table_pasted_from_a_spreadsheet_says_the_same(sign: str) -> None:
+    text = "sex,age,seen\nF,20-34,\nM,,2024-02\n"
+    pasted = read_lines(text.replace(",", sign), TABLE)
+    assert pasted == read_lines(text, TABLE) and len(pasted.lines) == 2 and not pasted.problems
+    assert read_lines("age\t20-34\nsex\tF", TABLE).lines == {("age",): ("age\t20-34",), ("sex",): ("sex\tF",)}
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        ("age,sex,income", "no column is called “income”"),
+        ("age\tincome", "no column is called “income”"),
+        ("secret,age", "no column is called “secret”"),
+        ("age,age", "a column twice"),
+    ],
+)
+def test_a_first_line_that_names_something_else_gets_the_only_sentence(first: str, words: str) -> None:
+    found = read_lines(f"\n{first}\n" + "20-34,F,1\n" * 50, TABLE)
+    [problem] = found.problems
+    assert problem.startswith("Line 2: ") and words in problem and not found.lines
 
 
 def test_too_many_lines_or_cells_are_refused() -> None:

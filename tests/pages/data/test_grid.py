@@ -21,6 +21,7 @@ from pages.data.picker import BY_PERSON
 from pages.data.upload import PERSON, ROW
 from tests.pages.data.test_page import (
     OWN,
+    box,
     everything,
     fill,
     give,
@@ -42,6 +43,9 @@ VISITS = (
     "bob,2024-12-30T23:30Z,0,\ncleo,2025-01-01,f,99\n,2024-06-01,1,50\n"
 )
 MONTHS = {"kind": "date: month", "from": "2024-01", "to": "2024-12", "outside": "missing"}
+
+
+WHOSE = "Column that says whose row it is"
 
 
 def visits(*, public: bool = False) -> AppTest:
@@ -96,9 +100,42 @@ def test_kinds_are_filled_in_for_public_data() -> None:
     assert grid_of(app, "ok")["kind"] == "yes/no"
 
 
+def test_long_names_are_broken_and_leave_a_phone_room_for_cells() -> None:
+    short = give(opened(way=OWN), f"who,{'n' * 20}\np1,1\n").data_editor[0].proto
+    assert short.row_height == 0 and '"Column": {"disabled"' in short.columns
+    long = give(opened(way=OWN), f"who,{'n' * 60}\np1,1\n").data_editor[0].proto
+    # Streamlit keeps names in sight while they take three fifths of 358 pixels; wider ones had hidden every cell.
+    assert '"Column": {"width": 205' in long.columns and long.row_height == 35 + 2 * 20
+
+
 def by_person(app: AppTest, *, rows: int) -> AppTest:
     """Protect whoever is in the column who."""
-    return fill(app, **{"Who is protected?": PERSON, "Rows of one person, at most": rows})
+    return fill(app, **{"Who is protected?": PERSON, WHOSE: "who", "Rows of one person, at most": rows})
+
+
+def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_counted() -> None:
+    age = {"from": "0", "to": "120"}
+    app = fill(type_in(visits(), age=age, smoker={"kind": "yes/no"}), **{"Who is protected?": PERSON})
+    assert box(app, WHOSE).value is None and "Use this column" not in labels(app)
+    assert [each.value for each in app.info] == ["Choose the column that says whose row it is."]
+    before = fill(use(fill(app, **{"Who is protected?": ROW}), "age"), **{"Who is protected?": PERSON})
+    assert "Ready so far: `age` as it was declared, below." in everything(before)
+    sound(app.switch_page("plan/page.py").run())
+    assert "Your table" not in app.selectbox(key="table").options, "no row of it is planned for as a row"
+    sound(app.switch_page("data/page.py").run())
+    app.query_params["way"] = OWN
+    app = fill(sound(app.run()), **{WHOSE: "smoker"})
+    assert box(app, "Column").options == ["age"] and not app.info
+    app = use(fill(app, **{WHOSE: "age"}), "smoker")
+    source = upload_of(app)
+    assert source is not None and source.told == ("smoker",) and source.columns == ("smoker", "age")
+
+
+def test_a_column_alone_cannot_say_whose_row_it_is_and_be_counted() -> None:
+    app = type_in(give(opened(way=OWN), "pay\n1\n2\n"), pay={"from": "0", "to": "9"})
+    app = fill(app, **{"Who is protected?": PERSON, WHOSE: "pay"})
+    assert [each.value for each in app.info] == ["No other column is left to count."]
+    assert "Use this column" not in labels(app)
 
 
 @pytest.mark.slow
@@ -109,6 +146,7 @@ def test_rows_beyond_the_cap_are_left_out_and_the_guarantee_names_the_person(row
     source = upload_of(app)
     assert source is not None and isinstance(source.reading, Capped) and source.person_rows == rows
     assert source.dataset().records.tolist() == cells
+    assert f'of a person at most {rows} row{"s" * (rows > 1)}"' in everything(app)
     sound(app.switch_page("play/page.py").run())
     for key, value in {"data": "my-file", "epsilon": 0.5, "why_open": True, "code_open": True}.items():
         app.session_state[key] = value

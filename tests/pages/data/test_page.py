@@ -368,6 +368,7 @@ def test_bounds_of_a_second_column_are_taken_back_with_the_steward_s_switch() ->
 
 def test_a_file_with_one_column_has_no_pairs() -> None:
     app = type_in(give(opened(way=OWN), "pay\n1\n2\n"), pay=FOUR)
+    assert re.search(r"\b1 column\b", everything(app))
     assert box(app, "Second column").options == ["none"] and not app.error
 
 

@@ -234,6 +234,12 @@ def test_private_rows_show_nothing_until_their_steward_asks() -> None:
 def test_predicates_are_read_as_people_write_them() -> None:
     assert parsed("age", ">= 40") == Predicate(column="age", kind="at least", value=40.0)
     assert parsed("age", "<18") == Predicate(column="age", kind="below", value=18.0)
+    assert parsed("age", "≥ 40") == parsed("age", ">= 40") and parsed("pay", ">50K") == Predicate(
+        column="pay", value=">50K"
+    )
+    for comparison in ("> 40", "<= 18", "≤18", "=> 2.5"):
+        with pytest.raises(ParameterError, match="is written as “>= 40” or “< 18” is"):
+            parsed("age", comparison)
     assert parsed("job", "clerk") == Predicate(column="job", value="clerk")
     with pytest.raises(ParameterError, match="number is needed"):
         parsed("age", ">= old")

@@ -34,6 +34,15 @@ def test_pasted_lines_become_questions_and_each_bad_one_gets_a_sentence() -> Non
     assert len(app.error) == 2, "one for each bad line"
     assert app.error[0].value.startswith("Line 2: ") and app.error[1].value.startswith("Line 3: ")
     assert len(questions(app)) == 2, "nothing is added while a line is wrong"
+    app.text_area[0].set_value("agee 3\n" * 100)
+    press(app, "Add these lines")
+    assert [each.value for each in app.error][4:] == [
+        "Line 5: no column begins “agee 3”.",
+        "Nor can 95 more be read.",
+    ]
+    app.text_area[0].set_value("age,sex\n")
+    press(app, "Add these lines")
+    assert [each.value for each in app.error] == ["There is no question in these lines."]
     app.text_area[0].set_value("age,sex\n20–34,Female\n65-90,Male\n,Male")
     press(app, "Add these lines")
     both, alone = questions(app)[2:]

@@ -211,6 +211,30 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
         assert state == {"ask-dates": ""}
 
 
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"ask-from": "5", "ask-to": "9"}, "No value lies there: they go from 0 to 1."),
+        (
+            {"data": "pets.license_issue_date", "ask-dates": "1990-01 – 1991-12"},
+            "No date lies there: they go from 2015-01 to 2019-12.",
+        ),
+        (
+            {"data": "cities.population", "ask-from": "2000000", "ask-to": "1e7"},
+            "No value lies there: they go from 0 to 1000000.",
+        ),
+        ({"data": "adult.age*relationship", "ask-from": "-9", "ask-to": "-5", "ask-label-up": "1"}, "No value lies"),
+    ],
+)
+def test_a_range_beyond_the_bounds_is_said_to_hold_nothing_and_stays_in_the_link(
+    link: dict[str, str], said: str
+) -> None:
+    app = started(**link)
+    [error] = app.error
+    assert error.value.startswith(said) and not [each for each in app.markdown if ": true " in each.value]
+    assert {name: app.query_params[name] for name in link} == link
+
+
 def test_a_bundled_sample_has_dates_which_are_asked_about_as_dates() -> None:
     app = started(data="pets.license_issue_date", trials="100", **{"ask-dates": "2017-03-01 – 2017-05-31"})
     spring = (load_sample("pets").labels("license_issue_date", DAYS_OF_SPRING) < len(DAYS_OF_SPRING)).sum()

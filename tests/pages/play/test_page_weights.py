@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from contextlib import redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,6 +45,17 @@ def test_a_class_made_by_chance_is_asked_and_the_link_holds_it() -> None:
 def test_a_link_out_of_range_gets_a_sentence() -> None:
     assert any("number of queries" in each.value for each in opened(weight_queries="1000000").warning)
     assert any("not one of the choices of “Weights”" in each.value for each in opened(weights="heavy").warning)
+
+
+@pytest.mark.parametrize("between", ["\t", " ", ";", ", "])
+def test_the_code_of_a_matrix_reads_it_whatever_stands_between_its_numbers(between: str) -> None:
+    matrix = "\n".join(between.join(f"{value:.3f}" for value in row) for row in np.linspace(0, 1, 24).reshape(3, 8))
+    app = uploaded(opened(weights="matrix"), matrix)
+    queries = next(held for key, held in app.session_state["memory"].items() if key.startswith("weights|"))
+    assert isinstance(queries, LinearQueries)
+    read = queries.code.replace("'asked.csv'", f"io.StringIO({matrix!r})")
+    names = {"io": io, "np": np, "LinearQueries": LinearQueries, "dataset": SimpleNamespace(domain=queries.domain)}
+    assert eval(read, names).packed == queries.packed
 
 
 @pytest.mark.full

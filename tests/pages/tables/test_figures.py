@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pages.charts.picture import Band, Dots, Region, Words, numbers
 from pages.tables.figures import MOST_CELLS, OTHERS, THIS, Distances, cell_counts, cell_errors, sorted_dots
@@ -76,6 +77,14 @@ def test_long_names_are_broken_at_their_commas() -> None:
     long = cell_counts(cells=["3,500 to 4,500, 190 to 210", "c, d"], truth=truth, released=released)
     assert short.y.labels == ("a, b", "c, d")
     assert long.y.labels == ("3,500 to 4,500\n190 to 210", "c\nd") and long.height > short.height
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"), [(11_900, (0, 4_000, 8_000)), (3, (0, 1, 2, 3)), (1, (0, 1)), (990_000, (0, 400_000, 800_000))]
+)
+def test_few_numbers_stand_below_cells_so_that_they_do_not_meet_on_a_phone(most: int, ticks: tuple[int, ...]) -> None:
+    truth = np.array([most, 0])
+    assert cell_counts(cells=["a", "b"], truth=truth, released=truth + 0.0).x.ticks == ticks
 
 
 def test_empty_cells_are_drawn_whole() -> None:
