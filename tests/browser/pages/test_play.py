@@ -460,6 +460,9 @@ def test_the_ranking_and_the_longest_rail_are_on_one_screen_and_no_line_ends_out
     ranking = chart(page, "needed_chart").locator(PLOT)
     assert ranking.evaluate(BEYOND, ".xtitle") <= 0
     assert not [name for name in ranking.locator(".ytick").all_text_contents() if "…" in name]
+    for name in ("sparse_histogram", "intervals-printed", "net-flip"):  # with long stories or names of controls
+        visit(page, server, f"{SMALL}&mechanism={name}", "worst_chart")
+        on_one_screen(page)
     visit(page, server, "?data=earnings.earnings", "worst_chart")  # the longest badge
     assert chart(page, "worst_chart").locator(PLOT).evaluate(BEYOND, ".gtitle") <= 0
 
