@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.core import Floats, exactly
 from dpcore.experiments.sweep import Sweep
 from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
-from pages.charts.words import drawable, percent, rows, shortened
+from pages.charts.words import drawable, percent, rows, shortened, with_weaker
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 VACUOUS, BEYOND = 3.0, 3.0**0.5
@@ -47,7 +47,7 @@ def tradeoff(
     pure = [not weaker[key] for key in sweep.keys]
     seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
     bottom, top = _reach(sweep, [key in seen for key in sweep.keys])
-    called = [f"{titles[key]} ({weaker[key]})" if weaker[key] else titles[key] for key in sweep.keys]
+    called = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
     # The chosen one leads the legend.
     order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
     names = dict(zip(order, drawable(called[row] for row in order), strict=True))
