@@ -34,6 +34,8 @@ Layout = dict[str, Any]
 
 MOST_DECADES = 3
 """Of an axis whose powers of ten have room for other numbers between them."""
+FEW_DECADES = 2.1
+"""Of an axis to which Plotly gives all ten numbers of each: twice and five times a power are enough."""
 ABOUT = 5
 """Numbers along an axis."""
 MARGIN = 0.04
@@ -143,6 +145,8 @@ def axis_layout(axis: Axis, ends: tuple[float, float], colours: Palette, *, acro
         decades = math.log10(ends[1] / ends[0]) if axis.log else 0
         if decades > MOST_DECADES:  # Plotly would write twice and five times each power too, one over the other
             layout["dtick"] = math.ceil(decades / (ABOUT + 2))
+        elif 1 <= decades <= FEW_DECADES:  # and here three, four, six, … times each
+            layout["dtick"] = "D2"
     elif axis.log:
         layout |= {"tickformat": "~g", "dtick": 1 if ends[1] / ends[0] > 20 else "D2"}
     if axis.labels:

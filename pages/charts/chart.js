@@ -5,6 +5,8 @@ const TICK = 600, LONGEST = 150; // milliseconds: a frame is shown while playing
 const LEGEND_LINE = 22, LEGEND_MARK = 46, LETTER = 6.6; // pixels
 const LEGEND_EDGE = 11, LEGEND_NAMES = 19; // of it what Plotly itself takes, rounded up: at the edge, and for each line
 const ASIDE = 195, CUT = 27; // pixels of a legend beside the picture, and letters of a name in it
+const NARROW = 480, LONG = 24; // pixels of a phone's chart, and letters of the longest name that stands beside a line there
+const NAMES = 130, SECOND = 13; // pixels beside the lines for longer names, and of their second lines
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
 const charts = new Map(), libraries = new Map(), leaving = new WeakMap();
@@ -176,11 +178,24 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   // The badge is drawn as wide as the picture at most: a letter is about half as wide as it is high, never 1 / 1.9.
   const { title } = layout, letters = Math.max(1, ...(title?.text ?? "").split("<br>").map((line) => line.length));
   const badge = title && { title: { ...title, font: { ...title.font, size: Math.min(title.font.size, (1.9 * width) / letters) } } };
+  const copy = copied(layout), named = fold(copy, width), higher = named ? SECOND * copy.yaxis.ticktext.length : 0;
   return {
-    ...copied(layout), ...(scene && { scene }), ...badge, width, height: layout.height + legend,
-    margin: { ...layout.margin, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0) },
+    ...copy, ...(scene && { scene }), ...badge, width, height: layout.height + legend + higher,
+    margin: { ...layout.margin, b: layout.margin.b + (below ? LEGEND_EDGE + LEGEND_NAMES * lines : 0), r: layout.margin.r + (beside ? ASIDE : 0), ...(named && { l: NAMES }) },
     ...(beside && { legend: { ...layout.legend, ...upright } }), dragmode: coarse ? false : layout.dragmode,
   };
+}
+
+// Long names beside lines leave a phone no room for the picture: they take two lines each, which is told.
+function fold({ xaxis, yaxis }, width) {
+  if (width > NARROW || !yaxis?.ticktext?.some((name) => name.length > LONG)) return false;
+  yaxis.ticktext = yaxis.ticktext.map((name) => {
+    const middle = name.indexOf(" ", name.length / 2 - 1);
+    return name.length > LONG && middle > 0 ? `${name.slice(0, middle)}<br>${name.slice(middle + 1)}` : name;
+  });
+  yaxis.tickfont = { ...yaxis.tickfont, size: 10.5 };
+  xaxis.title.font = { ...xaxis.title.font, size: 12 };
+  return true;
 }
 
 // A copy, for Plotly writes into a layout; of where numbers stand, which it only reads, none: see shared().

@@ -15,7 +15,7 @@ import streamlit as st
 from pages.charts.picture import Handle, Picture
 from pages.charts.plotly import Drawn, render
 from pages.charts.script import MODULE
-from pages.shell.present import place_of, presenting, reserve, spared
+from pages.shell.present import place_of, presenting, reserve, spared, stands
 
 HERE = Path(__file__).resolve().parent
 STAGE_HEIGHT, STAGE_FULL, STAGE_WIDTH = 215, 244, 500
@@ -87,6 +87,8 @@ def draw(
         upright = textwrap.fill(picture.y.title, int((height - AROUND) / LETTER))  # it must fit beside its axis
         picture = dataclasses.replace(picture, height=height, y=dataclasses.replace(picture.y, title=upright))
         reserve(height + below)
+    else:
+        stands(key)
     found = (key, badge, is_dark(), download)
     sent = kept.get(found) if kept else None
     if sent is None:

@@ -65,6 +65,20 @@ def suggested(title: str) -> str:
     return f"{title} (suggested)"
 
 
+def with_weaker(title: str, weaker: str) -> str:
+    """A mechanism's name, and what its guarantee has besides ε; in short where the name says the kind itself.
+
+    >>> with_weaker("Sparse histogram (random privacy)", "random privacy, γ = 0.05")
+    'Sparse histogram (random, γ = 0.05)'
+    >>> with_weaker("Equalised root", "δ = 1e-6"), with_weaker("Hierarchy (Hb)", "")
+    ('Equalised root (δ = 1e-6)', 'Hierarchy (Hb)')
+    """
+    kind, _, number = weaker.partition(", ")
+    if number and title.endswith(f" ({kind})"):
+        return f"{title.removesuffix(f' ({kind})')} ({kind.partition(' ')[0]}, {number})"
+    return f"{title} ({weaker})" if weaker else title
+
+
 def rows(value: float, n: int) -> str:
     """A fraction of n as a number of rows."""
     count = minus(f"{value * n:,.0f}")

@@ -33,6 +33,7 @@ with head:
         key=in_link("view"),
         bind="query-params",
         label_visibility="collapsed",
+        wrap=True,
     )
 try:
     shown, told = VIEWS.get(str(view), VIEWS[FIRST])

@@ -14,7 +14,7 @@ from dpcore.experiments.recipe import Recipe
 from dpcore.experiments.solve import Need, impossible_below, made, needs
 from pages.charts.component import draw
 from pages.charts.picture import Picture
-from pages.charts.words import suggested
+from pages.charts.words import suggested, with_weaker
 from pages.play.alone import whole
 from pages.play.figures.needed import MOST, needed
 from pages.play.strip import asked, besides_epsilon, choose_point, private_parameters, proved, shared_values
@@ -88,20 +88,6 @@ def draw_needed(recipe: Recipe, dataset: Dataset, target: float, *, badge: str) 
         download=not dataset.provenance.is_private, on_pick=whole(choose_point),
     )  # fmt: skip
     return {"needed_chart": picture}
-
-
-def with_weaker(title: str, weaker: str) -> str:
-    """A mechanism's name, and what its guarantee has besides ε; in short where the name says the kind itself.
-
-    >>> with_weaker("Sparse histogram (random privacy)", "random privacy, γ = 0.05")
-    'Sparse histogram (random, γ = 0.05)'
-    >>> with_weaker("Equalised root", "δ = 1e-6"), with_weaker("Hierarchy (Hb)", "")
-    ('Equalised root (δ = 1e-6)', 'Hierarchy (Hb)')
-    """
-    kind, _, number = weaker.partition(", ")
-    if number and title.endswith(f" ({kind})"):
-        return f"{title.removesuffix(f' ({kind})')} ({kind.partition(' ')[0]}, {number})"
-    return f"{title} ({weaker})" if weaker else title
 
 
 def below(found: Sequence[Need], *, advised: str) -> str:

@@ -1,7 +1,7 @@
 """Present mode: one chart, one slider, the theorem and a QR code of the link, large enough for a wall.
 
 The page runs as ever, behind a curtain; what belongs on the stage is drawn there instead, so that no page is written
-twice. Where a page puts no chart on the stage, as for private data, the curtain stays open.
+twice. Where a page has no chart for the stage, as for private data, nothing is presented, and no button offers it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ CHARTS = (
     "salaries_error_chart", "ask_map_chart", "halfspaces_circle_chart", "sparse_loss_chart", "printed_run_chart",
 )  # fmt: skip
 """What goes on the stage: the first of these charts that is drawn, or the one that asks for it."""
+NOTHING = "<style>.dpscope-present { display: none; }</style>"
+"""Takes the button away."""
 STYLE = (Path(__file__).resolve().parent / "present.css").read_text(encoding="utf-8")
 Part = Literal["title", "chart", "slider", "theorem"]
 
@@ -45,6 +47,7 @@ class Stage:
 
 
 _stage: ContextVar[Stage | None] = ContextVar("stage of this run", default=None)
+_fit: ContextVar[list[str] | None] = ContextVar("charts of this run that may go on a stage", default=None)
 
 
 def presenting() -> bool:
@@ -67,7 +70,11 @@ def curtain(title: str) -> Iterator[None]:
     """Run a page inside; where the link says so, on a stage, under this title."""
     if st.query_params.get(KEY) != "1":
         _stage.set(None)
+        fit = list[str]()
+        _fit.set(fit)
         yield
+        if not fit:
+            st.html(NOTHING)
         return
     with st.container(key="stage"):
         head, corner = st.columns([4, 1], vertical_alignment="center")
@@ -79,13 +86,15 @@ def curtain(title: str) -> Iterator[None]:
     headline(title)
     with st.container(key="backstage"):
         yield
-    if stage.chart:
-        st.html(f"<style>{STYLE}</style>")
-        corner.button("End (Esc)", on_click=end)
-        with aside:
-            _code(link())
-        if urlsplit(link()).hostname in LOCAL_HOSTS:
-            (below if stage.spare else aside).caption("Opens on this machine only.")
+    if not stage.chart:  # behind the curtain a page leaves out its other charts: it is shown as it is
+        end()
+        st.rerun()
+    st.html(f"<style>{STYLE}</style>")
+    corner.button("End (Esc)", on_click=end)
+    with aside:
+        _code(link())
+    if urlsplit(link()).hostname in LOCAL_HOSTS:
+        (below if stage.spare else aside).caption("Opens on this machine only.")
 
 
 def headline(text: str) -> None:
@@ -119,6 +128,20 @@ def may_be_shown(chart: str) -> None:
     stage = _stage.get()
     if stage:
         stage.charts.add(chart)
+    _note(chart)
+
+
+def stands(chart: str) -> None:
+    """This chart is drawn where it stands, as nothing is presented."""
+    if chart in CHARTS:
+        _note(chart)
+
+
+def _note(chart: str) -> None:
+    """The page has something to present."""
+    fit = _fit.get()
+    if fit is not None:
+        fit.append(chart)
 
 
 def place_of(chart: str) -> DeltaGenerator | None:

@@ -20,6 +20,7 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
     """Each person's estimate before rounding; a circle where the rounded bit is right, a cross where it is wrong."""
     estimates, right = found.guess.estimates[0], found.guess.bits[0] == truth
     people = np.arange(1, len(truth) + 1)
+    told = tuple(range(2, len(truth) + 1, 2))  # on a phone all would touch each other
 
     def dots(shown: Booleans, *, role: str, name: str) -> Dots:
         hover = [
@@ -31,7 +32,7 @@ def bits(*, truth: Booleans, found: AnswersFound) -> Picture:
 
     shown = lesson_picture(
         title="What the attacker says of you",
-        x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=tuple(range(1, len(truth) + 1)), form="d"),
+        x=Axis(title="person", low=0.4, high=len(truth) + WORDS, ticks=told, form="d"),
         y=Axis(title="estimated answer (1 is yes)", form="~g", ticks=(0, 0.5, 1) if np.ptp(estimates) < 4 else ()),
         marks=[
             Rule(role="quiet", y=0.5, dash="dash", label="above: “yes”"),

@@ -9,11 +9,13 @@ import numpy as np
 from dpcore.core import Floats, exactly
 from dpcore.experiments.sweep import Sweep
 from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
-from pages.charts.words import drawable, percent, rows, shortened
+from pages.charts.words import drawable, percent, rows, shortened, with_weaker
 
 TICKS = (0.001, 0.01, 0.1, 1, 10)
 VACUOUS, BEYOND = 3.0, 3.0**0.5
 """Where the strip above 100% of n ends, and where in it all larger errors stand: to answer nothing is never worse."""
+ROOM = 3.0
+"""Below the least error, by this factor, there is room for a word."""
 FREE_LEFT = 0.3
 """From this ε on, its rule leaves room for the strip's name at the left."""
 
@@ -47,7 +49,7 @@ def tradeoff(
     pure = [not weaker[key] for key in sweep.keys]
     seen = sweep.keys if every else (*sweep.frontier(pure), chosen)
     bottom, top = _reach(sweep, [key in seen for key in sweep.keys])
-    called = [f"{titles[key]} ({weaker[key]})" if weaker[key] else titles[key] for key in sweep.keys]
+    called = [with_weaker(titles[key], weaker[key]) for key in sweep.keys]
     # The chosen one leads the legend.
     order = sorted(range(len(sweep.keys)), key=lambda row: sweep.keys[row] != chosen)
     names = dict(zip(order, drawable(called[row] for row in order), strict=True))
@@ -108,11 +110,12 @@ def _mechanism(sweep: Sweep, row: int, name: str, *, chosen: bool, bottom: float
         return marks
     typical = _placed(sweep.typical[row, here, 1], bottom)
     words = said("typical error, median", sweep.typical[row, here, 1])
+    end = max(float(typical[-1]), ROOM * bottom)  # below the floor the word would hide the axis's numbers
     return [
         *marks,
         Band(**told, legend=False, x=epsilons, low=low, high=high),
         Curve(**told, legend=False, x=epsilons, y=typical, dash="dash", width=2, hover=words),
-        Words(role=told["role"], text="typical", x=epsilons[-1], y=typical[-1], align="right", shift=(0, -10)),
+        Words(role=told["role"], text="typical", x=epsilons[-1], y=end, align="right", shift=(0, -10)),
     ]
 
 
@@ -143,7 +146,7 @@ def _reach(sweep: Sweep, drawn: list[bool]) -> tuple[float, float]:
     Below the least there is room for a word. A logarithmic axis has no zero: less than half a row is drawn as half.
     """
     seen, typical = sweep.worst[drawn], sweep.typical[drawn, :, 1]
-    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / 3
+    lowest = np.concatenate([seen[np.isfinite(seen)], typical[np.isfinite(typical)], [1.0]]).min() / ROOM
     return float(f"{max(lowest, 0.5 / sweep.n):.2g}"), VACUOUS if (seen > 1).any() else 1.0
 
 

@@ -24,7 +24,7 @@ ADMITTED, REFUSED = "steward_admitted", "steward_refused"
 ADDRESS, TAB = "address", "tab"
 """Where a token came from: the address of the page, or what the tab kept of an earlier one."""
 NO_TOKEN = (
-    "This app was started without a steward's token. End it, and start it with `python3 run.py`. "
+    "This app was started without a steward's token. End it, and start it with `python3 run.py`, which makes one. "
     "Everything but this page works without one."
 )
 DEMONSTRATION = "This is a public demonstration: it keeps no ledger. On your own machine the app does."

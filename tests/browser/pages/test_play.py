@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -461,8 +462,24 @@ def test_the_ranking_and_the_longest_rail_are_on_one_screen_and_no_line_ends_out
     ranking = chart(page, "needed_chart").locator(PLOT)
     assert ranking.evaluate(BEYOND, ".xtitle") <= 0
     assert not [name for name in ranking.locator(".ytick").all_text_contents() if "…" in name]
+    for name in ("sparse_histogram", "intervals-printed", "net-flip"):  # with long stories or names of controls
+        visit(page, server, f"{SMALL}&mechanism={name}", "worst_chart")
+        on_one_screen(page)
     visit(page, server, "?data=earnings.earnings", "worst_chart")  # the longest badge
     assert chart(page, "worst_chart").locator(PLOT).evaluate(BEYOND, ".gtitle") <= 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_the_ranking_leaves_room_for_its_dots(page: Page, server: Server) -> None:
+    visit(page, server, f"{SMALL}&target=5%25", "needed_chart")
+    ranking = chart(page, "needed_chart").locator(PLOT)
+    width = ranking.evaluate(INSIDE)[2]
+    assert width > PHONE["width"] / 2.2, f"{width} pixels beside the names"
+    assert max(map(len, ranking.locator(".ytick").all_text_contents())) > 30, "no name is cut"
+    numbers = [each.bounding_box() for each in ranking.locator(".xtick text").all()]
+    ends = [(box["x"], box["x"] + box["width"]) for box in numbers if box]
+    assert len(ends) > 3 and all(one[1] < other[0] for one, other in pairwise(ends)), "numbers touch each other"
 
 
 # Where the words in an element are, whatever room it has.

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import DESKTOP, PHONE, Server, go_to, on_screens, see, settled, sound, visible_words, visit
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, on_screens, see, settled, sound, visible_words, visit
 
 LINKS = {
     "ranges-and-cells": "",
@@ -68,6 +68,43 @@ def test_no_words_of_a_picture_or_of_the_bar_are_cut_on_a_phone(page: Page, serv
     assert page.evaluate(BEYOND) == []
     name = page.locator(".st-key-status_bar a p")
     assert name.evaluate("name => name.scrollWidth <= name.clientWidth"), "nor is what the data are called"
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_on_a_phone_all_views_of_tables_are_in_sight(page: Page, server: Server) -> None:
+    visit(page, server, "tables")
+    views = page.locator(".st-key-view").get_by_role("radio")
+    boxes = [each.bounding_box() for each in views.all()]
+    assert len(boxes) == 4
+    assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"] for box in boxes)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ("conversation?ask-seen=More", "Both mechanisms, the same analyst"),
+        ("learn?lesson=printed", "The paper's Table 1, at these settings"),
+    ],
+    ids=["conversation", "printed"],
+)
+def test_a_wide_table_scrolls_alone_on_a_phone(page: Page, server: Server, link: str, name: str) -> None:
+    visit(page, server, link)
+    page.get_by_text(name).click()
+    settled(page)
+    table = page.locator("[data-testid=stExpander] table").first
+    expect(table).to_be_visible()
+    assert table.evaluate("table => table.scrollWidth > table.parentElement.clientWidth"), "it is wide"
+    assert page.get_by_test_id("stMain").evaluate("part => part.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+def test_the_name_of_an_open_door_is_read(page: Page, server: Server) -> None:
+    visit(page, server, "conversation")
+    page.get_by_role("button", name="How it works").click()
+    settled(page)
+    axe(page)
 
 
 def test_long_names_have_room(page: Page, server: Server) -> None:

@@ -117,8 +117,8 @@ def test_names_on_a_logarithmic_axis_keep_numbers_away_by_factors() -> None:
     assert layout["tickvals"] == [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 2e-6]
 
 
-@pytest.mark.parametrize(("high", "step"), [(0.5, None), (2.0, 1), (1e9, 2)])
-def test_only_powers_of_ten_are_written_where_an_axis_has_many(high: float, step: int | None) -> None:
+@pytest.mark.parametrize(("high", "step"), [(0.5, None), (2.0, 1), (1e9, 2), (0.05, "D2"), (0.009, None)])
+def test_only_powers_of_ten_are_written_where_an_axis_has_many(high: float, step: int | str | None) -> None:
     axis = Axis(log=True, form=".3~p", low=1e-3, high=high)
     assert drawn(Curve(role="theory", x=PLACES, y=PLACES), y=axis).layout["yaxis"].get("dtick") == step
 

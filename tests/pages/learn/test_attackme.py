@@ -51,6 +51,13 @@ def test_a_cross_is_an_answer_that_was_missed() -> None:
     assert f"{PEOPLE - len(missed)} of {PEOPLE} secret answers" in shown.sentence
 
 
+def test_numbers_of_people_keep_apart_on_a_phone() -> None:
+    shown = figure.bits(truth=secret(3), found=attack(secret(3), epsilon=None, seed=3))
+    ticks, inside = shown.x.ticks, 285  # pixels; a number of two digits takes 17
+    apart = inside / (float(shown.x.high or 0) - float(shown.x.low or 0)) * float(np.diff(ticks).min())
+    assert apart > 17 and ticks[-1] == PEOPLE
+
+
 def test_no_words_hide_an_answer() -> None:
     found = attack(secret(3), epsilon=1.0, seed=3)
     estimates = found.guess.estimates.copy()

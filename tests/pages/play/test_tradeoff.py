@@ -73,6 +73,20 @@ def test_a_mechanism_has_its_own_colour_and_one_name_for_all_its_marks() -> None
     assert uid <= {trace.get("uid") for trace in other}, "what is hidden stays hidden when another is chosen"
 
 
+def test_a_name_that_says_the_kind_of_guarantee_does_not_say_it_twice() -> None:
+    titles = dict.fromkeys(CURVE.keys, "Sparse histogram (random privacy)") | {"identity": "Identity"}
+    picture = drawn(titles=titles, weaker="random privacy, γ = 0.1")
+    named = picture.find(Dots, role="mechanism:gaussian")[0].name
+    assert named == "Sparse histogram (random, γ = 0.1)"
+
+
+def test_words_of_an_error_of_no_rows_stand_in_the_picture() -> None:
+    exact = replace(CURVE, typical=np.zeros_like(CURVE.typical))
+    picture = drawn(exact)
+    (word,) = (mark for mark in picture.find(Words) if mark.text == "typical")
+    assert picture.y.low is not None and float(word.y) >= 2.5 * picture.y.low
+
+
 def test_a_click_on_a_point_says_its_mechanism_and_epsilon() -> None:
     picture = drawn()
     dots = {mark.role: mark for mark in picture.find(Dots)}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.learn.view import LESSONS
+from pages.shell.present import NOTHING
 from tests.cases import full_but
 from tests.pages.drawn import drawn
 from tests.pages.opening import opened, sound, texts
@@ -40,6 +42,27 @@ def test_a_lesson_is_shown_at_once_with_one_chart(lesson: str) -> None:
     assert "Guess first" not in texts(app)
 
 
-def test_a_page_without_a_chart_for_the_stage_stays_as_it_is() -> None:
-    app = sound(opened("data/page.py", present="1"))
-    assert not any("backstage" in each.proto.body for each in app.get("html")) and not app.latex
+def styles(app: AppTest) -> str:
+    return "".join(each.proto.body for each in app.get("html"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "data/page.py",
+        "learn/page.py",
+        *(pytest.param(f"{name}/page.py", marks=pytest.mark.slow) for name in ("plan", "release")),
+    ],
+)
+def test_a_page_without_a_chart_for_the_stage_stays_as_it_is_and_offers_none(page: str) -> None:
+    usual = sound(opened(page))
+    assert NOTHING in styles(usual)
+    app = sound(opened(page, present="1"))
+    assert "present" not in app.query_params and "backstage" not in styles(app)
+    assert drawn(app).keys() == drawn(usual).keys() and not app.latex
+
+
+@pytest.mark.parametrize("lesson", [None, *full_but(LESSONS, "odds")])
+def test_a_page_with_a_chart_for_the_stage_offers_it(lesson: str | None) -> None:
+    app = sound(opened("play/page.py") if lesson is None else opened("learn/page.py", lesson=lesson))
+    assert NOTHING not in styles(app)
