@@ -50,8 +50,7 @@ def remove_all() -> None:
     """Remove this process's folders and make no more: it is about to end, and a signal runs no finalizers."""
     with _changing:
         _closed.set()
-        folders = tuple(_mine)
-    for folder in folders:
+    for folder in _mine.copy():
         _remove(folder)
 
 
@@ -77,7 +76,7 @@ def _empty(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
+    """Waits for no lock: a table's end may come wherever the collector of garbage runs, within that lock too."""
     _empty(folder)
-    with _changing:
-        if not folder.exists():  # else it is tried again at the end
-            _mine.discard(folder)
+    if not folder.exists():  # else it is tried again at the end
+        _mine.discard(folder)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from dpcore.data.reading.scratch import PREFIX, sweep_leftovers
+from dpcore.data.reading.scratch import PREFIX, private_folder, sweep_leftovers
 from run import HERE
 
 RECORDS = "from dpcore.data.reading.tables import read_table; table = read_table(b'age\\n41\\n', name='people.csv')"
@@ -67,6 +69,26 @@ def test_nothing_is_left_or_made_once_all_were_removed(tmp_path: Path, later: st
         assert process.stdout.readline() == (said or "held\n")
         assert not list(tmp_path.glob(f"{PREFIX}*"))
         process.kill()
+
+
+def test_a_table_may_end_while_the_folder_of_another_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the collector of garbage ends one wherever it runs, in the same thread: nobody could bring a file any more."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first, second, made = ExitStack(), ExitStack(), list[Path]()
+    ended = private_folder(first)
+    make = tempfile.mkdtemp
+
+    def collecting(prefix: str) -> str:
+        first.close()
+        return make(prefix=prefix)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", collecting)
+    thread = Thread(target=lambda: made.append(private_folder(second)), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert made and not ended.exists() and made[0].exists()
+    second.close()
+    assert not [*tmp_path.iterdir()]
 
 
 def test_what_cannot_be_emptied_keeps_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
