@@ -26,7 +26,7 @@ from dpcore.experiments.measure import finish, measure
 from dpcore.experiments.recipe import Recipe
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
-from tests.kit.browser import SEEN, settled
+from tests.kit.rest import SEEN, settled
 
 MOVES = 20
 THUMB = 22

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -332,3 +335,21 @@ def test_the_token_is_no_argument_of_a_browser(monkeypatch: pytest.MonkeyPatch) 
         assert "secret" not in address and "?token=secret" in door.read_text()
         assert door.parent.stat().st_mode & 0o077 == 0
     assert not door.exists()
+
+
+def test_the_benchmarks_need_nothing_that_their_environment_has_not() -> None:
+    project = tomllib.loads((run.HERE / "pyproject.toml").read_text())["project"]
+    extras = {
+        group: {re.split(r"[\[><=]", requirement)[0] for requirement in requirements}
+        for group, requirements in project["optional-dependencies"].items()
+    }
+    elsewhere = set.union(*extras.values()) - extras["bench"]
+    lacking = [module for module, names in packages_distributions().items() if set(names) & elsewhere]
+    assert "pytest" in lacking
+    code = f"""import pkgutil, sys
+sys.modules.update(dict.fromkeys({lacking!r}))
+import benchmarks
+for module in pkgutil.iter_modules(benchmarks.__path__):
+    if module.name != "__main__":
+        __import__(f"benchmarks.{{module.name}}")"""
+    subprocess.run([sys.executable, "-c", code], cwd=run.HERE, check=True)

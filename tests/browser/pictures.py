@@ -8,7 +8,8 @@ from PIL import Image
 from playwright.sync_api import Browser, ViewportSize
 
 from tests import ROOT
-from tests.kit.browser import PAGES, running_browser, running_server, settled, watched_page
+from tests.kit.browser import PAGES, running_browser, running_server, watched_page
+from tests.kit.rest import settled
 
 FOLDER = ROOT / "assets" / "pictures"
 COLOUR_SCHEMES = ("light", "dark")

@@ -16,7 +16,8 @@ from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
 from pages.shell import session
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import OWN_FILE, PATIENCE, bring, comes_true, csv_file, settled, watched_page
+from tests.kit.browser import OWN_FILE, bring, comes_true, csv_file, watched_page
+from tests.kit.rest import PATIENCE, settled
 
 pytestmark = pytest.mark.full
 

@@ -18,10 +18,10 @@ from tests.kit.browser import (
     plot,
     press,
     sentences,
-    settled,
     visit,
     watched_page,
 )
+from tests.kit.rest import settled
 
 PEOPLE = csv_file("people.csv", "age,pay\n41,1000\n17,0\n")
 SMALL = "?bits=6&n=1000&trials=100&epsilon=0.3"

@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
 from dpcore.core import DataError
 from dpcore.data.reading.scratch import PREFIX
 from dpcore.data.reading.tables import read_table
-from tests.kit.browser import OWN_FILE, PATIENCE, no_traceback, running_server, settled, visit, watched_page
+from tests.kit.browser import OWN_FILE, no_traceback, running_server, visit, watched_page
 from tests.kit.hostile import LONGEST_SENT, SECRET, Outcome, hostile_files
+from tests.kit.rest import PATIENCE, settled
 
 
 def sent(outcome: Outcome) -> list[tuple[str, FilePayload]]:

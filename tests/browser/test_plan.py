@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages.test_play import PLOT, POINT, SENTENCE, chart, move_slider
-from tests.kit.browser import PATIENCE, Server, settled
+from tests.kit.browser import Server
+from tests.kit.rest import PATIENCE, settled
 
 pytestmark = pytest.mark.full
 

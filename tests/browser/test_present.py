@@ -9,7 +9,8 @@ import pytest
 import segno
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.kit.browser import PHONE, Server, reopened, settled, visit, watched_page
+from tests.kit.browser import PHONE, Server, reopened, visit, watched_page
+from tests.kit.rest import settled
 
 WALL = ViewportSize(width=1280, height=900)
 LETTERS = 24

@@ -16,12 +16,12 @@ from tests.kit.browser import (
     go_to,
     plot,
     press_button,
-    settled,
     sound,
     visible_words,
     visit,
     watched_page,
 )
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import PAGES, Server, plot, settled, sound, visit
+from tests.kit.browser import PAGES, Server, plot, sound, visit
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
 

@@ -19,10 +19,10 @@ from tests.kit.browser import (
     go_to,
     plot,
     press_button,
-    settled,
     visit,
     watched_page,
 )
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
 

@@ -21,18 +21,8 @@ from playwright.sync_api import Browser, Page, expect
 from dpcore.data.reading.scratch import PREFIX
 from pages.shell.addresses import LESSONS, MOVED
 from run import HERE, LOCALHOST, free_port, stop, wait_for_health
-from tests.kit.browser import (
-    OWN_FILE,
-    PATIENCE,
-    Server,
-    asked_for,
-    bring,
-    comes_true,
-    csv_file,
-    settled,
-    visit,
-    watched_by,
-)
+from tests.kit.browser import OWN_FILE, Server, asked_for, bring, comes_true, csv_file, visit, watched_by
+from tests.kit.rest import PATIENCE, settled
 
 RECORDS, LONG_NAME = (csv_file(name, "age,pay\n41,1000\n17,0\n") for name in ("people.csv", "people" * 800 + ".csv"))
 KNOCK = (

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser.pages.test_grid import type_at
-from tests.kit.browser import Server, plot, settled, visit
+from tests.kit.browser import Server, plot, visit
+from tests.kit.rest import settled
 
 ROWS = "".join(f"{place % 90},{place % 7}\n" for place in range(5000))
 FILE = FilePayload(name="people.csv", mimeType="text/csv", buffer=f"age,rooms\n{ROWS}".encode())

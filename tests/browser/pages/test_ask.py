@@ -7,16 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import (
-    Server,
-    every_view_is_sound,
-    on_screens,
-    press_button,
-    reopened,
-    see,
-    settled,
-    visit,
-)
+from tests.kit.browser import Server, every_view_is_sound, on_screens, press_button, reopened, see, visit
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
 

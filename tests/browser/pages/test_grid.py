@@ -5,18 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.kit.browser import (
-    OWN_FILE,
-    Server,
-    axe,
-    bring,
-    csv_file,
-    go_to,
-    press_button,
-    settled,
-    visit,
-    watched_page,
-)
+from tests.kit.browser import OWN_FILE, Server, axe, bring, csv_file, go_to, press_button, visit, watched_page
+from tests.kit.rest import settled
 
 ROWS = "".join(f"p{place},{place % 90},2024-{place % 12 + 1:02d}-05\n" for place in range(300))
 VISITS = csv_file("visits.csv", f"who,age,seen\n{ROWS}")

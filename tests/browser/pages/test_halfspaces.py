@@ -11,19 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.kit.browser import (
-    PHONE,
-    Server,
-    on_screens,
-    plot,
-    press,
-    reopened,
-    sentences,
-    settled,
-    sound,
-    visit,
-    watched_page,
-)
+from tests.kit.browser import PHONE, Server, on_screens, plot, press, reopened, sentences, sound, visit, watched_page
+from tests.kit.rest import settled
 
 CENTRED = "each => each.scrollIntoView({block: 'center'})"
 

@@ -7,7 +7,8 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from pages.learn.view import LESSONS, PRINTED, TEACHERS
 from tests.cases import full_but
-from tests.kit.browser import PHONE, Server, reopened, sentences, settled, sound, visible_words, visit
+from tests.kit.browser import PHONE, Server, reopened, sentences, sound, visible_words, visit
+from tests.kit.rest import settled
 
 SCREEN = ViewportSize(width=1280, height=900)
 MOST = 250

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from pages.learn.view import LESSONS
-from tests.kit.browser import SCREENS, Server, go_to, reopened, sentences, settled, sound, visit, watched_page
+from tests.kit.browser import SCREENS, Server, go_to, reopened, sentences, sound, visit, watched_page
+from tests.kit.rest import settled
 
 CHARTS = ".dpscope-plot"
 PROJECTOR = ViewportSize(width=1920, height=1080)

@@ -7,18 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import (
-    Server,
-    every_view_is_sound,
-    on_screens,
-    plot,
-    press,
-    reopened,
-    see,
-    sentences,
-    settled,
-    visit,
-)
+from tests.kit.browser import Server, every_view_is_sound, on_screens, plot, press, reopened, see, sentences, visit
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
 

@@ -13,7 +13,8 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 from pages.charts.script import LIBRARY, LIVE, MODULE
 from pages.play.pictures import TITLES
 from pages.shell.headers import PRELOAD
-from tests.kit.browser import PHONE, SEEN, Server, comes_true, go_to, reopened, settled, visible_words, visit
+from tests.kit.browser import PHONE, Server, comes_true, go_to, reopened, visible_words, visit
+from tests.kit.rest import SEEN, settled
 
 PLOT, SENTENCE, FRAMES = ".dpscope-plot", ".dpscope-sentence", ".dpscope-frames"
 CHARTS = ("data_chart", "band_chart", "worst_chart", "tradeoff_chart")

@@ -7,18 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import (
-    Server,
-    axe,
-    every_view_is_sound,
-    on_screens,
-    press,
-    reopened,
-    see,
-    settled,
-    sound,
-    visit,
-)
+from tests.kit.browser import Server, axe, every_view_is_sound, on_screens, press, reopened, see, sound, visit
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.full
 

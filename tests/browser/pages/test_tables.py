@@ -8,17 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import (
-    Server,
-    every_view_is_sound,
-    on_screens,
-    press,
-    reopened,
-    see,
-    sentences,
-    settled,
-    visit,
-)
+from tests.kit.browser import Server, every_view_is_sound, on_screens, press, reopened, see, sentences, visit
+from tests.kit.rest import settled
 
 VIEW = "marginals?view=All+tables+of+k+attributes"
 CHARTS = [f"{name}_chart" for name in ("tables_all", "tables_cells", "tables_errors", "tables_rows", "marginals_worst")]

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, on_screens, see, settled, sound, visible_words, visit
+from tests.kit.browser import DESKTOP, PHONE, Server, axe, go_to, on_screens, see, sound, visible_words, visit
+from tests.kit.rest import settled
 
 LINKS = {
     "ranges-and-cells": "",

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, expect
 from pages.shell.ledger.watched import READING, STOPPED
 from run import LOCALHOST
 from tests.browser.release.test_drawn_once import TOKEN, House, press, ready
-from tests.kit.browser import comes_true, settled, watched_page
+from tests.kit.browser import comes_true, watched_page
+from tests.kit.rest import settled
 
 pytestmark = pytest.mark.harness
 SLOWLY = """

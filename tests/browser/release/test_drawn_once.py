@@ -14,8 +14,9 @@ from dpcore.ledger.checks import check
 from dpcore.ledger.store import Ledger
 from run import LOCALHOST, free_port
 from tests.browser.test_shell import process_of
-from tests.kit.browser import PATIENCE, comes_true, settled, watched_page
+from tests.kit.browser import comes_true, watched_page
 from tests.kit.gated import gated_app
+from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
 DRAWING = "Charge and result are stored together, or not at all."

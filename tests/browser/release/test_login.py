@@ -18,7 +18,8 @@ from tests import ROOT
 from tests.browser.release.provider import CLIENT, provider
 from tests.browser.release.test_drawn_once import press, ready
 from tests.browser.test_shell import process_of
-from tests.kit.browser import opened_tab, settled
+from tests.kit.browser import opened_tab
+from tests.kit.rest import settled
 
 ADA, GRACE, EVE, MALLORY = "ada@example.org", "grace@example.org", "eve@example.org", "bob@example.org"
 SECRETS = """

@@ -17,7 +17,8 @@ from tests.browser.pages.test_grid import type_at
 from tests.browser.pages.test_play import SMALL
 from tests.browser.test_private_table import FILE, FROM, SECRETS, picked
 from tests.browser.test_session import as_bytes
-from tests.kit.browser import go_to, no_traceback, running_server, settled, sound, visible_words, watched_page
+from tests.kit.browser import go_to, no_traceback, running_server, sound, visible_words, watched_page
+from tests.kit.rest import settled
 
 TOKEN = "Xk3-a-token-of-a-test"
 KEPT = "() => sessionStorage.getItem('dpscope-token')"
