@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 from dpcore.ledger.checks import check
 from dpcore.ledger.store import Ledger
 from run import LOCALHOST, free_port
+from tests.browser.release.gated import gated_app
 from tests.browser.test_shell import process_of
 from tests.kit.browser import comes_true, watched_page
-from tests.kit.gated import gated_app
 from tests.kit.rest import PATIENCE, settled
 
 TOKEN = "token-of-a-test"
