@@ -16,9 +16,13 @@ from pages.data.upload import HeldFile
 MOST_COLUMNS = 24
 OTHERS = re.compile(r"(>|=>|<=|=<|≤)\s*[-−+]?[0-9.]+")
 """Comparisons that are no predicate; what is no number behind the sign may be a label."""
+QUOTED = re.compile(r'"(.+)"|“(.+)”')
+"""A value that would be read as a comparison: files have labels such as >30 and <=50K."""
+VALUE = "A value that begins with such a sign is typed in quotes."
 HELP = (
     "Values or thresholds, separated by commas. A word such as yes makes the attribute “column is yes”; “>= 40” makes "
-    "“column at least 40”, “< 18” makes “column below 18”. A missing value has none of them, and its row stays in n."
+    "“column at least 40”, “< 18” makes “column below 18”. "
+    f"{VALUE} A missing value has none of them, and its row stays in n."
 )
 
 
@@ -57,16 +61,18 @@ def _named(held: HeldFile, column: str) -> list[Predicate]:
 
 
 def parsed(column: str, part: str) -> Predicate:
-    """One predicate: “>= 40”, “< 18”, or a value."""
+    """One predicate: “>= 40”, “< 18”, or a value, which may stand in quotes."""
+    if quoted := QUOTED.fullmatch(part):
+        return Predicate(column=column, value=quoted[1] or quoted[2])
     part = f">={part[1:]}" if part.startswith("≥") else part
     if OTHERS.fullmatch(part):  # as a value it would stand in no row
-        raise ParameterError("A threshold is written as “>= 40” or “< 18” is.")
+        raise ParameterError(f"A threshold is written as “>= 40” or “< 18” is. {VALUE}")
     for sign, kind in ((">=", "at least"), ("<", "below")):
         if part.startswith(sign):
             try:
-                return Predicate(column=column, kind=kind, value=float(part.removeprefix(sign)))
+                return Predicate(column=column, kind=kind, value=float(part.removeprefix(sign).replace("−", "-")))
             except ValueError:
-                raise ParameterError(f"After “{sign}” a number is needed.") from None
+                raise ParameterError(f"After “{sign}” a number is needed. {VALUE}") from None
     return Predicate(column=column, value=part)
 
 

@@ -238,8 +238,11 @@ def test_predicates_are_read_as_people_write_them() -> None:
         column="pay", value=">50K"
     )
     for comparison in ("> 40", "<= 18", "≤18", "=> 2.5"):
-        with pytest.raises(ParameterError, match="is written as “>= 40” or “< 18” is"):
+        with pytest.raises(ParameterError, match=r"is written as “>= 40” or “< 18” is\. A value .* in quotes"):
             parsed("age", comparison)
+    for label in (">30", "<30", "<=50K", "≥65"):
+        assert parsed("pay", f'"{label}"') == parsed("pay", f"“{label}”") == Predicate(column="pay", value=label)
+    assert parsed("frost", ">= −5") == Predicate(column="frost", kind="at least", value=-5.0)
     assert parsed("job", "clerk") == Predicate(column="job", value="clerk")
     with pytest.raises(ParameterError, match="number is needed"):
         parsed("age", ">= old")
