@@ -69,7 +69,8 @@ def _own(domain: Domain) -> LinearQueries | None:
         try:
             matrix = read_class(content, most_questions=MOST_WEIGHTS, most_points=domain.ordered, most_bytes=MOST_BYTES)
             between = next((sign for sign in ",;" if sign.encode() in content), None)  # else tabs or blanks
-            code = f"LinearQueries.of(np.loadtxt({file.name!r}, delimiter={between!r}, ndmin=2), domain=dataset.domain)"
+            read = f"np.loadtxt({file.name!r}, delimiter={between!r}, ndmin=2, encoding='utf-8-sig')"
+            code = f"LinearQueries.of({read}, domain=dataset.domain)"
             return LinearQueries.of(np.asarray(matrix), domain=domain, name=f"my matrix {digest}", code=code)
         except DataError as problem:
             return str(problem)

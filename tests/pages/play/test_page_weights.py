@@ -48,14 +48,19 @@ def test_a_link_out_of_range_gets_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("between", ["\t", " ", ";", ", "])
-def test_the_code_of_a_matrix_reads_it_whatever_stands_between_its_numbers(between: str) -> None:
-    matrix = "\n".join(between.join(f"{value:.3f}" for value in row) for row in np.linspace(0, 1, 24).reshape(3, 8))
+@pytest.mark.parametrize("begins", ["", "\ufeff"], ids=["plain", "marked"])  # a spreadsheet marks what it saves
+def test_the_code_of_a_matrix_reads_it_whatever_stands_between_its_numbers(
+    between: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.linspace(0, 1, 24).reshape(3, 8)
+    matrix = begins + "\n".join(between.join(f"{value:.3f}" for value in row) for row in rows)
     app = uploaded(opened(weights="matrix"), matrix)
     queries = next(held for key, held in app.session_state["memory"].items() if key.startswith("weights|"))
     assert isinstance(queries, LinearQueries)
-    read = queries.code.replace("'asked.csv'", f"io.StringIO({matrix!r})")
-    names = {"io": io, "np": np, "LinearQueries": LinearQueries, "dataset": SimpleNamespace(domain=queries.domain)}
-    assert eval(read, names).packed == queries.packed
+    (tmp_path / "asked.csv").write_text(matrix, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {"np": np, "LinearQueries": LinearQueries, "dataset": SimpleNamespace(domain=queries.domain)}
+    assert eval(queries.code, names).packed == queries.packed
 
 
 @pytest.mark.full
