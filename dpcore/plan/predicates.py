@@ -90,8 +90,8 @@ def read_lines(text: str, table: DeclaredTable) -> Lines:
             problems.append(f"Line {number}: {problem}")
         else:
             found.setdefault(tuple(name for name in names if name in held), []).append(line.strip())
-    if len(rows) > MOST_LINES:
-        problems.append(f"Line {rows[MOST_LINES][0]}: at most {MOST_LINES:,} lines are read.")
+    if len(rows) > MOST_LINES:  # before all others, of which a page may tell the first alone
+        problems.insert(0, f"Line {rows[MOST_LINES][0]}: at most {MOST_LINES:,} lines are read.")
     return Lines(lines={key: tuple(dict.fromkeys(lines)) for key, lines in found.items()}, problems=tuple(problems))
 
 
@@ -183,6 +183,8 @@ def _header(line: str, table: DeclaredTable) -> tuple[list[str], str]:
         strange = [field for field in fields if field not in names]
         if strange and _says(line, table):
             break
+        if "" in strange:
+            raise ParameterError("it names columns, but one of its fields is empty.")
         if strange:
             raise ParameterError(f"no column is called “{strange[0][:SHOWN]}”.")
         if len({*fields}) < len(fields):

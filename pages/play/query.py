@@ -107,11 +107,12 @@ def _ends(line: Line, axis: str, *, name: str) -> tuple[int, int] | None:
             st.columns(2), (f"{name} from" if name else "Ask from", "to"), keys, (low, high), strict=True
         )
     ]  # fmt: skip
-    start, stop = typed
-    if start is not None and stop is not None and (max(start, stop) < line.low or min(start, stop) > line.high):
+    known = sorted(end for end in typed if end is not None)
+    # A range's upper end is not in it, unless it is a single value.
+    if len(known) == len(typed) and (known[1] < line.low or known[0] > line.high or known[0] < known[1] == line.low):
         st.error(f"No value lies there: they go from {low} to {high}.")
         return None
-    return cells_between(line, start, stop)
+    return cells_between(line, *typed)
 
 
 def _dates(line: Calendar, key: str, *, name: str) -> tuple[int, int] | None:

@@ -110,6 +110,8 @@ def test_a_table_pasted_from_a_spreadsheet_says_the_same(sign: str) -> None:
         ("age\tincome", "no column is called “income”"),
         ("secret,age", "no column is called “secret”"),
         ("age,age", "a column twice"),
+        ("age,sex,", "one of its fields is empty"),
+        ("age\tsex\t", "one of its fields is empty"),
     ],
 )
 def test_a_first_line_that_names_something_else_gets_the_only_sentence(first: str, words: str) -> None:
@@ -120,7 +122,8 @@ def test_a_first_line_that_names_something_else_gets_the_only_sentence(first: st
 
 def test_too_many_lines_or_cells_are_refused() -> None:
     many = "\n".join(f"age {place % 90}-{place % 90 + 3}, sex F" for place in range(MOST_LINES + 5))
-    assert "at most" in read_lines(many, TABLE).problems[-1]
+    assert read_lines(many, TABLE).problems == (f"Line {MOST_LINES + 1}: at most {MOST_LINES} lines are read.",)
+    assert "at most" in read_lines("agee 3\n" * (MOST_LINES + 1), TABLE).problems[0], "whatever else is wrong"
     lines = [f"age = {age}, age of car {age / 4}-{age / 4 + 0.1}, seen = 2024-{age % 12 + 1:02d}" for age in range(99)]
     with pytest.raises(ParameterError, match="cells"):
         cut_at(lines, ("age", "age of car", "seen"), TABLE)

@@ -215,6 +215,7 @@ def test_a_range_of_dates_is_typed_as_dates_drawn_as_dates_and_stands_in_the_lin
     ("link", "said"),
     [
         ({"ask-from": "5", "ask-to": "9"}, "No value lies there: they go from 0 to 1."),
+        ({"ask-from": "-5", "ask-to": "0"}, "No value lies there: they go from 0 to 1."),
         (
             {"data": "pets.license_issue_date", "ask-dates": "1990-01 – 1991-12"},
             "No date lies there: they go from 2015-01 to 2019-12.",
