@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.core import ParameterError
 from pages.data.picker import in_use
-from pages.shell.controls import with_complaints
+from pages.shell.controls import say_again, with_complaints
 from pages.shell.ledger.door import admit
 from pages.shell.ledger.looks import tell_of_looks
 from pages.shell.ledger.odometer import RELEASABLE, odometer
@@ -52,7 +52,7 @@ st.set_page_config(
 )
 come_back()
 frame_style()
-with curtain(page.title):
+with curtain(page.title, leave=say_again):
     status_line(odometer(page.url_path), release=page.url_path in RELEASABLE)
     carry_link(page.url_path)
     with_complaints(page.run)

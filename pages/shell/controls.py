@@ -29,12 +29,17 @@ ROUND = tuple(float(f"{mark * 10.0**power:.3g}") for power in range(-15, 16) for
 """Stops of logarithmic sliders."""
 
 
+AGAIN = "complaints_again"
+"""In the session: what a run said that nobody saw."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Complaints:
-    """Where it says what is wrong with the link, and the names in it that were spoken of."""
+    """Where it says what is wrong with the link, the names in it that were seen to, and what was said of them."""
 
     place: DeltaGenerator
     told: set[str] = field(default_factory=set)
+    said: dict[str, str] = field(default_factory=dict)
 
 
 _complaints: ContextVar[Complaints] = ContextVar("complaints about the link, of this run")
@@ -48,6 +53,7 @@ def with_complaints(page: Callable[[], None]) -> None:
     """
     found = Complaints(place=st.container())
     _complaints.set(found)
+    unseen = st.session_state.pop(AGAIN, {})
     asked = {key: text for key, text in st.query_params.to_dict().items() if key not in st.session_state}
     page()
     for key, text in asked.items():
@@ -57,6 +63,15 @@ def with_complaints(page: Callable[[], None]) -> None:
             known = isinstance(shown, int | float) and not isinstance(shown, bool)
             instead = exactly(shown) if known else "the usual one"
             complain(key, f"In the link, “{key}” has a value its control does not take; showing {instead} instead.")
+    for key, sentence in unseen.items():
+        if key not in found.said:
+            complain(key, sentence)
+
+
+def say_again() -> None:
+    """Have the next run say what was wrong with the link in this one, of which nothing stays on the screen."""
+    found = _complaints.get(None)
+    st.session_state[AGAIN] = found.said if found else {}
 
 
 def complain(key: str, sentence: str) -> None:
@@ -65,6 +80,7 @@ def complain(key: str, sentence: str) -> None:
     if found is None:
         return  # a part of the page runs alone: nobody came by a link
     found.told.add(key)
+    found.said[key] = sentence
     found.place.warning(sentence)
 
 

@@ -6,7 +6,7 @@ twice. Where a page has no chart for the stage, as for private data, nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -66,8 +66,11 @@ def end() -> None:
 
 
 @contextmanager
-def curtain(title: str) -> Iterator[None]:
-    """Run a page inside; where the link says so, on a stage, under this title."""
+def curtain(title: str, *, leave: Callable[[], None]) -> Iterator[None]:
+    """Run a page inside; where the link says so, on a stage, under this title.
+
+    Where there is nothing to present, the page runs anew without a stage; ``leave`` is called before.
+    """
     if st.query_params.get(KEY) != "1":
         _stage.set(None)
         fit = list[str]()
@@ -88,6 +91,7 @@ def curtain(title: str) -> Iterator[None]:
         yield
     if not stage.chart:  # behind the curtain a page leaves out its other charts: it is shown as it is
         end()
+        leave()
         st.rerun()
     st.html(f"<style>{STYLE}</style>")
     corner.button("End (Esc)", on_click=end)

@@ -62,6 +62,17 @@ def test_a_page_without_a_chart_for_the_stage_stays_as_it_is_and_offers_none(pag
     assert drawn(app).keys() == drawn(usual).keys() and not app.latex
 
 
+@pytest.mark.parametrize(
+    "link", [{"page": "learn/page.py", "lesson": "none"}, {"page": "plan/page.py", "table": "none"}]
+)
+def test_what_is_wrong_with_a_link_is_said_once_where_there_is_nothing_to_present(link: dict[str, str]) -> None:
+    app = sound(opened(present="1", **link))
+    [warning] = app.warning
+    assert "present" not in app.query_params and warning.value.startswith("In the link, ")
+    later, elsewhere = ([each.value for each in sound(each.run()).warning] for each in (app, opened(**link)))
+    assert later == elsewhere, "no longer than without it"
+
+
 @pytest.mark.parametrize("lesson", [None, *full_but(LESSONS, "odds")])
 def test_a_page_with_a_chart_for_the_stage_offers_it(lesson: str | None) -> None:
     app = sound(opened("play/page.py") if lesson is None else opened("learn/page.py", lesson=lesson))
