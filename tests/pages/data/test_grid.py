@@ -122,6 +122,7 @@ def test_no_column_says_whose_row_it_is_until_one_is_chosen_and_that_one_is_not_
     assert "Ready so far: `age` as it was declared, below." in everything(before)
     sound(app.switch_page("plan/page.py").run())
     assert "Your table" not in app.selectbox(key="table").options, "no row of it is planned for as a row"
+    assert any("the column that says whose row it is" in each.value for each in app.caption), "and that is said"
     sound(app.switch_page("data/page.py").run())
     app.query_params["way"] = OWN
     app = fill(sound(app.run()), **{WHOSE: "smoker"})
