@@ -186,13 +186,15 @@ function sized(chart, { layout, data, beside: aside } = chart.figure, width = ch
   };
 }
 
-// Long names beside lines leave a phone no room for the picture: they take two lines each, which is told.
+// Long names beside lines leave a phone no room for the picture: they take two lines each, which is told. What stands
+// in lines already is as long as the longest of them.
 function fold({ xaxis, yaxis }, width) {
-  if (width > NARROW || !yaxis?.ticktext?.some((name) => name.length > LONG)) return false;
-  yaxis.ticktext = yaxis.ticktext.map((name) => {
-    const middle = name.indexOf(" ", name.length / 2 - 1);
-    return name.length > LONG && middle > 0 ? `${name.slice(0, middle)}<br>${name.slice(middle + 1)}` : name;
-  });
+  const isLong = (line) => line.length > LONG, lines = (name) => name.split("<br>");
+  if (width > NARROW || !yaxis?.ticktext?.some((name) => lines(name).some(isLong))) return false;
+  yaxis.ticktext = yaxis.ticktext.map((name) => lines(name).map((line) => {
+    const middle = line.indexOf(" ", line.length / 2 - 1);
+    return isLong(line) && middle > 0 ? `${line.slice(0, middle)}<br>${line.slice(middle + 1)}` : line;
+  }).join("<br>"));
   yaxis.tickfont = { ...yaxis.tickfont, size: 10.5 };
   xaxis.title.font = { ...xaxis.title.font, size: 12 };
   return true;

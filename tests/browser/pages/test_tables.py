@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import Server, every_view_is_sound, on_screens, press, reopened, see, sentences, visit
+from tests.kit.browser import (
+    PHONE,
+    Server,
+    every_view_is_sound,
+    on_screens,
+    press,
+    reopened,
+    see,
+    sentences,
+    visit,
+)
 from tests.kit.rest import settled
 
 VIEW = "marginals?view=All+tables+of+k+attributes"
@@ -39,6 +49,15 @@ def test_rows_come_as_a_file_marked_simulated(page: Page, server: Server, tmp_pa
     waiting.value.save_as(tmp_path / "rows.csv")
     rows = list(csv.reader((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()))
     assert rows[0] == ["flipper length (mm)", "body mass (g)", "species", "island", "sex"] and len(rows) == 345
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_a_cell_s_name_has_a_line_for_each_attribute_on_a_phone(page: Page, server: Server) -> None:
+    visit(page, server, f"{VIEW}&tables-of=penguins&tables-k=3", "tables_cells_chart")
+    names = page.locator(".st-key-tables_cells_chart .ytick text")
+    lines = names.evaluate_all("names => names.map((name) => name.querySelectorAll('tspan.line').length)")
+    assert lines and set(lines) == {3}, "a range is torn apart"
 
 
 @on_screens("link", (VIEW,))
