@@ -15,6 +15,7 @@ import pytest
 
 import run
 from dpcore.commands import default_folder
+from tests.mutants.__main__ import listed
 
 
 @pytest.fixture
@@ -315,6 +316,14 @@ def test_what_is_no_suite_goes_to_pytest(commands: list[list[str]]) -> None:
     assert first[-2:] == ["-k", "median"] and first[2] == run.SUITES[""]
     assert second[-1] == "tests/test_run.py" and second[2] == run.SUITES["quick"]
     assert commands[-1] == ["tests.mutants", "noise"]
+
+
+def test_every_fault_can_be_planted_and_has_its_test() -> None:
+    """A list that fell behind the code is seen at once, not in the next long run."""
+    for fault in listed():
+        fault.planted((run.HERE / fault.file).read_text(encoding="utf-8"))
+        file, _, name = fault.test.partition("::")
+        assert f"def {name.partition('[')[0]}(" in (run.HERE / file).read_text(encoding="utf-8"), fault.test
 
 
 @pytest.mark.parametrize("variables", [{}, {"XDG_DATA_HOME": "/tmp/data"}, {"DPSCOPE_LEDGER": "/tmp/own"}])
