@@ -24,7 +24,7 @@ from pages.shell.session import carried, keep_plan, remember_upload, upload
 OPENED, FIRST = "plan-file", "adult"
 OFFERED = "plan_offered"
 """In the session: the last file whose table was put in front."""
-NOBODY_S = "Your table is planned for once the Data page knows the column that says whose row it is."
+NEEDS_A_PERSON = "Your table is planned for once the Data page knows the column that says whose row it is."
 MOST_BYTES = 200_000
 
 
@@ -70,7 +70,7 @@ def pick_table() -> Declared:
             beta=opened.beta,
         )  # fmt: skip
     if held and held.by_person and own and not own.person:
-        st.caption(NOBODY_S)
+        st.caption(NEEDS_A_PERSON)
     mine = own if key == OWN_FILE else None
     relation = neighbours(mine.person_rows if mine and mine.person else 0)
     beta = stops("Failure chance β", (0.001, 0.01, 0.05, 0.1, 0.2), 0.05, key="beta")
