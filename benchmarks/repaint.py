@@ -109,7 +109,7 @@ THREE: dict[str, Any] = {
     "selector": ":is(.st-key-data_chart, .st-key-band_chart, .st-key-worst_chart) .dpscope-plot",
     "attribute": "data-drawn",
     "count": 3,
-}  # fmt: skip
+}
 STOPS = ".st-key-live_states [data-stops]:not([data-stops='0'])"
 
 
