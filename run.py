@@ -50,7 +50,7 @@ PYPROJECT = HERE / "pyproject.toml"
 CONSTRAINTS = HERE / "constraints.txt"
 LOCALHOST = "127.0.0.1"
 OLDEST_PYTHON = (3, 11)
-TYPED = ("dpcore", "app.py", "run.py", "pages", "tests", "benchmarks")
+TYPED = ("dpcore", "dplab", "dprelease", "app.py", "run.py", "pages", "tests", "benchmarks")
 CHROMIUM_NAMES = (
     "chromium",
     "chromium-browser",
@@ -266,7 +266,7 @@ def free_port(*, preferred: int) -> int:
 
 
 def ledger_folder(variables: Mapping[str, str] = os.environ) -> Path:
-    """Where the app keeps its ledger, as dpcore/commands.py has it, which needs libraries."""
+    """Where the app keeps its ledger, as dprelease/commands.py has it, which needs libraries."""
     usual = Path(variables.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
     return Path(variables.get("DPSCOPE_LEDGER") or usual)
 
@@ -432,7 +432,7 @@ def pictures(arguments: list[str]) -> int:
 def ledger(arguments: list[str]) -> int:
     """Register, release, verify, check: dpcore does it, in the folder where the command was given."""
     python = ensure_environment(HERE / ".venv", groups=set())
-    command = [str(python), "-P", "-m", "dpcore.commands", *arguments]
+    command = [str(python), "-P", "-m", "dprelease.commands", *arguments]
     return subprocess.run(command, env=os.environ | {"PYTHONPATH": str(HERE)}, check=False).returncode
 
 

@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.timing import chromium, interleaved, ratio, running_app
 from dpcore import Line
-from dpcore.data.engines.embedded import Embedded
-from dpcore.data.engines.tables import from_engine, open_table
+from dprelease.engines.embedded import Embedded
+from dprelease.engines.tables import from_engine, open_table
 
 MILLION = 1_000_000
 SIZES = {10 * MILLION: (5, 1.1), 100 * MILLION: (2, 1.2)}
@@ -44,8 +44,8 @@ COUNTING = """
 import sys
 from pathlib import Path
 from dpcore import Line
-from dpcore.data.engines.embedded import Embedded
-from dpcore.data.engines.tables import from_engine, open_table
+from dprelease.engines.embedded import Embedded
+from dprelease.engines.tables import from_engine, open_table
 def peak():
     line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     return int(line.split()[1]) / 1024

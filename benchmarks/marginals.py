@@ -35,7 +35,7 @@ from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, Provenance
 from dpcore.core import Floats, Guarantee, Integers
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.cube import correlated_domain, correlated_rows
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.tables.counting import count_tables

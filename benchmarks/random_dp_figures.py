@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from dpcore.experiments.sparse import LossFigure, grid_example, line_example, simulate
+from dplab.sparse import LossFigure, grid_example, line_example, simulate
 from pages.charts.plotly import render
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, losses, panel
 

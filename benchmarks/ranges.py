@@ -31,7 +31,7 @@ from scipy.optimize import minimize
 from benchmarks.timing import interleaved, ratio
 from dpcore import Dataset, Intervals, Line, Neighbours, Preview, Problem, Provenance, ProvenanceKind, Thresholds
 from dpcore.core import Floats
-from dpcore.experiments.solve import promised_epsilon
+from dplab.solve import promised_epsilon
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.ranges.root import Triangle, spectrum
 from dpcore.mechanisms.ranges.strategy import mean_square, mean_variance, strategy, windows

@@ -23,13 +23,13 @@ from dpcore.core import Neighbours
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
-from dpcore.ledger.connection import FileConnection
-from dpcore.ledger.records import Actor, Registration, Role, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dprelease.ledger.connection import FileConnection
+from dprelease.ledger.records import Actor, Registration, Role, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from dpcore.queries.ranges import Intervals
-from dpcore.release import rehearse
-from dpcore.requests.single import Request
+from dprelease.release import rehearse
+from dprelease.requests.single import Request
 from pages.release.worker import submit
 
 Time = tuple[float, float]

@@ -23,7 +23,7 @@ from dpcore import Dataset, Intervals, Neighbours, ParameterError, Preview, Prob
 from dpcore.core import DataRelease, Floats, Integers, Mechanism, Queries
 from dpcore.data.bundled import bundled
 from dpcore.data.samples import SAMPLES
-from dpcore.experiments.advice import usual
+from dplab.advice import usual
 from dpcore.mechanisms import serving
 
 TIMES_ROWS = (1e3, 1e4, 1e5, 1e6)

@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError
 from benchmarks.timing import HERE, chromium, cpu_seconds, free_port, healthy, running_app
 from dpcore import Preview, entry
 from dpcore.data.sources import generated_rows
-from dpcore.experiments.measure import finish, measure
-from dpcore.experiments.recipe import Recipe
+from dplab.measure import finish, measure
+from dplab.recipe import Recipe
 from dpcore.mechanisms import serving
 from dpcore.queries.ranges import Intervals
 from tests.kit.rest import SEEN, settled

@@ -42,7 +42,7 @@ from dpcore import (
 )
 from dpcore.core import Mechanism, Queries, State
 from dpcore.data.generators import generate
-from dpcore.experiments.sparse import grid_example, simulate
+from dplab.sparse import grid_example, simulate
 from dpcore.limits.attacks import curator, halves, subset_sum, vc
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.mechanisms.histograms.projection import project_counts

@@ -7,7 +7,7 @@ columns, at the same privacy; and the true columns made independent, which is no
 idle cores: MST .040 / - / .092, AIM .031 / .049 / .082 at epsilon = 1 / 0.3 / 0.1. Then eight of the columns, all
 tables of three at epsilon = 1: MWEM+PGM 0.036 in 321 s, MST 0.080 to 0.089 in 35 to 57 s, AIM 0.097 in 179 s.
 
-First, what a press of the button takes: all fourteen columns through ``dpcore.release``, as the page Release does, from
+First, what a press of the button takes: all fourteen columns through ``dprelease.release``, as the page Release does, from
 the registered table to what a ledger in a temporary folder holds; tables of two columns at epsilon = 1.
 """
 
@@ -29,13 +29,13 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
-from dpcore.ledger.records import Actor, Registration, Role, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dprelease.ledger.records import Actor, Registration, Role, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.whole_table import RowsRelease, WholeTable
-from dpcore.release import release
-from dpcore.requests.single import Request
+from dprelease.release import release
+from dprelease.requests.single import Request
 
 DELTA = 1e-9
 REPEATS = 5

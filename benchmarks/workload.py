@@ -31,7 +31,7 @@ from benchmarks.marginals import DELTA, noisy_histogram, problem_of, read
 from dpcore import Dataset, Neighbours, Preview, Problem, Provenance, ProvenanceKind
 from dpcore.core import Floats, Integers
 from dpcore.data.cube import Cube
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.tables.direct_and_fourier import FourierTables
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner

@@ -91,14 +91,14 @@ CACHES = {
     "dpcore.mechanisms.subsamples.subsampling:subsamples_with_a_row": PLAN,
     "pages.charts.roles:_mechanisms": "a place for each mechanism of the catalogue",
     "pages.charts.script:_content": "the chart library and our own script, compressed",
-    "dpcore.experiments.printed.random:quantile_spreads": SIZES,
-    "dpcore.experiments.printed.weights:fitted_error": "rows made up from a seed",
+    "dplab.printed.random:quantile_spreads": SIZES,
+    "dplab.printed.weights:fitted_error": "rows made up from a seed",
     "pages.data.sparkline:shape_picture": "pictures of generated shapes",
     "pages.learn.sparse.warning:pet_names": SAMPLE,
 }
 """Every function whose results are kept for all sessions, and why it may be; nothing of a file, a label or a row."""
 GROWING = {
-    "dpcore.ledger.stores.shape:_expected": "what a ledger's tables and triggers are, by the version of a server",
+    "dprelease.ledger.stores.shape:_expected": "what a ledger's tables and triggers are, by the version of a server",
     "dpcore.data.reading.scratch:_mine": "folders of private files, which are removed when the process ends",
     "pages.release.worker:_under_way": "draws under way, by random name and digest; each leaves when it is done",
     "pages.release.lent:_lent": "rows that a steward opens to analysts, weakly: their session alone keeps them",

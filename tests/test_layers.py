@@ -160,7 +160,7 @@ HOUSE = {
     "dpcore/limits/chance.py": "",
     "dpcore/limits/attacks/vc.py": "",
     "dpcore/limits/bounds/walk.py": "from dpcore.limits.chance import interval",
-    "dpcore/release.py": "import dpcore.mechanisms.net.choice",
+    "dprelease/release.py": "import dpcore.mechanisms.net.choice",
     "pages/main.py": "import streamlit",
     "pages/play/view.py": "import dpcore\nfrom pages.shell import badge",
     "pages/shell/__init__.py": "from pages.shell.badges import badge",
@@ -194,12 +194,12 @@ def test_a_sound_house_passes(tmp_path: Path) -> None:
         ("dpcore/mechanisms/net/choice.py", "from dpcore.mechanisms.online.median import ask"),  # another family
         ("dpcore/limits/bounds/walk.py", "from dpcore.mechanisms.net.choice import Net"),
         ("dpcore/limits/bounds/walk.py", "from dpcore.limits.attacks.vc import half"),
-        ("dpcore/mechanisms/net/choice.py", "def f():\n    from dpcore.experiments import sweep"),  # in a function
+        ("dpcore/mechanisms/net/choice.py", "def f():\n    from dplab import sweep"),  # in a function
         ("dpcore/data/domains.py", "from dpcore import Line"),  # by way of the package
-        ("dpcore/release.py", "import dpcore"),
+        ("dprelease/release.py", "import dpcore"),
         ("dpcore/utils.py", ""),  # no floor
-        ("dpcore/experiments/sweep.py", "import plotly.graph_objects"),
-        ("dpcore/experiments/sweep.py", "from pages.shell import badge"),
+        ("dplab/sweep.py", "import plotly.graph_objects"),
+        ("dplab/sweep.py", "from pages.shell import badge"),
         ("dpcore/data/domains.py", "import streamlit.testing"),
         ("benchmarks/__main__.py", "import plotly"),
         ("pages/play/view.py", "import plotly"),

@@ -16,9 +16,9 @@ from dpcore import Neighbours, ParameterError, Preview, Problem, catalogue
 from dpcore.core import Entry, HistogramState, Queries
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Truth
-from dpcore.data.engines.embedded import Embedded
-from dpcore.data.engines.tables import open_table
-from dpcore.experiments.measure import finish, measure
+from dprelease.engines.embedded import Embedded
+from dprelease.engines.tables import open_table
+from dplab.measure import finish, measure
 from dpcore.mechanisms.online.interactive import Interactive
 from dpcore.queries.ranges import Thresholds
 from tests.kit.problems import tiny_mechanism

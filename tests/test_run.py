@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import run
-from dpcore.commands import default_folder
+from dprelease.commands import default_folder
 from tests.mutants.__main__ import listed
 
 

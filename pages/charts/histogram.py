@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.core import Booleans, Domain, Floats, Integers
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Grid, Labelled, Line
-from dpcore.experiments.synthetic import clean_counts
+from dplab.synthetic import clean_counts
 from pages.charts.axes import nice
 from pages.charts.picture import Axis, Bars, Curve, Frame, Mark, Picture
 from pages.charts.words import drawable, fullest, group_names, grouped, percent, rows, shortened, significant

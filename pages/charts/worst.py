@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Booleans, Bound, BoundKind, Floats, Guarantee
-from dpcore.experiments.measure import ErrorReport
+from dplab.measure import ErrorReport
 from dpcore.limits.chance import binomial_interval
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region, Rule, Words, nothing
 from pages.charts.words import percent, rows, shortened, significant

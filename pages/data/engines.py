@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpcore.core import DataError
 from dpcore.data.declared import DeclaredTable
-from dpcore.data.engines.configured import Offer, offers
-from dpcore.data.engines.tables import EngineTable
+from dprelease.engines.configured import Offer, offers
+from dprelease.engines.tables import EngineTable
 from dpcore.data.sources import Uploaded
 from pages.data.upload import HeldFile, hold
 from pages.shell.doors import is_public_demo

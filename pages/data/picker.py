@@ -15,7 +15,7 @@ from dpcore.data.domains import Grid
 from dpcore.data.generators import GENERATORS
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import SIDE_BITS, Bundled, Source, generated_rows
-from dpcore.experiments.recipe import OPENING
+from dplab.recipe import OPENING
 from pages.shell.controls import choice, complain, stops, whole
 from pages.shell.private.chip import chip
 from pages.shell.private.twin import is_twin, own_rows

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.experiments.marginals import MarginalAnswers
-from dpcore.experiments.marginals_lists import ListShares
+from dplab.marginals import MarginalAnswers
+from dplab.marginals_lists import ListShares
 from dpcore.mechanisms.marginals.plans import MarginalsPlan
 from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from dpcore.mechanisms.marginals.preview import error_quantiles, level_shares

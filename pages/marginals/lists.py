@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.lists import DecisionLists
 from dpcore.data.sources import STUDENTS, Generated, generated_lists
-from dpcore.experiments.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
+from dplab.marginals_lists import list_shares, true_shares, worst_biases, worst_of_lists
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.plans import BETA

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from dpcore.core import Integers
-from dpcore.experiments.marginals import MarginalAnswers, answered
+from dplab.marginals import MarginalAnswers, answered
 from dpcore.mechanisms.marginals.plans import most_degree
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.preview import sampled

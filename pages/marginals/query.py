@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpcore.experiments.marginals import MarginalAnswers, OneAnswer, answer_one
-from dpcore.experiments.measure import finish
+from dplab.marginals import MarginalAnswers, OneAnswer, answer_one
+from dplab.measure import finish
 from dpcore.queries.counting import Packed
 from pages.charts.words import percent
 

@@ -10,9 +10,9 @@ import streamlit as st
 from dpcore.core import Neighbours, Problem
 from dpcore.data.attributes import Marginals
 from dpcore.data.domains import Categories, Line
-from dpcore.experiments import advice
-from dpcore.plan.predicates import read_lines
-from dpcore.plan.questions import MOST_QUESTIONS, WHOLE, PlannedQuestion
+from dplab import advice
+from dprelease.plan.predicates import read_lines
+from dprelease.plan.questions import MOST_QUESTIONS, WHOLE, PlannedQuestion
 from dpcore.queries.ranges import Cells, Thresholds, classes_for
 from pages.plan.rows import USUAL, keep, refused
 from pages.plan.table import Declared, version

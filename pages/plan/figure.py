@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.plan.errors import Prediction
-from dpcore.plan.questions import Plan
+from dprelease.plan.errors import Prediction
+from dprelease.plan.questions import Plan
 from pages.charts.picture import Axis, Bars, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows
 

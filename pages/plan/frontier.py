@@ -11,11 +11,11 @@ import streamlit as st
 
 from dpcore.core import exactly, rounded_up
 from dpcore.data.samples import SAMPLES
-from dpcore.experiments.sweep import EPSILON_GRID, Sweep
+from dplab.sweep import EPSILON_GRID, Sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import entry as entry_of
-from dpcore.plan.compare import Cells, compared, so_far
-from dpcore.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.compare import Cells, compared, so_far
+from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.component import draw
 from pages.plan.growth import errors_by_rows
 from pages.plan.rows import keep, title

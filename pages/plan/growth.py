@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import exactly
-from dpcore.experiments.sweep import Sweep
+from dplab.sweep import Sweep
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import drawable, percent, shortened
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.data.domains import Grid
-from dpcore.plan.errors import Rehearsed, rehearsed
-from dpcore.plan.questions import Plan
+from dprelease.plan.errors import Rehearsed, rehearsed
+from dprelease.plan.questions import Plan
 from pages.charts.component import draw
 from pages.charts.histogram import histogram, shown_releases
 from pages.charts.maps import MOST_FRAMES, released_map

@@ -10,9 +10,9 @@ import streamlit as st
 from dpcore.core import ParameterError
 from dpcore.data.declared import DeclaredTable
 from dpcore.data.domains import Categories, Line
-from dpcore.experiments import advice
+from dplab import advice
 from dpcore.mechanisms import entry as entry_of
-from dpcore.plan.questions import WHOLE, Plan, PlannedQuestion
+from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
 from dpcore.queries.ranges import classes_for
 from pages.charts.words import suggested
 from pages.plan.table import Declared, kept_questions, version

@@ -7,9 +7,9 @@ import streamlit as st
 from dpcore.core import DataError
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled
-from dpcore.ledger.records import LedgerError, Stored
-from dpcore.plan.questions import Plan
-from dpcore.plan.versions import changes, last_release
+from dprelease.ledger.records import LedgerError, Stored
+from dprelease.plan.questions import Plan
+from dprelease.plan.versions import changes, last_release
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
 from pages.plan.table import Declared

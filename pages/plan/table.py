@@ -11,7 +11,7 @@ from dpcore.data.bundled import suggested_domain
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.samples import SAMPLES, sample
 from dpcore.data.sources import Bundled, Source
-from dpcore.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.data.declare import declared_columns
 from pages.data.engines import counted
 from pages.data.picker import OWN_FILE

@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import ParameterError
-from dpcore.plan.errors import Losses, Predictions, predict, predicted_so_far
-from dpcore.plan.questions import WHOLE, Plan
-from dpcore.plan.shares import Ranked, Solved, for_targets, for_total
+from dprelease.plan.errors import Losses, Predictions, predict, predicted_so_far
+from dprelease.plan.questions import WHOLE, Plan
+from dprelease.plan.shares import Ranked, Solved, for_targets, for_total
 from pages.charts.component import draw_with_table
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file
@@ -40,10 +40,10 @@ ONE_SUM = 1 - 1e-6
 """A plan that costs less than this share of what its questions cost alone is charged as one vector."""
 SNIPPET = """from pathlib import Path
 
-from dpcore.experiments.measure import finish
-from dpcore.plan.errors import predict
-from dpcore.plan.questions import WHOLE, Plan
-from dpcore.plan.shares import for_targets, for_total
+from dplab.measure import finish
+from dprelease.plan.errors import predict
+from dprelease.plan.questions import WHOLE, Plan
+from dprelease.plan.shares import for_targets, for_total
 
 plan = Plan.read(Path("plan.json").read_text())
 print(plan.cost.sentence())

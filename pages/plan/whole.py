@@ -12,9 +12,9 @@ from dpcore.core import Neighbours
 from dpcore.data.attributes import Marginals
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.tables.whole_table import WholeTable
-from dpcore.plan.questions import WHOLE as KEY
-from dpcore.plan.questions import Plan, PlannedQuestion
-from dpcore.plan.whole import WholeRehearsal, rehearsed_table
+from dprelease.plan.questions import WHOLE as KEY
+from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Axis, Dots, Mark, Picture
 from pages.charts.words import drawable, percent, rows, shortened

@@ -11,7 +11,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from dpcore.experiments.recipe import Recipe
+from dplab.recipe import Recipe
 from pages.shell.kept import is_everybodys
 from pages.shell.present import presenting
 from pages.shell.session import keep_link

@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Dataset, State
-from dpcore.experiments.measure import BLOCK_SECONDS, ErrorReport, finish, measure
-from dpcore.experiments.recipe import Recipe
+from dplab.measure import BLOCK_SECONDS, ErrorReport, finish, measure
+from dplab.recipe import Recipe
 from dpcore.randomness import Preview
 from pages.charts.component import is_dark
 from pages.charts.live import encoded, live_states

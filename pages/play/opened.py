@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.core import State
-from dpcore.experiments.measure import ErrorReport
-from dpcore.experiments.recipe import OPENING, Recipe
+from dplab.measure import ErrorReport
+from dplab.recipe import OPENING, Recipe
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import table
 from pages.charts.picture import Picture

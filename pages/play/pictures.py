@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core import Dataset, Floats, exactly
 from dpcore.data.domains import Grid, Line
-from dpcore.experiments.measure import ErrorReport
+from dplab.measure import ErrorReport
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.axes import above, reach
 from pages.charts.component import Kept

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.core import DataRelease, Dataset, Domain, Floats, ParameterError, State, exactly
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Grid, Labelled, Line
-from dpcore.experiments.recipe import Recipe
+from dplab.recipe import Recipe
 from dpcore.queries.ranges import Cells, Intervals, Rectangles
 from dpcore.randomness import Preview
 from pages.charts.histogram import extent, unit_of

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Mechanism, Neighbours, Parameter, Problem, Queries
 from dpcore.data.sources import Source
-from dpcore.experiments.recipe import MOST_TRIALS, OPENING, Recipe
+from dplab.recipe import MOST_TRIALS, OPENING, Recipe
 from dpcore.mechanisms import serving
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.linear import LinearNet

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Dataset, Entry, ParameterError, Problem, rounded_up
-from dpcore.experiments.measure import ErrorReport
-from dpcore.experiments.recipe import Recipe
-from dpcore.experiments.sweep import Sweep, side_by_side, sweep
+from dplab.measure import ErrorReport
+from dplab.recipe import Recipe
+from dplab.sweep import Sweep, side_by_side, sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
 from pages.charts.component import Kept, draw

@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.core import Dataset, Entry, Problem, exactly
-from dpcore.experiments import advice
-from dpcore.experiments.recipe import Recipe
-from dpcore.experiments.solve import Need, impossible_below, made, needs
+from dplab import advice
+from dplab.recipe import Recipe
+from dplab.solve import Need, impossible_below, made, needs
 from pages.charts.component import draw
 from pages.charts.picture import Picture
 from pages.charts.words import suggested, with_weaker

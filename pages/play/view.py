@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, State
 from dpcore.data.domains import Grid
-from dpcore.experiments.measure import ErrorReport, measure
-from dpcore.experiments.recipe import Recipe
+from dplab.measure import ErrorReport, measure
+from dplab.recipe import Recipe
 from dpcore.randomness import Preview
 from pages.charts.component import draw
 from pages.charts.live import live_line

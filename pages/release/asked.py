@@ -11,14 +11,14 @@ from dpcore.core import Entry, Queries
 from dpcore.data.declared import Capped
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded
-from dpcore.experiments.recipe import OPENING
-from dpcore.ledger.records import DIED, Failed, Registration, Stored
-from dpcore.ledger.store import Ledger
+from dplab.recipe import OPENING
+from dprelease.ledger.records import DIED, Failed, Registration, Stored
+from dprelease.ledger.store import Ledger
 from dpcore.mechanisms import serving
-from dpcore.plan.questions import Plan
+from dprelease.plan.questions import Plan
 from dpcore.queries.ranges import classes_for
-from dpcore.requests.joint import Asked
-from dpcore.requests.single import Request
+from dprelease.requests.joint import Asked
+from dprelease.requests.single import Request
 from pages.data.declare import filled_columns
 from pages.data.picker import OWN_FILE
 from pages.data.upload import held_file

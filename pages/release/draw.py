@@ -11,11 +11,11 @@ import streamlit as st
 
 from dpcore.core import BoundKind, rounded_up
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
-from dpcore.release import Rehearsal, rehearsing
-from dpcore.requests.joint import Asked
+from dprelease.ledger.records import TAKEN, Actor, Attempt, LedgerBusy, LedgerError, Spent, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
+from dprelease.release import Rehearsal, rehearsing
+from dprelease.requests.joint import Asked
 from pages.release.lent import kept_for, lent_rows
 from pages.release.register import PROBLEM
 from pages.release.results import stored_sentence

@@ -6,7 +6,7 @@ import importlib.util
 
 import streamlit as st
 
-from dpcore.ledger.store import Ledger
+from dprelease.ledger.store import Ledger
 from pages.release.lent import withdraw_everywhere
 from pages.release.results import day_of, result, stored_sentence
 from pages.shell.ledger.door import person, role

@@ -15,8 +15,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import LedgerError, Registration, Role
-from dpcore.release import most_rows
+from dprelease.ledger.records import LedgerError, Registration, Role
+from dprelease.release import most_rows
 from pages.release.register import PROBLEM
 from pages.shell.ledger.door import actor, person, role_of
 from pages.shell.session import wait_for

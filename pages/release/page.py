@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataError, ParameterError
-from dpcore.ledger.records import LedgerError
+from dprelease.ledger.records import LedgerError
 from pages.release.view import releasing
 from pages.shell.session import require_gate
 

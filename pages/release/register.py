@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.commands import default_folder
+from dprelease.commands import default_folder
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import Capped
 from dpcore.data.sources import Generated, Source, Uploaded
-from dpcore.ledger.records import LedgerError, Registration
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dprelease.ledger.records import LedgerError, Registration
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor
 from pages.shell.ledger.held import PATIENT, account_in, rows_of, watched_rows

@@ -8,11 +8,11 @@ import io
 import pandas as pd
 import streamlit as st
 
-from dpcore.certificate import parts_of
-from dpcore.downloads import downloads_of, zipped
-from dpcore.ledger.records import LedgerError, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dprelease.certificate import parts_of
+from dprelease.downloads import downloads_of, zipped
+from dprelease.ledger.records import LedgerError, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from pages.charts.component import draw_with_table
 from pages.release.figure import released_counts
 from pages.release.register import PROBLEM

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpcore.commands import default_folder
+from dprelease.commands import default_folder
 from dpcore.data.sources import Source, Uploaded
-from dpcore.ledger.records import Failed, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
-from dpcore.release import cost, missing_column, refusal, too_wide
-from dpcore.requests.joint import Asked
+from dprelease.ledger.records import Failed, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
+from dprelease.release import cost, missing_column, refusal, too_wide
+from dprelease.requests.joint import Asked
 from pages.data.picker import pick_source
 from pages.release.asked import Found, asked, elsewhere, once_more, other_cap, request_of
 from pages.release.draw import (

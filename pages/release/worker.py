@@ -12,10 +12,10 @@ from functools import partial
 from threading import Lock
 
 from dpcore.data.reading.tables import Table
-from dpcore.ledger.records import DIED, Actor, Busy, Failed, Refused, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.release import release
-from dpcore.requests.joint import Asked
+from dprelease.ledger.records import DIED, Actor, Busy, Failed, Refused, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.release import release
+from dprelease.requests.joint import Asked
 
 Outcome = Stored | Failed | Refused | Busy
 STEP = 1e-4

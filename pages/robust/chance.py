@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.experiments.robust import FAR, Chances, Seen
+from dplab.robust import FAR, Chances, Seen
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule, Wall, Words
 from pages.charts.words import percent, shortened
 from pages.robust.words import nearly

@@ -8,9 +8,9 @@ import streamlit as st
 
 from dpcore.core import Neighbours, Problem, Queries, rounded_up
 from dpcore.data.domains import Line
-from dpcore.experiments.limits.outlook import outlook, promised_error
-from dpcore.experiments.measure import finish
-from dpcore.experiments.robust import chances_by_agreement, stable_chances
+from dplab.limits.outlook import outlook, promised_error
+from dplab.measure import finish
+from dplab.robust import chances_by_agreement, stable_chances
 from dpcore.limits.bounds.rank import rank_bound
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.clipped_mean import ClippedMean

@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Floats, Problem, Queries, exactly
 from dpcore.data.domains import Line
-from dpcore.experiments.robust import TRIALS, mean_errors
-from dpcore.experiments.sweep import EPSILON_GRID as EPSILONS
+from dplab.robust import TRIALS, mean_errors
+from dplab.sweep import EPSILON_GRID as EPSILONS
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean, far_apart_chance, most_exceptions
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule

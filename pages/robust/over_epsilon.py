@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.experiments.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
+from dplab.salaries import CURVE, EPSILONS, KEYS, AgainstEpsilon, Comparison, nearest
 from dpcore.mechanisms import entry
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import percent, rows, shortened, significant

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, exactly
 from dpcore.data.bundled import bundled
-from dpcore.experiments.salaries import EPSILONS, compare, nearest, promised_rank, ranks, refusals, some_rows
+from dplab.salaries import EPSILONS, compare, nearest, promised_rank, ranks, refusals, some_rows
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.robust.over_epsilon import errors_over_epsilon, ranks_over_epsilon, refusals_over_epsilon

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Dataset, Problem, Queries
-from dpcore.experiments.robust import Voters, chances_by_agreement, vote_runs, voters
+from dplab.robust import Voters, chances_by_agreement, vote_runs, voters
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate
 from dpcore.mechanisms.subsamples.subsampling import SubsamplingPlan, answer_chance
 from pages.charts.picture import Axis, Picture

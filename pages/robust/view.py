@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Bound, Dataset, Guarantee, Problem, Queries, rounded_up
 from dpcore.data.domains import Line
-from dpcore.experiments.robust import TRIALS, StableRuns, always_answering, stable_runs
+from dplab.robust import TRIALS, StableRuns, always_answering, stable_runs
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from dpcore.mechanisms.robust.unbounded_mean import UnboundedMean
 from dpcore.mechanisms.subsamples.aggregate import SubsampleAggregate

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Entry, Mechanism, Neighbours, Problem, Queries
 from dpcore.data.sources import Source
-from dpcore.experiments.recipe import snippet
+from dplab.recipe import snippet
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.shell.controls import Value

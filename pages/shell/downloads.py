@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.core import DataRelease, State
-from dpcore.experiments.recipe import Recipe
-from dpcore.experiments.synthetic import synthetic_csv
+from dplab.recipe import Recipe
+from dplab.synthetic import synthetic_csv
 from dpcore.randomness import Preview
 
 

@@ -21,8 +21,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpcore.core import Blocks, Entry, Queries, stoppable
 from dpcore.data.reading.tables import TooLarge
 from dpcore.data.sources import Source
-from dpcore.experiments.recipe import Recipe
-from dpcore.plan.questions import Plan
+from dplab.recipe import Recipe
+from dprelease.plan.questions import Plan
 
 Result = TypeVar("Result")
 Input = str | float | None

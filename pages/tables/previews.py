@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpcore.core import Dataset, Integers, Problem, finish
 from dpcore.data.attributes import Attributes, Set
-from dpcore.experiments.tables import TablePreviews, table_previews, true_tables
+from dplab.tables import TablePreviews, table_previews, true_tables
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables
 from dpcore.mechanisms.tables.preview import fit_for
 from dpcore.mechanisms.tables.release import ContrastState, TableState

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.core import Dataset, Floats, Integers
 from dpcore.data.attributes import Attributes, Set
-from dpcore.experiments.tables import Closeness, closeness, pair_distances, true_pairs
+from dplab.tables import Closeness, closeness, pair_distances, true_pairs
 from dpcore.mechanisms.tables.counting import Tables
 from dpcore.mechanisms.tables.release import DirectRelease, TablesRelease
 from dpcore.mechanisms.tables.tree import Tree, answers_only, synthetic_rows, widest_tree

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.data.attributes import Attributes, Set
-from dpcore.experiments.tables import PREVIEWS, TRIALS
+from dplab.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.preview import fit_for, observed_sigma
 from pages.charts.words import percent, significant
 from pages.charts.worst import Called

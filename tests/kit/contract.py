@@ -27,7 +27,7 @@ from dpcore.core import (
     Problem,
     State,
 )
-from dpcore.experiments.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
+from dplab.audit import ROUNDING, Law, aligned, exact_delta, exact_gamma
 from dpcore.randomness import Account, Enumerate, Preview, Sampler
 from tests.kit.problems import (
     Clamped,

@@ -26,17 +26,17 @@ from typing import Any
 import opendp.prelude  # noqa: F401  # loaded once, not by every child
 import pandas  # noqa: F401
 
-import dpcore.ledger.writing
-import dpcore.release
-from dpcore.certificate import against
-from dpcore.ledger.checks import check
-from dpcore.ledger.copies import backup, migrate, restore
-from dpcore.ledger.fingerprint import SUFFIX
-from dpcore.ledger.records import Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.stores import database, files
-from dpcore.ledger.units import Price
-from dpcore.requests.joint import Asked
+import dprelease.ledger.writing
+import dprelease.release
+from dprelease.certificate import against
+from dprelease.ledger.checks import check
+from dprelease.ledger.copies import backup, migrate, restore
+from dprelease.ledger.fingerprint import SUFFIX
+from dprelease.ledger.records import Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.stores import database, files
+from dprelease.ledger.units import Price
+from dprelease.requests.joint import Asked
 from tests.kit.ledgers import SCHEMA_1, STEWARD, few_rows, forge, of_schema_1, plan_of, registered, request_of
 
 PRESSES_A_LEDGER = 8
@@ -48,8 +48,8 @@ ASKED: dict[str, Callable[[int], Asked]] = {
 }
 """By the number of the draw; each has the price."""
 WATCHED = (
-    "dpcore/release.py",
-    *(f"dpcore/ledger/{name}.py" for name in ("store", "writing", "connection", "copies", "stores/files")),
+    "dprelease/release.py",
+    *(f"dprelease/ledger/{name}.py" for name in ("store", "writing", "connection", "copies", "stores/files")),
 )
 BETWEEN = "INSERT INTO draws"
 """In the line before which a charge is written and its result is not."""
@@ -71,7 +71,7 @@ def shown(came: Any) -> str:
 
 def press(ledger: Ledger, dataset_id: str, request: Asked) -> str:
     """Release, and show."""
-    return shown(dpcore.release.release(ledger, dataset_id, request, few_rows(), STEWARD))
+    return shown(dprelease.release.release(ledger, dataset_id, request, few_rows(), STEWARD))
 
 
 def child(work: Callable[[], str]) -> tuple[int, int]:
@@ -369,7 +369,7 @@ def shown_early(connection: Any, attempt: Any, outcome: str, body: Any, files: A
     os.write(Pipe.into, f"Stored {hashlib.sha256(b''.join(files.values())).hexdigest()}".encode())
     os.close(Pipe.into)
     Pipe.into = os.open(os.devnull, os.O_WRONLY)
-    return dpcore.ledger.writing.book(connection, attempt, outcome, body, files)
+    return dprelease.ledger.writing.book(connection, attempt, outcome, body, files)
 
 
 @contextmanager
@@ -388,7 +388,7 @@ def in_pieces() -> None:
 
 CONTROLS: dict[str, Callable[[], None]] = {
     "two transactions": in_pieces,
-    "shown early": lambda: setattr(dpcore.release, "book", shown_early),
+    "shown early": lambda: setattr(dprelease.release, "book", shown_early),
 }
 
 

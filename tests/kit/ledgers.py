@@ -19,16 +19,16 @@ from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, packed_row
 from dpcore.data.readings import Columns
-from dpcore.ledger.connection import connected, made_private
-from dpcore.ledger.fingerprint import KEY_BYTES, KEY_FILE, NOTE, key_of
-from dpcore.ledger.records import Actor, Registration, Role
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.stores.chosen import ADDRESS
-from dpcore.ledger.stores.note import write_note
-from dpcore.ledger.units import Price
-from dpcore.plan.questions import Plan, PlannedQuestion
+from dprelease.ledger.connection import connected, made_private
+from dprelease.ledger.fingerprint import KEY_BYTES, KEY_FILE, NOTE, key_of
+from dprelease.ledger.records import Actor, Registration, Role
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.stores.chosen import ADDRESS
+from dprelease.ledger.stores.note import write_note
+from dprelease.ledger.units import Price
+from dprelease.plan.questions import Plan, PlannedQuestion
 from dpcore.queries.ranges import Intervals
-from dpcore.requests.single import Request
+from dprelease.requests.single import Request
 
 STEWARD = Actor(name="Ada", role=Role.STEWARD)
 ANALYST = Actor(name="Grace", role=Role.ANALYST)

@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
 
-from dpcore.experiments.sweep import sweep
+from dplab.sweep import sweep
 from pages.play import strip
 from pages.shell.private import promises
 from pages.shell.server import jobs

@@ -9,7 +9,7 @@ import numpy as np
 from dpcore import Cells, Dataset, Intervals, Line, Preview, Problem, Provenance, ProvenanceKind, Thresholds, entry
 from dpcore.core import Domain, Queries
 from dpcore.data.domains import Categories
-from dpcore.experiments.measure import ErrorReport, finish, measure
+from dplab.measure import ErrorReport, finish, measure
 from pages.charts.picture import Picture
 from pages.charts.plotly import Drawn
 from tests.pages.whole import valid, whole

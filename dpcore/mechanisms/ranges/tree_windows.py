@@ -4,7 +4,7 @@ Most columns have their rows in few places; windows measure all of the line alik
 and again where rows are (``halving.py``), and the rest measures overlapping windows on the stretches that are left, as
 if each were a cell (``windows.py``). Inside a stretch its rows are thought spread evenly. Where there are few
 rows for the cells, it errs less than windows; with many rows it errs a little more. When to prefer it is a rule of
-public numbers (``dpcore/experiments/advice.py``).
+public numbers (``dplab/advice.py``).
 
 Why it is private: the tree is ε₁-private, and given the tree a row is in one stretch, so the windows are ε₂-private;
 ε = ε₁ + ε₂. The windows' strategy is that of a power of two of cells: the widest stretches are halved once more, by the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.core import exactly
-from dpcore.experiments.sparse import rows_needed
+from dplab.sparse import rows_needed
 from pages.charts.words import percent
 from pages.learn import kit
 from pages.learn.alone import figure

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import Booleans, Floats, rounded_up
-from dpcore.experiments.limits.typed_bits import LOSSES, AnswersFound, best_possible
+from dplab.limits.typed_bits import LOSSES, AnswersFound, best_possible
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import crossed, guessed, here, lesson_picture, runs, wall

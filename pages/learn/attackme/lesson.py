@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import exactly, rounded_up
-from dpcore.experiments.limits import typed_bits
+from dplab.limits import typed_bits
 from pages.learn import kit
 from pages.learn.attackme import figure
 from pages.shell.controls import choice, stops

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import exactly
-from dpcore.experiments.audit.sampled import LOOKS, Audit
+from dplab.audit.sampled import LOOKS, Audit
 from pages.charts.picture import Axis, Bars, Dots, Picture, Region, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import lesson_picture

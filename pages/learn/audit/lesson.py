@@ -6,9 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.core import Entry, Guarantee, ParameterError, exactly
-from dpcore.experiments.audit.sampled import LOOKS, Audit, Draw, audit
-from dpcore.experiments.audit.settings import QUESTIONS, exactly_on_two_rows, setting
-from dpcore.experiments.audit.suspects import EPSILON, SUSPECTS
+from dplab.audit.sampled import LOOKS, Audit, Draw, audit
+from dplab.audit.settings import QUESTIONS, exactly_on_two_rows, setting
+from dplab.audit.suspects import EPSILON, SUSPECTS
 from dpcore.mechanisms import catalogue
 from pages.charts.words import significant
 from pages.learn import kit

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpcore.core import Floats, Integers
-from dpcore.experiments.limits.class_worth import MOST_ROWS, Worth
+from dplab.limits.class_worth import MOST_ROWS, Worth
 from dpcore.limits.attacks.shattering import Shattering
 from pages.charts.picture import Axis, Curve, Dots, Heat, Picture, Region
 from pages.charts.words import percent, significant

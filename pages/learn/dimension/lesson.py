@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from dpcore.core import DataError, Floats, Neighbours, exactly
-from dpcore.experiments.limits.class_worth import worth_by_rows
-from dpcore.experiments.limits.reconstruction import BETA
+from dplab.limits.class_worth import worth_by_rows
+from dplab.limits.reconstruction import BETA
 from dpcore.limits.attacks import worth
 from dpcore.limits.attacks.given_class import MOST_POINTS, MOST_QUESTIONS, read_class
 from dpcore.limits.attacks.named_classes import NAMED

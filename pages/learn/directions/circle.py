@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.experiments.halfspace_parts import Circle
+from dplab.halfspace_parts import Circle
 from dpcore.mechanisms import entry
 from pages.charts.picture import Axis, Band, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, rows, shortened

@@ -12,7 +12,7 @@ from dpcore.data.bundled import VECTORS, vectors_of
 from dpcore.data.readings import Vectors
 from dpcore.data.sources import Source, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dpcore.experiments.halfspace_parts import around
+from dplab.halfspace_parts import around
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from pages.data.picker import BY_PERSON, NOT_SENT, OWN_FILE, choose, credit

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import exactly
-from dpcore.experiments.limits.directions import BETA, Distortions, EveryDirection
+from dplab.limits.directions import BETA, Distortions, EveryDirection
 from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, floored, guessed, lesson_picture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.core import exactly
-from dpcore.experiments.limits.directions import BETA, TRIALS, distortions, every_direction
+from dplab.limits.directions import BETA, TRIALS, distortions, every_direction
 from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, significant
 from pages.learn import kit

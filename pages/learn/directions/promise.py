@@ -7,7 +7,7 @@ import dataclasses
 import streamlit as st
 
 from dpcore.core import Bound, BoundKind, Dataset, Floats, Problem
-from dpcore.experiments.halfspace_parts import here
+from dplab.halfspace_parts import here
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.halfspaces.printed import printed
 from pages.charts.words import percent, rows, significant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Booleans, Floats
-from dpcore.experiments.halfspace_parts import Sides
+from dplab.halfspace_parts import Sides
 from pages.charts.picture import Area, Axis, Cloud, Curve, Dots, Handle, Mark, Picture
 from pages.charts.words import percent, shortened
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.core import Booleans, Floats, exactly
-from dpcore.experiments.limits.reconstruction import BETA, EPSILONS
-from dpcore.experiments.limits.weighted_halves import AttackedHalf, Unavoidable
+from dplab.limits.reconstruction import BETA, EPSILONS
+from dplab.limits.weighted_halves import AttackedHalf, Unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Neighbours, exactly
-from dpcore.experiments.limits.reconstruction import BETA
-from dpcore.experiments.limits.weighted_halves import attack, measured_errors, unavoidable
+from dplab.limits.reconstruction import BETA
+from dplab.limits.weighted_halves import attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.charts.words import percent
 from pages.learn import kit

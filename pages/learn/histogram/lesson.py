@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.experiments.limits.histogram_risk import total_errors
+from dplab.limits.histogram_risk import total_errors
 from dpcore.limits.bounds import minimax
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from pages.charts.words import significant

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpcore.core import Floats, Integers, exactly, rounded_up
-from dpcore.experiments.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
+from dplab.limits.medians import MEASURED_BITS, WALK_BITS, MedianChances, stops
 from dpcore.limits.bounds import median
 from dpcore.limits.bounds.walk import MeasuredWalk, Walk
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from dpcore.core import exactly
-from dpcore.experiments.limits import medians
+from dplab.limits import medians
 from dpcore.limits.bounds import median
 from pages.learn import kit
 from pages.learn.median import figure

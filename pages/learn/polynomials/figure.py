@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.experiments.limits.few_counts import NOTHING, Degrees, PredictedErrors
+from dplab.limits.few_counts import NOTHING, Degrees, PredictedErrors
 from dpcore.mechanisms.marginals.polynomials import Polynomial, target
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.experiments.limits.few_counts import best_polynomial, degrees, predicted_errors
+from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
 from pages.charts.words import percent, significant
 from pages.learn import kit
 from pages.learn.polynomials import figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.experiments.printed.simulated import LEVEL, Simulated
+from dplab.printed.simulated import LEVEL, Simulated
 from pages.charts.picture import Axis, Curve, Dots, Mark, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, lesson_picture

@@ -8,16 +8,16 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.experiments.printed.lines import MethodLine, PrintedLine, PrintedTable
-from dpcore.experiments.printed.polynomials import polynomial_table
-from dpcore.experiments.printed.random import random_table
-from dpcore.experiments.printed.rectangles import rectangle_table
-from dpcore.experiments.printed.simulated import halfspaces as run_halfspaces
-from dpcore.experiments.printed.simulated import intervals as run_intervals
-from dpcore.experiments.printed.simulated import sanitizer as run_sanitizer
-from dpcore.experiments.printed.stability import stability_table
-from dpcore.experiments.printed.synthetic import halfspace_table, interval_table, net_table
-from dpcore.experiments.printed.weights import weights_table
+from dplab.printed.lines import MethodLine, PrintedLine, PrintedTable
+from dplab.printed.polynomials import polynomial_table
+from dplab.printed.random import random_table
+from dplab.printed.rectangles import rectangle_table
+from dplab.printed.simulated import halfspaces as run_halfspaces
+from dplab.printed.simulated import intervals as run_intervals
+from dplab.printed.simulated import sanitizer as run_sanitizer
+from dplab.printed.stability import stability_table
+from dplab.printed.synthetic import halfspace_table, interval_table, net_table
+from dplab.printed.weights import weights_table
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture
 from pages.charts.words import significant

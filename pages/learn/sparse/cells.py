@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats
-from dpcore.experiments.sparse import Growth
+from dplab.sparse import Growth
 from pages.charts.picture import Axis, Bars, Curve, Mark, Picture, Wall, Words
 from pages.charts.words import percent, shortened, significant
 from pages.learn.sparse.histograms import PRIVATE, RANDOM, ROLES

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.experiments.sparse import LossFigure
+from dplab.sparse import LossFigure
 from pages.charts.picture import Axis, Bars, Dots, Picture
 from pages.charts.words import significant
 from pages.learn.pictures import guessed

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpcore.core import Integers
-from dpcore.experiments.sparse import LossFigure
+from dplab.sparse import LossFigure
 from pages.charts.picture import Anchor, Axis, Bars, Dots, Heat, Mark, Picture, Rule
 from pages.charts.words import shortened, significant
 

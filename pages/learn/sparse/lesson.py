@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from dpcore.core import Integers, exactly
-from dpcore.experiments.sparse import (
+from dplab.sparse import (
     LossFigure,
     grid_example,
     growth,

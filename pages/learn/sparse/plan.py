@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, ParameterError
-from dpcore.experiments.sparse import LossFigure
+from dplab.sparse import LossFigure
 from dpcore.mechanisms.histograms.sparse import lone_row_chance
 from dpcore.privacy.composition import compose
 from pages.charts.words import percent

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpcore.core import Guarantee, Integers, Neighbours, exactly, rounded_up
-from dpcore.experiments.sparse import (
+from dplab.sparse import (
     LossFigure,
     grid_example,
     growth,

@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.core import Floats
 from dpcore.data.bundled import bundled
 from dpcore.data.samples import load_sample
-from dpcore.experiments.sparse import lone_row, shown_chances
+from dplab.sparse import lone_row, shown_chances
 from pages.charts.component import draw_with_table
 from pages.learn.sparse.cells import alone
 from pages.shell.session import remembered

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.core import Booleans, Floats
-from dpcore.experiments.limits.subset_sums import SharesFound
+from dplab.limits.subset_sums import SharesFound
 from pages.charts.picture import Axis, Curve, Dots, Picture, Rule
 from pages.charts.words import percent, significant
 from pages.learn.pictures import OTHERS, crossed, guessed, lesson_picture, runs

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.core import Booleans, exactly
 from dpcore.data.bundled import bundled
-from dpcore.experiments.limits import subset_sums
+from dplab.limits import subset_sums
 from dpcore.limits.attacks import subset_sum
 from dpcore.randomness import Preview, PublicCoins
 from pages.charts.words import percent

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dpcore.core import Booleans, Floats, exactly
-from dpcore.experiments.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
+from dplab.limits.reconstruction import BETA, EPSILONS, Attack, Recovery, Walls
 from dpcore.limits.attacks.halves import TwoWorlds
 from dpcore.mechanisms import catalogue
 from pages.charts.picture import Axis, Curve, Dots, Picture, Region, Rule, nothing

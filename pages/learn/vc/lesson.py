@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.core import Entry, Neighbours, exactly
-from dpcore.experiments.limits.reconstruction import (
+from dplab.limits.reconstruction import (
     BETA,
     EPSILONS,
     NOISE_FREE,

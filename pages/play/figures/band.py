@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.core import Floats
 from dpcore.data.domains import Grid, Labelled, Line
-from dpcore.experiments.measure import ErrorReport
+from dplab.measure import ErrorReport
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import Intervals, Rectangles
 from pages.charts.histogram import axis_along, extent

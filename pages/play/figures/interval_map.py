@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.core import Floats, Integers
 from dpcore.data.domains import Line
-from dpcore.experiments.measure import ErrorReport
+from dplab.measure import ErrorReport
 from dpcore.queries.ranges import Intervals
 from pages.charts.histogram import axis_along, extent
 from pages.charts.picture import Heat, Outline, Picture, numbers

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpcore.core import exactly
-from dpcore.experiments.solve import HIGHEST, LOWEST, Need
+from dplab.solve import HIGHEST, LOWEST, Need
 from pages.charts.picture import Axis, Dots, Mark, Picture, Region
 from pages.charts.words import drawable, percent
 

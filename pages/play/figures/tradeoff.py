@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import Floats, exactly
-from dpcore.experiments.sweep import Sweep
+from dplab.sweep import Sweep
 from pages.charts.picture import Axis, Band, Corner, Curve, Dots, Mark, Picture, Region, Rule, Wall, Words
 from pages.charts.words import drawable, percent, rows, shortened, with_weaker
 

@@ -13,7 +13,7 @@ import os
 
 import streamlit as st
 
-from dpcore.ledger.records import Actor, Role
+from dprelease.ledger.records import Actor, Role
 from pages.shell.doors import is_public_demo
 from pages.shell.present import TOKEN
 from pages.shell.session import BARRED

@@ -10,15 +10,15 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.commands import default_folder
+from dprelease.commands import default_folder
 from dpcore.data.frames import read_frame
 from dpcore.data.reading.tables import Table
 from dpcore.data.samples import load_sample
 from dpcore.data.sources import Bundled, Generated, Source, Uploaded
-from dpcore.ledger.checks import check
-from dpcore.ledger.fingerprint import fingerprint, key_of
-from dpcore.ledger.records import Registration, Spent
-from dpcore.ledger.store import Ledger
+from dprelease.ledger.checks import check
+from dprelease.ledger.fingerprint import fingerprint, key_of
+from dprelease.ledger.records import Registration, Spent
+from dprelease.ledger.store import Ledger
 from pages.shell.ledger.watched import Watched
 from pages.shell.session import remembered
 

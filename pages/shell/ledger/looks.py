@@ -13,11 +13,11 @@ from functools import partial
 import streamlit as st
 
 from dpcore.core import DataError
-from dpcore.data.engines.tables import CountedTable, EngineTable
+from dprelease.engines.tables import CountedTable, EngineTable
 from dpcore.data.sources import Source, Uploaded
-from dpcore.ledger.fingerprint import key_of
-from dpcore.ledger.looks import note_look, print_of_name
-from dpcore.ledger.records import LedgerError
+from dprelease.ledger.fingerprint import key_of
+from dprelease.ledger.looks import note_look, print_of_name
+from dprelease.ledger.records import LedgerError
 from pages.data.upload import held_file
 from pages.shell.ledger.door import admitted
 from pages.shell.ledger.held import ledger, mark_of, print_of

@@ -9,8 +9,8 @@ import streamlit as st
 from dpcore.core import DataError
 from dpcore.data.samples import SAMPLES
 from dpcore.data.sources import Bundled, Source, Uploaded
-from dpcore.ledger.records import LedgerBusy, LedgerError, Spent
-from dpcore.release import SAW_TRUE_VALUES
+from dprelease.ledger.records import LedgerBusy, LedgerError, Spent
+from dprelease.release import SAW_TRUE_VALUES
 from pages.data.picker import OWN_FILE, in_use, options, public_source
 from pages.data.upload import held_file
 from pages.shell.ledger.door import actor, admitted, role

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.ledger.fingerprint import Rows
+from dprelease.ledger.fingerprint import Rows
 
 READING = "Comparing all rows with the ledger."
 STOPPED = "Comparing the rows with the ledger was stopped: whether it holds them is not known."

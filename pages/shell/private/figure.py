@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.core import exactly
-from dpcore.experiments.limits.outlook import Outlook
+from dplab.limits.outlook import Outlook
 from pages.charts.picture import Anchor, Axis, Curve, Dots, Mark, Picture, Region, Rule, Wall
 from pages.charts.words import drawable, percent, rows, shortened
 

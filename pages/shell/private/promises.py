@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.core import Bound, Guarantee, Mechanism, Neighbours, ParameterError, Problem, for_persons
 from dpcore.data.sources import Source
 from dpcore.data.twin import MOST_ROWS
-from dpcore.experiments.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
+from dplab.limits.outlook import Outlook, outlook, predicted_error, promised_error, rows_needed
 from dpcore.limits.bounds.applicable import lower_bound
 from pages.charts.component import draw_with_table
 from pages.charts.picture import Picture

@@ -10,14 +10,14 @@ from run import HERE
 GATE = """
 import pathlib, sys, time
 sys.path.insert(0, {root!r})
-import dpcore.release
-drawn = dpcore.release.draw
+import dprelease.release
+drawn = dprelease.release.draw
 def held_up(*parts):
     while pathlib.Path({gate!r}).exists():
         time.sleep(0.05)
         {each_time}
     return drawn(*parts)
-dpcore.release.draw = held_up
+dprelease.release.draw = held_up
 """
 IN_THE_SCRIPT = """
 

@@ -10,8 +10,8 @@ from subprocess import Popen
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpcore.ledger.checks import check
-from dpcore.ledger.store import Ledger
+from dprelease.ledger.checks import check
+from dprelease.ledger.store import Ledger
 from run import LOCALHOST, free_port
 from tests.browser.release.gated import gated_app
 from tests.browser.test_shell import process_of

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpcore.ledger.checks import check
-from dpcore.ledger.store import Ledger
+from dprelease.ledger.checks import check
+from dprelease.ledger.store import Ledger
 from pages.release.guests import LOG_IN, NOTHING
 from pages.release.results import NOT_YET
 from run import LOCALHOST, free_port

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dpcore.ledger.stores.chosen import ADDRESS
+from dprelease.ledger.stores.chosen import ADDRESS
 from run import free_port
 from tests.browser.release.test_drawn_once import DRAWING, House, ready
-from tests.dpcore.data.engines.values import running_postgres
+from tests.dprelease.engines.values import running_postgres
 from tests.kit.browser import comes_true, watched_page
 
 pytestmark = pytest.mark.engines

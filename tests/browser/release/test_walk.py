@@ -114,7 +114,7 @@ def test_a_newcomer_walks_from_a_private_file_by_a_plan_to_a_verified_release(br
     contents = b"".join((tmp_path / name).read_bytes() for name in files)
     assert not any(secret.encode() in contents for secret in SECRETS) and b"people.csv" not in contents
     [counts] = tmp_path.glob("*counts.csv")
-    command = [sys.executable, "-m", "dpcore.commands", "verify", "certificate.json", counts.name]
+    command = [sys.executable, "-m", "dprelease.commands", "verify", "certificate.json", counts.name]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(HERE)}, capture_output=True, text=True)
     assert done.stdout == "The certificate and its files hold together.\n" and done.returncode == 0, done.stderr
     for notebook in tmp_path.glob("*.ipynb"):

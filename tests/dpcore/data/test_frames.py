@@ -31,9 +31,9 @@ from dpcore.data.frames import read_frame
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Coded, Columns, Measure, Several, Vectors, YesNo
 from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_rows, generated_vectors
-from dpcore.experiments.measure import LEVELS, finish, measure
-from dpcore.experiments.recipe import Recipe
-from dpcore.experiments.sweep import sweep
+from dplab.measure import LEVELS, finish, measure
+from dplab.recipe import Recipe
+from dplab.sweep import sweep
 from dpcore.mechanisms.online.conversation import Transcript
 from tests.cases import full_but
 from tests.kit.sources import own

@@ -18,7 +18,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Generated, generated_lists
 from dpcore.data.twin import twin
 from dpcore.queries.inputs import Inputs
-from dpcore.requests.codec import decoded, encoded
+from dprelease.requests.codec import decoded, encoded
 
 VARIABLES = ("sun", "near")
 READING = ListColumns(variables=VARIABLES, rules=(("first", "says"), ("second", "then")), otherwise="last")

@@ -22,8 +22,8 @@ from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
 from dpcore.data.samples import SAMPLES, load_sample
 from dpcore.data.sources import Source, generated_rows
-from dpcore.experiments.synthetic import synthetic_csv
-from dpcore.requests.codec import decoded, encoded
+from dplab.synthetic import synthetic_csv
+from dprelease.requests.codec import decoded, encoded
 from tests.kit import sources
 
 BUNDLED = [(one.key, *pair) for one in SAMPLES for pair in one.pairs]

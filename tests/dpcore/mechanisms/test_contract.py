@@ -19,7 +19,7 @@ import pytest
 
 from dpcore import Line, Neighbours, ParameterError, Preview, Problem, Secure, Thresholds, catalogue
 from dpcore.core import Bound, Entry, Guarantee, HistogramRelease, HistogramState, Mechanism
-from dpcore.experiments.audit import exact_delta, exact_gamma
+from dplab.audit import exact_delta, exact_gamma
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.queries.ranges import Intervals

@@ -15,7 +15,7 @@ from dpcore import Account, DataError, Neighbours, Preview, Problem, catalogue
 from dpcore.core import Dataset, Entry, finish
 from dpcore.data.attributes import Attributes
 from dpcore.data.sphere import Halfspaces
-from dpcore.experiments.audit import ROUNDING, exact_delta
+from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import numbered_list_plan
 from dpcore.queries.at_least import AtLeast

@@ -215,7 +215,7 @@ def _halved(method: Any) -> Any:
 
 
 def test_adding_or_removing_needs_a_named_n() -> None:
-    from dpcore.experiments.recipe import Recipe
+    from dplab.recipe import Recipe
 
     source = generated_rows("uniform", n=50, bits=3, seed=1)
     recipe = Recipe(

@@ -15,7 +15,7 @@ from scipy.special import log_ndtr, ndtr
 
 from dpcore import Enumerate, Guarantee, Line, Neighbours, ParameterError, Problem, Thresholds
 from dpcore.core import Floats, Mechanism, rounded_up
-from dpcore.experiments.audit import hockey_stick
+from dplab.audit import hockey_stick
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.privacy.composition import (

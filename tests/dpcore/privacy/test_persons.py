@@ -17,7 +17,7 @@ from dpcore.core import Dataset, Mechanism, Provenance, ProvenanceKind, per_pers
 from dpcore.data.declared import Capped
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns, Reading
-from dpcore.experiments.audit import ROUNDING, Law, hockey_stick
+from dplab.audit import ROUNDING, Law, hockey_stick
 from dpcore.mechanisms.histograms.gaussian import GaussianHistogram
 from dpcore.mechanisms.histograms.identity import IdentityHistogram
 from dpcore.privacy.composition import as_replace_one, compose, compose_disjoint

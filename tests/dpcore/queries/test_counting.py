@@ -15,7 +15,7 @@ import pytest
 from dpcore import ParameterError
 from dpcore.core import Booleans
 from dpcore.data.cube import Cube
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.queries import counting
 from dpcore.queries.at_least import AtLeast
 from dpcore.queries.attribute_sets import MOST_ATTRIBUTES, MOST_WIDTH, all_sets, ranks, unranked

@@ -32,7 +32,7 @@ from dpcore.core import (
     State,
 )
 from dpcore.data.domains import Line
-from dpcore.experiments.audit import ROUNDING, aligned, exact_delta
+from dplab.audit import ROUNDING, aligned, exact_delta
 from dpcore.queries.ranges import Cells
 from dpcore.randomness import Account, Draw, Enumerate, NoisyCounts, Preview, Sampler, Secure, SparseVector
 from dpcore.randomness.gates import DrawnGate, EnumeratedGate, Gate, GateBudget, gate_budget

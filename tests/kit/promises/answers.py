@@ -23,7 +23,7 @@ from dpcore.data.attributes import Marginals as Tables
 from dpcore.data.cube import correlated_domain, correlated_rows
 from dpcore.data.lists import college_domain, college_students
 from dpcore.data.sphere import STEP, Halfspaces, Sphere
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
 from dpcore.mechanisms.intervals.boxes import BoxRelease

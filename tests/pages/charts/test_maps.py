@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore import Cells, Dataset, Grid, Line, Rectangles
-from dpcore.experiments.measure import ErrorReport
+from dplab.measure import ErrorReport
 from pages.charts.histogram import shown_releases
 from pages.charts.maps import MOST_FRAMES, blocks, most_rows, released_map, true_map
 from pages.charts.picture import Heat, Outline, Picture, numbers

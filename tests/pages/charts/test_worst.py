@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Bound, BoundKind, Floats
-from dpcore.experiments.measure import ErrorReport
+from dplab.measure import ErrorReport
 from pages.charts.picture import Dots, Picture, Region, Rule, Words, numbers
 from pages.charts.words import percent
 from pages.charts.worst import DOTS, Called, typical_failure, worst_error, worst_map

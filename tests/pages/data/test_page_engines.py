@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.data.engines.tables import Snapshot
+from dprelease.engines.tables import Snapshot
 from dpcore.data.sources import Uploaded
 from pages.data.engines import WAY
 from pages.data.upload import HeldFile

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Booleans, finish
-from dpcore.experiments.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
+from dplab.limits.typed_bits import GROUPS, LOSSES, PEOPLE, RUNS, attack, best_possible, sweep, told
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.plotly import render
 from pages.learn.attackme import figure

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats, Neighbours
-from dpcore.experiments.limits.class_worth import MOST_ROWS, Worth, worth_by_rows
+from dplab.limits.class_worth import MOST_ROWS, Worth, worth_by_rows
 from dpcore.limits.attacks import worth as core
 from dpcore.limits.attacks.named_classes import NAMED
 from dpcore.limits.attacks.shattering import Shattering, fat_shattering_dimension, vc_dimension

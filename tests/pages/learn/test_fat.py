@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpcore.core import Neighbours
-from dpcore.experiments.limits.reconstruction import EPSILONS
-from dpcore.experiments.limits.weighted_halves import AttackedHalf, attack, measured_errors, unavoidable
+from dplab.limits.reconstruction import EPSILONS
+from dplab.limits.weighted_halves import AttackedHalf, attack, measured_errors, unavoidable
 from dpcore.limits.attacks import fat_shattering
 from pages.charts.picture import Curve, Dots, Rule, Wall, numbers
 from pages.charts.words import significant

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats
-from dpcore.experiments.limits.histogram_risk import total_errors
+from dplab.limits.histogram_risk import total_errors
 from dpcore.limits.bounds import minimax
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers
 from pages.charts.words import significant

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from dpcore.experiments.limits import medians
-from dpcore.experiments.limits.medians import MEASURED_BITS
+from dplab.limits import medians
+from dplab.limits.medians import MEASURED_BITS
 from dpcore.limits.bounds import median, walk
 from dpcore.limits.bounds.walk import MeasuredWalk
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall, numbers

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Slider
 
 from dpcore.core import Neighbours
-from dpcore.experiments.limits import medians
-from dpcore.experiments.limits.reconstruction import fitting, release_half
+from dplab.limits import medians
+from dplab.limits.reconstruction import fitting, release_half
 from dpcore.limits.attacks import halves, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS
 from dpcore.limits.attacks.named_classes import NAMED, NamedClass

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats, Neighbours
-from dpcore.experiments.limits.reconstruction import EPSILONS, Attack, Recovery, walls
+from dplab.limits.reconstruction import EPSILONS, Attack, Recovery, walls
 from dpcore.limits.attacks import vc
 from dpcore.limits.attacks.halves import TwoWorlds
 from pages.charts.picture import Curve, Dots, Picture, Region, Rule, Wall, numbers

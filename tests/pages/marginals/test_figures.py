@@ -10,7 +10,7 @@ import pytest
 from dpcore import Neighbours, Preview, Problem
 from dpcore.core import Floats
 from dpcore.data.cube import Cube
-from dpcore.experiments.marginals_lists import ListShares
+from dplab.marginals_lists import ListShares
 from dpcore.mechanisms.marginals.plans import Budget, MarginalsPlan, direct_plan, plan_for, polynomial_plan
 from dpcore.mechanisms.marginals.polynomials import minimax
 from dpcore.mechanisms.marginals.preview import (

@@ -16,8 +16,8 @@ from dpcore.data.cube import Cube, Predicate, judged
 from dpcore.data.lists import college_domain
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded, generated_attributes, generated_lists
-from dpcore.experiments.marginals_lists import true_shares
-from dpcore.experiments.measure import finish
+from dplab.marginals_lists import true_shares
+from dplab.measure import finish
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals
 from dpcore.mechanisms.marginals.plans import direct_plan
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals

@@ -15,8 +15,8 @@ from dpcore.data.attributes import Marginals as Tables
 from dpcore.data.bundled import survey_of
 from dpcore.data.cube import Cube
 from dpcore.data.sources import generated_attributes
-from dpcore.experiments.marginals_worst import MOST
-from dpcore.experiments.tables import TRIALS
+from dplab.marginals_worst import MOST
+from dplab.tables import TRIALS
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals

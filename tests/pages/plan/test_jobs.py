@@ -13,9 +13,9 @@ import pytest
 from streamlit import runtime
 
 from dpcore.core import may_stop, stoppable
-from dpcore.experiments.sweep import Sweep
-from dpcore.plan.compare import compared
-from dpcore.plan.errors import predict
+from dplab.sweep import Sweep
+from dprelease.plan.compare import compared
+from dprelease.plan.errors import predict
 from pages.plan import frontier, view
 from pages.shell.server import jobs
 from pages.shell.server.jobs import JOBS

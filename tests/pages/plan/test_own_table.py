@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line, Truth
-from dpcore.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.data.picker import OWN_FILE
 from pages.data.upload import PERSON as BY_PERSON
-from tests.dpcore.plan import adult
-from tests.dpcore.plan.adult import FILE
-from tests.dpcore.plan.test_visits import ADULT
+from tests.dprelease.plan import adult
+from tests.dprelease.plan.adult import FILE
+from tests.dprelease.plan.test_visits import ADULT
 from tests.kit.visits import ANSWERS, DATES, LABELS, NUMBERS, PERSON, PERSON_ROWS, visits
 from tests.pages.data.test_page import OWN, everything, fill, give, opened, press, steward, type_in
 from tests.pages.drawn import drawn

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 from dpcore.core import Neighbours, ParameterError
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.mechanisms import entry
-from dpcore.plan import compare
-from dpcore.plan.errors import predict
-from dpcore.plan.questions import Plan, PlannedQuestion
+from dprelease.plan import compare
+from dprelease.plan.errors import predict
+from dprelease.plan.questions import Plan, PlannedQuestion
 from pages.charts.picture import Bars, Dots, numbers
 from pages.charts.plotly import render
 from pages.charts.words import percent

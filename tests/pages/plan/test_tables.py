@@ -13,10 +13,10 @@ from dpcore.core import Neighbours
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Line
 from dpcore.data.samples import sample
-from dpcore.ledger.checks import check
-from dpcore.plan import errors
-from dpcore.plan.answers import Errors
-from dpcore.plan.questions import Plan
+from dprelease.ledger.checks import check
+from dprelease.plan import errors
+from dprelease.plan.answers import Errors
+from dprelease.plan.questions import Plan
 from pages.plan.add import askable
 from pages.plan.table import Declared
 from pages.shell.ledger.door import VARIABLE

@@ -14,9 +14,9 @@ from dpcore.data.bundled import suggested_domain
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories
 from dpcore.data.samples import sample
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.mechanisms.tables.whole_table import WholeTable
-from dpcore.plan.whole import WholeRehearsal, rehearsed_table
+from dprelease.plan.whole import WholeRehearsal, rehearsed_table
 from pages.charts.picture import Dots
 from pages.plan.table import Declared
 from pages.plan.whole import code, pair_errors

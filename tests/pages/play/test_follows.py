@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpcore.experiments.measure import finish
-from dpcore.experiments.recipe import OPENING
+from dplab.measure import finish
+from dplab.recipe import OPENING
 from dpcore.mechanisms import serving
 from pages.play.live import reports, states
 from pages.play.pictures import View

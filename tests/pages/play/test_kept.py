@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from dpcore.core import Entry, ParameterError, may_stop, stoppable
-from dpcore.experiments.measure import finish
-from dpcore.experiments.recipe import OPENING
-from dpcore.experiments.sweep import Sweep, side_by_side, sweep
+from dplab.measure import finish
+from dplab.recipe import OPENING
+from dplab.sweep import Sweep, side_by_side, sweep
 from dpcore.mechanisms import entry
 from pages.play.strip import taken
 from pages.shell import kept, session

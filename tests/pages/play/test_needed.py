@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dpcore.experiments.solve import Confirmed, Need
+from dplab.solve import Confirmed, Need
 from pages.charts.picture import Dots, Region, numbers
 from pages.play.figures.needed import MOST, needed
 from pages.play.target import below

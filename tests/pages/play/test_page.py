@@ -19,8 +19,8 @@ from dpcore.core import Queries
 from dpcore.data.bundled import bundled
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, generated_rows
-from dpcore.experiments.measure import finish
-from dpcore.experiments.recipe import OPENING, Recipe
+from dplab.measure import finish
+from dplab.recipe import OPENING, Recipe
 from dpcore.mechanisms.intervals.printed import PrintedIntervals, printed_rows
 from dpcore.queries.linear import LinearQueries
 from dpcore.queries.ranges import QUERY_CLASSES, Intervals
@@ -123,7 +123,7 @@ def test_a_bad_link_gets_a_sentence_and_the_page_goes_on(link: dict[str, str]) -
 @pytest.mark.full
 def test_too_little_time_draws_the_first_releases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(step=4)
-    monkeypatch.setattr("dpcore.experiments.measure.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("dplab.measure.monotonic", lambda: next(ticks))
     app = sound(opened(trials="1000", mechanism="net-flip"))  # which says that it takes its time
     assert has(ON_A_LINE, app)
     assert "The first 60 of 1,000 releases" in texts(app)

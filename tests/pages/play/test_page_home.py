@@ -15,8 +15,8 @@ from dpcore.data.dates import Calendar
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.samples import load_sample
-from dpcore.experiments.measure import finish
-from dpcore.experiments.recipe import OPENING, Recipe
+from dplab.measure import finish
+from dplab.recipe import OPENING, Recipe
 from pages.charts import live
 from pages.play import target
 from pages.play.live import LEAST_RELEASES, WANTED, states

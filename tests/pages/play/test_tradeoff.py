@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats
-from dpcore.experiments.measure import finish
-from dpcore.experiments.recipe import OPENING
-from dpcore.experiments.sweep import Sweep, sweep
+from dplab.measure import finish
+from dplab.recipe import OPENING
+from dplab.sweep import Sweep, sweep
 from dpcore.limits.bounds.applicable import lower_curve
 from dpcore.mechanisms import serving
 from pages.charts.palette import LIGHT

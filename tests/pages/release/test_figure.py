@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.ledger.records import Stored
-from dpcore.release import release
+from dprelease.ledger.records import Stored
+from dprelease.release import release
 from pages.charts.picture import Bars, numbers
 from pages.release.figure import released_counts
 from tests.kit.ledgers import STEWARD, few_rows, registered, request_of

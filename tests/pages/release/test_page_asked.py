@@ -9,7 +9,7 @@ import pytest
 from dpcore.core import Neighbours
 from dpcore.data.declared import Capped
 from dpcore.data.sources import Uploaded
-from dpcore.ledger.records import Registration
+from dprelease.ledger.records import Registration
 from pages.data.upload import HeldFile
 from pages.release.asked import other_cap
 from pages.release.register import PRIVATE_NAME

@@ -13,8 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.reading.tables import Table, read_table
-from dpcore.ledger.fingerprint import KEY_BYTES, fingerprint
-from dpcore.ledger.store import Ledger
+from dprelease.ledger.fingerprint import KEY_BYTES, fingerprint
+from dprelease.ledger.store import Ledger
 from pages.shell.ledger import watched
 from pages.shell.ledger.held import HALTED, LOOKED, PRINTS
 from pages.shell.ledger.odometer import UNKNOWN

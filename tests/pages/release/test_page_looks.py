@@ -15,15 +15,15 @@ from dpcore.data.bundled import bundled
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
-from dpcore.ledger import looks
-from dpcore.ledger.looks import note_look
-from dpcore.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dprelease.ledger import looks
+from dprelease.ledger.looks import note_look
+from dprelease.ledger.records import UNWRITABLE, LedgerError, Registration, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from dpcore.mechanisms import entry
 from dpcore.queries.ranges import Cells
-from dpcore.release import release
-from dpcore.requests.single import Request
+from dprelease.release import release
+from dprelease.requests.single import Request
 from pages.release import asked
 from pages.release.asked import filled_in, request_of
 from pages.shell.ledger import looks as shown

@@ -13,9 +13,9 @@ from dpcore.data.domains import Line
 from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Columns
 from dpcore.data.sources import Source, Uploaded
-from dpcore.experiments.recipe import Recipe
-from dpcore.ledger.checks import check
-from dpcore.ledger.records import Stored
+from dplab.recipe import Recipe
+from dprelease.ledger.checks import check
+from dprelease.ledger.records import Stored
 from pages.data.upload import HeldFile
 from pages.release.results import REFUSED
 from tests.pages.opening import neighbours_said, sound, visitor

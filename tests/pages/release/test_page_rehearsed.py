@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpcore.release import Rehearsal, rehearsing
+from dprelease.release import Rehearsal, rehearsing
 from pages.release import draw
 from pages.shell.server import jobs
 from tests.pages.opening import sound

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import dpcore.release as releases
+import dprelease.release as releases
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Source, Uploaded
-from dpcore.ledger.checks import check
-from dpcore.ledger.records import LedgerError, Role
-from dpcore.release import TOO_WIDE
+from dprelease.ledger.checks import check
+from dprelease.ledger.records import LedgerError, Role
+from dprelease.release import TOO_WIDE
 from pages.data.upload import HeldFile
 from pages.release import guests, lent
 from pages.release.draw import ANOTHER, CLOSED

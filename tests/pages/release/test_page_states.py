@@ -14,12 +14,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.bundled import bundled
-from dpcore.experiments.recipe import Recipe
-from dpcore.ledger.checks import check
-from dpcore.ledger.records import RAISED, TAKEN, UNWRITABLE, LedgerError
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
-from dpcore.release import release
+from dplab.recipe import Recipe
+from dprelease.ledger.checks import check
+from dprelease.ledger.records import RAISED, TAKEN, UNWRITABLE, LedgerError
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
+from dprelease.release import release
 from pages.release import worker
 from pages.release.register import COUNT_IS_PRIVATE
 from pages.shell.ledger.door import ADMITTED, CLOSED, DEMONSTRATION, NO_TOKEN, VARIABLE, WRONG
@@ -155,7 +155,7 @@ def test_a_draw_that_raises_keeps_its_charge_and_says_so(no_ledger: Path, monkey
     def broken(*_: Any) -> Any:
         raise ValueError("row 7919 is too long")
 
-    monkeypatch.setattr("dpcore.release._dataset", broken)
+    monkeypatch.setattr("dprelease.release._dataset", broken)
     app = released()
     assert RAISED in said(app) and "7919" not in said(app) and "Spent ε 1 of 2" in said(app)
     assert any(each.label == "Draw another, ε 1" for each in app.button)
@@ -167,7 +167,7 @@ def test_what_died_is_told_and_its_steward_may_say_that_the_machine_failed(
 ) -> None:
     app = press(registered(), "Rehearse, free")
     with monkeypatch.context() as patch:
-        patch.setattr("dpcore.release.book", killed)
+        patch.setattr("dprelease.release.book", killed)
         app = press(app, "Charge ε")
     ledger, dataset_id = the(no_ledger)
     died = "the draw did not finish, and nothing was shown. As that may depend on the rows, its charge stands."

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpcore.ledger.stores.files
-import dpcore.release as releases
-from dpcore.ledger.checks import check
-from dpcore.ledger.connection import connected
-from dpcore.ledger.reading import account_in
-from dpcore.ledger.records import LedgerBusy, Stored
-from dpcore.ledger.store import Ledger
+import dprelease.ledger.stores.files
+import dprelease.release as releases
+from dprelease.ledger.checks import check
+from dprelease.ledger.connection import connected
+from dprelease.ledger.reading import account_in
+from dprelease.ledger.records import LedgerBusy, Stored
+from dprelease.ledger.store import Ledger
 from pages.release import worker
 from pages.release.worker import submit
 from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
@@ -111,7 +111,7 @@ def test_reads_that_wait_for_a_draw_are_noticed(tmp_path: Path, monkeypatch: pyt
         yield
         connection.execute("COMMIT")
 
-    monkeypatch.setattr(dpcore.ledger.stores.files, "transaction", exclusive)
+    monkeypatch.setattr(dprelease.ledger.stores.files, "transaction", exclusive)
     ledger, dataset_id = registered(tmp_path)
     with drawing(ledger, dataset_id, 2.0, monkeypatch):
         assert max(reads(ledger, dataset_id)) > MOST_READ

@@ -16,12 +16,12 @@ from dpcore.core import Neighbours
 from dpcore.data.domains import Line
 from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns
-from dpcore.ledger.records import DIED, RAISED, Failed, Refused, Registration, Stored
-from dpcore.ledger.store import Ledger
-from dpcore.ledger.units import Price
+from dprelease.ledger.records import DIED, RAISED, Failed, Refused, Registration, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
 from dpcore.queries.ranges import Cells
-from dpcore.release import SAW_TRUE_VALUES, release
-from dpcore.requests.single import Request
+from dprelease.release import SAW_TRUE_VALUES, release
+from dprelease.requests.single import Request
 from pages.data import upload
 from pages.release import worker
 from pages.release.draw import ANOTHER
@@ -99,7 +99,7 @@ def test_a_table_closed_from_outside_leaves_an_attempt_and_no_failure_of_the_row
         return rows.numbers("age")
 
     with monkeypatch.context() as patch:
-        patch.setattr("dpcore.release._dataset", ended)
+        patch.setattr("dprelease.release._dataset", ended)
         outcome = release(ledger, dataset_id, REQUEST, rows, STEWARD)
     assert isinstance(outcome, Failed) and outcome.sentence == DIED != RAISED
     [attempt] = ledger.account(dataset_id).begun
@@ -201,7 +201,7 @@ def test_where_the_ledger_is_lost_while_another_draws_there_is_a_sentence() -> N
     def script() -> None:
         from pathlib import Path
 
-        from dpcore.ledger.store import Ledger
+        from dprelease.ledger.store import Ledger
         from pages.release.draw import waiting_for_another
 
         waiting_for_another(Ledger(Path("nowhere")), "0" * 32)

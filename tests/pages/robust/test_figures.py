@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpcore import Line
-from dpcore.experiments.robust import Chances, Seen
-from dpcore.experiments.salaries import (
+from dplab.robust import Chances, Seen
+from dplab.salaries import (
     CURVE,
     EPSILONS,
     KEYS,
@@ -20,7 +20,7 @@ from dpcore.experiments.salaries import (
     ranks,
     refusals,
 )
-from dpcore.experiments.sweep import EPSILON_GRID
+from dplab.sweep import EPSILON_GRID
 from dpcore.mechanisms.robust.stable_median import StableMedian
 from pages.charts.picture import Axis, Band, Bars, Curve, Dots, Picture, Region, Rule, Wall, Words, numbers
 from pages.charts.words import percent
@@ -29,7 +29,7 @@ from pages.robust.mean import over_epsilon
 from pages.robust.over_epsilon import errors_over_epsilon, missed, ranks_over_epsilon, refusals_over_epsilon
 from pages.robust.runs import MOST_ANSWERS, MOST_BARS, answers, outcomes, votes
 from pages.robust.words import in_100, nearly, nearly_percent
-from tests.dpcore.experiments.test_salaries import compared
+from tests.dplab.test_salaries import compared
 from tests.pages.whole import whole
 
 X = np.arange(1.0, 31)

@@ -11,8 +11,8 @@ import pytest
 
 from dpcore import Intervals, Line, Problem, serving
 from dpcore.core import Entry, Mechanism
-from dpcore.experiments.limits.outlook import Outlook, outlook, promised_error
-from dpcore.experiments.measure import finish
+from dplab.limits.outlook import Outlook, outlook, promised_error
+from dplab.measure import finish
 from pages.charts.picture import Curve, Dots, Picture, Rule, Wall
 from pages.shell.private.chip import escaped
 from pages.shell.private.figure import TOP, known_before

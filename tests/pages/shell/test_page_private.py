@@ -19,7 +19,7 @@ from dpcore.data.reading.tables import Table, read_table
 from dpcore.data.readings import Columns, Reading
 from dpcore.data.sources import Source, Uploaded
 from dpcore.data.twin import twin
-from dpcore.experiments.solve import promising
+from dplab.solve import promising
 from dpcore.mechanisms import catalogue
 from pages.data.upload import HeldFile
 from pages.shell.private.chip import TWIN_SAID

@@ -11,7 +11,7 @@ from dpcore.data.attributes import Attributes
 from dpcore.data.bundled import ranges_of
 from dpcore.data.reading.tables import read_table
 from dpcore.data.sources import Uploaded
-from dpcore.experiments.measure import finish
+from dplab.measure import finish
 from dpcore.mechanisms.intervals.box_errors import box_errors
 from dpcore.mechanisms.intervals.boxes import BoxCuts
 from dpcore.queries.boxes import RangeBoxes

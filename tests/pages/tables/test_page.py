@@ -17,7 +17,7 @@ from dpcore.core import finish
 from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.bundled import survey_of
 from dpcore.data.sources import Source
-from dpcore.experiments.tables import PREVIEWS, TRIALS
+from dplab.tables import PREVIEWS, TRIALS
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.preview import previewed
 from dpcore.mechanisms.tables.tree import answers_only, synthetic_rows, widest_tree

@@ -9,7 +9,7 @@ import pytest
 
 import dpcore
 from dpcore.core import Neighbours, ParameterError, Problem
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.limits.attacks import subset_sum, vc
 from dpcore.limits.attacks.group_counts import SUBSET_SUMS, GroupCounts, SubsetSums, groups, transform
 from dpcore.queries.ranges import Cells

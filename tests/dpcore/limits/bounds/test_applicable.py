@@ -12,7 +12,7 @@ from scipy.sparse import lil_matrix
 
 import dpcore
 from dpcore.core import BoundKind, Dataset, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
-from dpcore.experiments.measure import finish, measure
+from dplab.measure import finish, measure
 from dpcore.limits.bounds.applicable import lower_bound, lower_curve
 from dpcore.limits.chance import confusion, replacement_steps
 from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds, classes_for

@@ -14,7 +14,7 @@ import pytest
 import dpcore
 from dpcore.core import Floats, Integers, Neighbours, Problem
 from dpcore.data.sphere import Sphere
-from dpcore.experiments.audit import ROUNDING, exact_delta
+from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.halfspaces.counting import side_counts
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease, SphereState, side_answers

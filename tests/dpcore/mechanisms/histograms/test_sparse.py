@@ -10,8 +10,8 @@ import pytest
 
 from dpcore.core import Dataset, Floats, Guarantee, Neighbours, ParameterError, Problem, Provenance, ProvenanceKind
 from dpcore.data.domains import Categories
-from dpcore.experiments.audit import exact_delta, exact_gamma
-from dpcore.experiments.sparse import line_example
+from dplab.audit import exact_delta, exact_gamma
+from dplab.sparse import line_example
 from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance, total_noise
 from dpcore.privacy.composition import compose
 from dpcore.queries.ranges import Cells

@@ -13,8 +13,8 @@ from dpcore import Account, Dataset, Enumerate, Neighbours, ParameterError, Prev
 from dpcore.core import Guarantee
 from dpcore.data.attributes import Attributes
 from dpcore.data.domains import Categories
-from dpcore.experiments.audit import exact_delta, least_epsilon
-from dpcore.experiments.measure import finish
+from dplab.audit import exact_delta, least_epsilon
+from dplab.measure import finish
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.intervals import boxes
 from dpcore.mechanisms.intervals.box_errors import AT_ONCE, box_errors

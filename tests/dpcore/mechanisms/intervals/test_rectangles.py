@@ -10,7 +10,7 @@ import pytest
 
 from dpcore import Dataset, Enumerate, Grid, Intervals, Line, Neighbours, ParameterError, Preview, Problem, Rectangles
 from dpcore.core import HistogramState, Integers
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.mechanisms.intervals.rectangles import RectangleRelease, RectanglesRelease
 from dpcore.randomness import Draw, MedianCuts, Sampler
 from tests.cases import full_but

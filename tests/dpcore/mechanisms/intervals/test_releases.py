@@ -18,7 +18,7 @@ from dpcore.core import (
     PointsRelease,
 )
 from dpcore.data.domains import Line
-from dpcore.experiments.audit import exact_delta, hockey_stick
+from dplab.audit import exact_delta, hockey_stick
 from dpcore.mechanisms.intervals.anchored import AnchoredIntervals
 from dpcore.mechanisms.intervals.printed import PrintedIntervals
 from dpcore.mechanisms.intervals.recursive import RecursiveIntervals, error_growth

@@ -12,7 +12,7 @@ import pytest
 from dpcore import DataError, Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind, entry
 from dpcore.core import Floats, Guarantee, Integers
 from dpcore.data.lists import COLLEGE, DecisionLists, college_domain, college_students
-from dpcore.experiments.audit import ROUNDING, exact_delta
+from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import list_polynomials
 from dpcore.mechanisms.marginals.decision_list_release import DecisionListMarginals, ListRelease, numbered_list_plan
 from dpcore.mechanisms.marginals.list_polynomials import (

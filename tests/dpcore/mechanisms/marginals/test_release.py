@@ -12,7 +12,7 @@ import pytest
 from dpcore import Dataset, Neighbours, ParameterError, Preview, Problem, Provenance, ProvenanceKind, Secure, entry
 from dpcore.core import Booleans, Floats, Guarantee, Integers
 from dpcore.data.cube import Cube
-from dpcore.experiments.audit import ROUNDING, exact_delta
+from dplab.audit import ROUNDING, exact_delta
 from dpcore.mechanisms.marginals import plans
 from dpcore.mechanisms.marginals.polynomial_release import PolynomialMarginals
 from dpcore.mechanisms.marginals.release import MarginalRelease

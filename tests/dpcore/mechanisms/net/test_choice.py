@@ -30,9 +30,9 @@ from dpcore import (
 )
 from dpcore.core import Domain, Integers, Queries
 from dpcore.data.generators import generate
-from dpcore.experiments.audit import neighbouring_pairs
-from dpcore.experiments.measure import finish, measure
-from dpcore.experiments.sweep import sweep
+from dplab.audit import neighbouring_pairs
+from dplab.measure import finish, measure
+from dplab.sweep import sweep
 from dpcore.mechanisms.net import databases as nets
 from dpcore.mechanisms.net.choice import NetMechanism, NetState
 from dpcore.mechanisms.net.databases import ScoredNet, candidates, listable, multisets

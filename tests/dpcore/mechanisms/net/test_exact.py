@@ -20,7 +20,7 @@ import pytest
 
 from dpcore import Categories, Cells, Enumerate, Intervals, Line, Neighbours, Problem, Secure, Thresholds
 from dpcore.core import Domain, Queries
-from dpcore.experiments.audit import ROUNDING, Law, aligned, datasets, hockey_stick, neighbouring_pairs
+from dplab.audit import ROUNDING, Law, aligned, datasets, hockey_stick, neighbouring_pairs
 from dpcore.mechanisms.net import exact, layers
 from dpcore.mechanisms.net.bands import Bands, TwoSidedBands
 from dpcore.mechanisms.net.choice import NetMechanism

@@ -12,8 +12,8 @@ import pytest
 
 from dpcore import Categories, DataError, Dataset, Enumerate, Line, Neighbours, ParameterError, Preview, Problem, Secure
 from dpcore.core import Floats, Guarantee, Integers, PointsRelease
-from dpcore.experiments.audit import exact_delta, neighbouring_pairs
-from dpcore.experiments.measure import finish, measure
+from dplab.audit import exact_delta, neighbouring_pairs
+from dplab.measure import finish, measure
 from dpcore.mechanisms.histograms.concentration import worst_error_gaussian, worst_error_laplace
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.linear import SIZE_SHARE, LinearNet, least_divergence, sampled_resolution

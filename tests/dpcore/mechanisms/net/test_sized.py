@@ -10,7 +10,7 @@ import pytest
 
 from dpcore import Cells, Intervals, Line, ParameterError, Preview, Problem, Thresholds, entry
 from dpcore.data.generators import generate
-from dpcore.experiments.printed.synthetic import net_table
+from dplab.printed.synthetic import net_table
 from dpcore.mechanisms.net.choice import NetMechanism
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.net.sized import (

@@ -14,7 +14,7 @@ import pytest
 from dpcore.core import Entry, HistogramState, Integers, Neighbours, ParameterError, Problem
 from dpcore.data.bundled import bundled
 from dpcore.data.domains import Categories, Line
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.mechanisms import catalogue, entry
 from dpcore.mechanisms.net.databases import candidates
 from dpcore.mechanisms.online.conversation import Conversation, Transcript

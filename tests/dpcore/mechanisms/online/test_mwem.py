@@ -11,7 +11,7 @@ import pytest
 from dpcore import Cells, Intervals, Line, Neighbours, Preview, Problem
 from dpcore.core import HistogramState
 from dpcore.data.generators import generate
-from dpcore.experiments.audit import exact_epsilon
+from dplab.audit import exact_epsilon
 from dpcore.mechanisms.online.mwem import MOST_SCORED, RoundsOfWeights, RoundsRelease
 from dpcore.queries.linear import generated
 from dpcore.randomness import Sampler

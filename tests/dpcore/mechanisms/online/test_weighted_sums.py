@@ -10,7 +10,7 @@ import pytest
 
 from dpcore import Categories, Line, Neighbours, Preview, Problem
 from dpcore.core import Entry, Integers, Queries
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.mechanisms import catalogue
 from dpcore.mechanisms.online import conversation
 from dpcore.mechanisms.online.beliefs import Weights, true_rows, weights_of

@@ -21,7 +21,7 @@ from dpcore.core import (
     epsilon_param,
     param,
 )
-from dpcore.experiments.audit import exact_epsilon
+from dplab.audit import exact_epsilon
 from dpcore.mechanisms.ranges.halving import Halving, edges, least_scale, levels, loss
 from dpcore.mechanisms.ranges.tree_windows import TreeWindows, counts_of, stretches
 from dpcore.mechanisms.ranges.windows import Windows

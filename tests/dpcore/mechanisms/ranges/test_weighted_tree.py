@@ -10,7 +10,7 @@ import pytest
 
 from dpcore import Intervals, Line, Neighbours, Preview, Problem, Secure, Thresholds, entry
 from dpcore.core import DataRelease, Floats, Integers, Queries
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.limits.bounds.applicable import lower_bound
 from dpcore.mechanisms.ranges.root import EqualisedRoot, Triangle
 from dpcore.mechanisms.ranges.weighted_tree import WeightedTree, level_weights

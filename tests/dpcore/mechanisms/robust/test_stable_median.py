@@ -21,7 +21,7 @@ from dpcore.core import (
     ProvenanceKind,
 )
 from dpcore.data.domains import Line
-from dpcore.experiments.audit import exact_delta, hockey_stick, neighbouring_pairs
+from dplab.audit import exact_delta, hockey_stick, neighbouring_pairs
 from dpcore.mechanisms import entry
 from dpcore.mechanisms.robust.stable_median import (
     StableMedian,

@@ -25,8 +25,8 @@ from dpcore.core import (
     finish,
 )
 from dpcore.data.domains import Categories, Grouped, Line
-from dpcore.experiments.audit import exact_delta
-from dpcore.experiments.robust import voters
+from dplab.audit import exact_delta
+from dplab.robust import voters
 from dpcore.mechanisms.subsamples.aggregate import CommonestCategory, MedianBucket, SubsampleAggregate
 from dpcore.mechanisms.subsamples.groups import LargerGroup, LargerMedian
 from dpcore.mechanisms.subsamples.subsampling import (

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore import Account, Dataset, Line, Neighbours, ParameterError, Preview, Thresholds, entry
 from dpcore.core import Guarantee, Problem
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.mechanisms.tables.direct_and_fourier import DirectTables, FourierTables
 from dpcore.mechanisms.tables.fourier import fourier_laplace
 from dpcore.mechanisms.tables.plan import ResidualPlan

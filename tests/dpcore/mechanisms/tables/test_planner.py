@@ -12,7 +12,7 @@ import pytest
 
 from dpcore import Account, Enumerate, Neighbours, Preview, Secure
 from dpcore.core import Floats, Integers, Problem
-from dpcore.experiments.audit import exact_delta
+from dplab.audit import exact_delta
 from dpcore.mechanisms.tables.kinds import Kinds
 from dpcore.mechanisms.tables.plan import Part, ResidualPlan, best_variances, residual_plan
 from dpcore.mechanisms.tables.residual_planner import ResidualPlanner

@@ -17,8 +17,8 @@ from dpcore.data.attributes import Attributes, Marginals
 from dpcore.data.dates import Calendar
 from dpcore.data.declared import DeclaredColumn, DeclaredTable
 from dpcore.data.domains import Categories, Line, Truth
-from dpcore.data.engines.counts import parts_of
-from dpcore.experiments.audit import exact_delta
+from dprelease.engines.counts import parts_of
+from dplab.audit import exact_delta
 from dpcore.mechanisms.tables.counting import count_tables
 from dpcore.mechanisms.tables.plan import ResidualPlan
 from dpcore.mechanisms.tables.tree import synthetic_rows, widest_tree

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore import Neighbours, catalogue, entry
 from dpcore.core import Entry
-from dpcore.experiments.audit.sampled import LOOKS, Audit, audit
-from dpcore.experiments.audit.settings import QUESTIONS, setting
-from dpcore.experiments.audit.suspects import SUSPECTS
-from dpcore.experiments.measure import finish
+from dplab.audit.sampled import LOOKS, Audit, audit
+from dplab.audit.settings import QUESTIONS, setting
+from dplab.audit.suspects import SUSPECTS
+from dplab.measure import finish
 from dpcore.randomness import Preview
 from pages.charts.picture import Bars, Dots, Region, Rule, numbers
 from pages.learn.audit import figure

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.core import Floats
-from dpcore.experiments.halfspace_parts import Circle, Sides
+from dplab.halfspace_parts import Circle, Sides
 from dpcore.mechanisms import entry
 from pages.charts.picture import Area, Band, Cloud, Curve, Dots, Picture, Rule, numbers
 from pages.learn.directions.circle import EXPECTED, PARTS, error_parts, errors_around, great_circle

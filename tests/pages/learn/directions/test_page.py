@@ -15,7 +15,7 @@ from dpcore.data.reading.tables import read_table
 from dpcore.data.readings import Measure, Vectors
 from dpcore.data.sources import Source, Uploaded, generated_vectors
 from dpcore.data.sphere import Halfspaces
-from dpcore.experiments.halfspace_parts import CIRCLE
+from dplab.halfspace_parts import CIRCLE
 from dpcore.limits.chance import binomial_interval
 from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
 from dpcore.randomness import Preview

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.random_dp_figures import main as figures_command
-from dpcore.experiments.sparse import LossFigure, grid_example, growth, line_example, simulate, simulated_noise
+from dplab.sparse import LossFigure, grid_example, growth, line_example, simulate, simulated_noise
 from pages.charts.picture import Bars, Curve, Dots, Heat, Rule, Wall, Words, numbers
 from pages.charts.plotly import render
 from pages.learn.sparse.cells import alone, growth_curves

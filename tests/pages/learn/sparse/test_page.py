@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.bundled import bundled
-from dpcore.experiments.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
+from dplab.sparse import LossFigure, grid_example, line_example, lone_row, rows_needed, simulate
 from pages.charts.words import percent
 from pages.learn.sparse.warning import pet_names
 from tests.pages.drawn import drawn

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.experiments.printed import simulated as run
-from dpcore.experiments.printed.rectangles import rectangle_table
+from dplab.printed import simulated as run
+from dplab.printed.rectangles import rectangle_table
 from pages.charts.picture import Curve, Rule, numbers
 from pages.charts.words import significant
 from pages.learn.printed import simulated

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.experiments.limits.directions import EveryDirection, claimed_distortion, distortions, every_direction
-from dpcore.experiments.limits.few_counts import best_polynomial, degrees, predicted_errors
-from dpcore.experiments.sparse import grid_example, line_example, simulate
+from dplab.limits.directions import EveryDirection, claimed_distortion, distortions, every_direction
+from dplab.limits.few_counts import best_polynomial, degrees, predicted_errors
+from dplab.sparse import grid_example, line_example, simulate
 from pages.charts.picture import Bars, Curve, Dots, Region, Rule, numbers
 from pages.learn.directions import figure as directions
 from pages.learn.polynomials import figure as polynomials

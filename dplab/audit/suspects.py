@@ -1,0 +1,160 @@
+"""Catch the cheat: fourteen programs that claim epsilon-DP on the same footing, of which two keep their word.
+
+Twelve come from ``broken``. Each is tried on two neighbouring data sets that its mistake shows on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.core import Integers, Neighbours
+from dplab.audit.broken import counts, sparse_vectors
+from dplab.audit.orders import Outcomes
+from dpcore.randomness import NoisyCounts, Preview, SparseVector
+
+EPSILON = counts.EPSILON
+"""What all of them claim."""
+REPLACE, ADD = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE_ONE
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Suspect:
+    """One program, with the data sets it is tried on.
+
+    Attributes:
+        key: its short name.
+        program: rows or answers, sampler, runs to outcomes (T, w).
+        data: the two neighbouring data sets, or the answers that queries have on them.
+        neighbours: the relation.
+        publishes: what it says of itself.
+        fault: what is wrong with it, told afterwards; empty for the right ones.
+        runs: on each data set, after which one look at 99.9% refutes it; 0 for the right ones.
+    """
+
+    key: str
+    program: Callable[[NDArray[Any], Preview, int], Outcomes]
+    data: tuple[NDArray[Any], NDArray[Any]]
+    neighbours: Neighbours
+    publishes: str
+    fault: str = ""
+    runs: int = 0
+
+    def draw(self, side: int, preview: Preview, runs: int) -> Outcomes:
+        """Outcomes (T, w) on data set 0 or 1."""
+        return self.program(self.data[side], preview, runs)
+
+
+def honest_counts(rows: Integers, preview: Preview, runs: int) -> Integers:
+    """The histogram as it should be, where one row is replaced."""
+    histogram = np.bincount(rows, minlength=counts.CELLS)[None, :]
+    return preview.draw(NoisyCounts(histogram, epsilon=EPSILON, sensitivity=2), runs)
+
+
+def honest_comparisons(answers: Integers, preview: Preview, runs: int) -> Outcomes:
+    """Algorithm 1 of Lyu, Su and Li (2017), the catalogue's sparse vector: at most two positive answers."""
+    gate = preview.draw(SparseVector(epsilon=EPSILON, sensitivity=1, updates=2), runs)
+    said = np.full((runs, len(answers)), -1, dtype=np.int8)
+    for place, answer in enumerate(answers):
+        still = ~gate.closed
+        said[still, place] = gate.above(np.full(runs, answer), 0)[still]
+    return said
+
+
+def _rows(*cells: int) -> Integers:
+    return np.array(cells, dtype=np.int64)
+
+
+LONE = (_rows(0, 0, 0, 0, 1), _rows(0, 0, 0, 0, 2))
+"""The last of five rows moves from one cell into another, empty one."""
+FULL = (_rows(*[0] * 9, 1), _rows(*[0] * 9))
+"""Ten rows and nine of them."""
+FIVE = (_rows(0, 0, 0, 0, 0, 1), _rows(0, 0, 0, 0, 1, 1))
+"""Five rows of a cell and four."""
+ONE_RICH = (_rows(*[1] * 20), _rows(*[1] * 19, 100))
+"""Twenty small numbers, and the same with a large one."""
+VISITS = (_rows(3, 1, 1, 1), _rows(0, 1, 1, 1))
+"""Somebody with three visits, and with none."""
+
+
+def _swapped(queries: int) -> tuple[Integers, Integers]:
+    """So many queries of answer 0 and as many of answer 1, and the other way round."""
+    low, high = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
+    return np.concatenate([low, high]), np.concatenate([high, low])
+
+
+SUSPECTS = (
+    Suspect(
+        key="honest-counts", program=honest_counts, data=LONE, neighbours=REPLACE,
+        publishes="a noisy histogram",
+    ),
+    Suspect(
+        key="honest-comparisons", program=honest_comparisons, data=_swapped(4), neighbours=ADD,
+        publishes="which of eight counts are large",
+    ),
+    Suspect(
+        key="seed-reused", program=counts.seed_reused, data=LONE, neighbours=REPLACE,
+        publishes="a noisy histogram", runs=50,
+        fault="Its generator starts from the same seed every time, so its noise is no secret.",
+    ),
+    Suspect(
+        key="n-leaked", program=counts.n_leaked, data=FULL, neighbours=ADD,
+        publishes="a noisy histogram and what it is of", runs=50,
+        fault="It publishes how many rows there are, where rows come and go.",
+    ),
+    Suspect(
+        key="float-laplace", program=counts.float_laplace, data=(_rows(), _rows(0)), neighbours=ADD,
+        publishes="a noisy count", runs=200,
+        fault="Its noise is drawn in floating point, and the last bits tell which count it was added to.",
+    ),
+    Suspect(
+        key="bare-empty-cells", program=counts.bare_empty_cells, data=LONE, neighbours=REPLACE,
+        publishes="a noisy histogram", runs=200,
+        fault="Empty cells get no noise: a cell that is not 0 holds somebody.",
+    ),
+    Suspect(
+        key="suppressed-by-truth", program=counts.suppressed_by_truth, data=FIVE, neighbours=REPLACE,
+        publishes="a noisy histogram without small cells", runs=200,
+        fault="Small cells are left out by their true count.",
+    ),
+    Suspect(
+        key="bounds-from-data", program=counts.bounds_from_data, data=ONE_RICH, neighbours=REPLACE,
+        publishes="a noisy sum", runs=200,
+        fault="Its noise is as wide as the largest number in the data: one large number shows in the noise.",
+    ),
+    Suspect(
+        key="wrong-sensitivity", program=counts.wrong_sensitivity, data=VISITS, neighbours=REPLACE,
+        publishes="a noisy total of visits", runs=500,
+        fault="A person makes up to three visits, and the noise hides one.",
+    ),
+    Suspect(
+        key="same-noise-twice", program=counts.same_noise_twice, data=LONE, neighbours=REPLACE,
+        publishes="a noisy histogram", runs=500,
+        fault="All cells get the same noise, and the difference of two cells has none.",
+    ),
+    Suspect(
+        key="variant-5", program=sparse_vectors.fifth, data=_swapped(1), neighbours=ADD,
+        publishes="which of two counts are large", runs=1_000,
+        fault="A sparse vector whose comparisons have no noise of their own (variant 5 of Lyu, Su and Li).",
+    ),
+    Suspect(
+        key="variant-6", program=sparse_vectors.sixth, data=_swapped(50), neighbours=ADD,
+        publishes="which of a hundred counts are large", runs=2_000,
+        fault="A sparse vector that never stops (variant 6 of Lyu, Su and Li).",
+    ),
+    Suspect(
+        key="variant-4", program=sparse_vectors.fourth, data=_swapped(25), neighbours=ADD,
+        publishes="which of fifty counts are large", runs=5_000,
+        fault="A sparse vector whose noise does not grow with its positive answers (variant 4 of Lyu, Su and Li).",
+    ),
+    Suspect(
+        key="variant-3", program=sparse_vectors.third, data=(_rows(*[0] * 5, 1), _rows(*[1] * 5, 0)), neighbours=ADD,
+        publishes="the first large count of six", runs=50_000,
+        fault="A sparse vector that publishes the very number it compared (variant 3 of Lyu, Su and Li).",
+    ),
+)  # fmt: skip
+"""In the order of the runs they take; a reader meets them shuffled."""

@@ -1,0 +1,150 @@
+"""One release that answers every direction, and how few dimensions keep the angles between rows.
+
+Blum, Ligett and Roth (2013), Theorems 6.3, 6.8 and 6.9, Corollary 6.4. On generated and bundled rows, which are public.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import Booleans, Floats, ParameterError, Problem
+from dpcore.data.bundled import vectors_of
+from dpcore.data.sources import generated_vectors
+from dpcore.data.sphere import Halfspaces
+from dplab.halfspace_parts import around, released
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces.noisy_counts import HalfspaceCounts
+
+BETA, TRIALS = 0.05, 200
+DEGREES = np.arange(0.0, 360.0, 2.0)
+DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+"""After a projection."""
+PROJECTED_ROWS, MATRICES = 60, 200
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EveryDirection:
+    """Errors of releases in every direction of the plane, shares of n.
+
+    Attributes:
+        degrees: directions, (Q,).
+        error: what 95% of the releases err by at most in each, (Q,).
+        promised: which directions have the margin that the promise asks for, (Q,).
+        margin: that margin.
+        bound: the promise for all of them at once, but for chance BETA.
+        worst: the largest error over the promised directions that 95% of the releases stay within; NaN without any.
+        beyond: the same over the others; NaN without any.
+        counts: released.
+    """
+
+    degrees: Floats
+    error: Floats
+    promised: Booleans
+    margin: float
+    bound: float
+    worst: float
+    beyond: float
+    counts: int
+
+
+def every_direction(*, n: int, gap: float, directions: int, epsilon: float, seed: int) -> EveryDirection:
+    """Releases of rows in two clouds of the plane with this gap on either side of a line between them."""
+    source = generated_vectors(n=n, dimensions=2, margin=gap)
+    dataset, domain = source.dataset(), source.domain
+    mechanism = entry("halfspaces").make(epsilon=epsilon, directions=directions)
+    assert isinstance(mechanism, HalfspaceCounts)
+    problem = Problem(domain=domain, queries=Halfspaces(domain=domain, margin=0.0), n=n)
+    towards = around(DEGREES, np.eye(2))
+    queries = problem.queries
+    assert isinstance(queries, Halfspaces)
+    release = released(mechanism, mechanism.prepare(dataset, problem), seed=seed, trials=TRIALS)
+    errors = np.abs(release.answer(towards) - queries.truth(dataset.records, towards))
+    needed = math.sin(min(mechanism.reach(problem), math.pi / 2))
+    promised = queries.margins(dataset.records, towards) > needed + 1e-5
+
+    def worst(which: Booleans) -> float:
+        return float(np.quantile(errors[:, which].max(axis=1), 1 - BETA)) if which.any() else math.nan
+
+    return EveryDirection(
+        degrees=DEGREES,
+        error=np.quantile(errors, 1 - BETA, axis=0),
+        promised=promised,
+        margin=needed,
+        bound=mechanism.accuracy(problem, BETA).value,
+        worst=worst(promised),
+        beyond=worst(~promised),
+        counts=mechanism.measured(problem),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Distortions:
+    """How far random sign matrices move inner products of unit vectors, against their rows T.
+
+    Attributes:
+        dimensions: T, (K,).
+        lengths: what |Ax|² moves by at most in 1 - τ of the matrices, for each of the rows, (K, rows).
+        products: what <Ax, Ay> moves by at most in 1 - 2τ of them, for each pair of rows, (K, rows).
+        chance: τ.
+        before: dimensions of the rows.
+    """
+
+    dimensions: tuple[int, ...]
+    lengths: Floats
+    products: Floats
+    chance: float
+    before: int
+
+    @property
+    def starts(self) -> int:
+        """The least T of which the theorem speaks: its ς is below 1/2."""
+        return math.ceil(80 * math.log(1 / self.chance))
+
+    def claimed(self) -> Floats:
+        """The least distortion that Theorem 6.3 and Corollary 6.4 promise at each T; NaN where it is 1/2 or more."""
+        return np.array([claimed_distortion(each, chance=self.chance) for each in self.dimensions])
+
+
+def claimed_distortion(dimensions: int, *, chance: float) -> float:
+    """The ς of T = 20·ς⁻²·ln(1/τ); the theorem speaks of ς below 1/2 alone, and is NaN elsewhere.
+
+    Raises:
+        ParameterError: for a chance that is not between 0 and 1/2.
+
+    >>> round(claimed_distortion(2048, chance=0.05), 3)
+    0.171
+    """
+    if not 0 < chance < 0.5 or dimensions < 1:
+        raise ParameterError("The theorem needs T of at least 1 and a chance τ above 0 and below 1/2.")
+    distortion = math.sqrt(20 * math.log(1 / chance) / dimensions)
+    return distortion if distortion < 0.5 else math.nan
+
+
+def distortions(*, chance: float, seed: int, sample: str = "digits") -> Distortions:
+    """Measured on rows of a bundled sample, each with a partner: MATRICES matrices, each cut after T rows.
+
+    The first T rows of a larger sign matrix are a sign matrix; a sum over them is scaled by 1/T.
+    """
+    records = vectors_of(sample).dataset().records
+    random = np.random.Generator(np.random.SFC64(seed))
+    chosen = records[random.choice(len(records), size=2 * PROJECTED_ROWS, replace=False)]
+    x, y = chosen[:PROJECTED_ROWS], chosen[PROJECTED_ROWS:]
+    inner, length = (x * y).sum(axis=1), (x * x).sum(axis=1)
+    stops = np.array(DIMENSIONS)
+    moved = np.empty((2, MATRICES, len(stops), PROJECTED_ROWS))
+    for trial in range(MATRICES):
+        signs = 2.0 * random.integers(2, size=(stops[-1], x.shape[1])) - 1
+        here, there = signs @ x.T, signs @ y.T
+        for place, (products, true) in enumerate(((here * here, length), (here * there, inner))):
+            sums = np.add.reduceat(products, np.append(0, stops[:-1]), axis=0).cumsum(axis=0)
+            moved[place, trial] = np.abs(sums / stops[:, None] - true)
+    return Distortions(
+        dimensions=DIMENSIONS,
+        lengths=np.quantile(moved[0], 1 - chance, axis=0),
+        products=np.quantile(moved[1], 1 - 2 * chance, axis=0),
+        chance=chance,
+        before=x.shape[1],
+    )

@@ -1,0 +1,71 @@
+"""Rectangles of Blum, Ligett and Roth (2013) in constant dimension: two columns and three, as they do here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.core import Problem
+from dpcore.data.attributes import Attributes
+from dplab.measure import finish
+from dplab.printed.lines import PrintedLine, PrintedTable
+from dpcore.mechanisms.intervals.box_errors import box_errors
+from dpcore.mechanisms.intervals.boxes import BoxCuts, BoxState
+from dpcore.queries.boxes import RangeBoxes
+from dpcore.randomness import Preview
+
+CELLS, RELEASES = 16, 10
+
+
+def rectangle_table(*, levels: int, n: int, epsilon: float, beta: float, seed: int) -> PrintedTable:
+    """What is promised of any data, from which n on, and the worst error seen on made-up rows."""
+    lines: list[PrintedLine] = []
+    for columns in (2, 3):
+        domain = Attributes.coded({f"column {place}": CELLS for place in range(columns)})
+        queries = RangeBoxes(domain=domain)
+        problem, mechanism = Problem(domain=domain, queries=queries, n=n), BoxCuts(epsilon=epsilon, levels=levels)
+        bound, where = mechanism.accuracy(problem, beta), f"{columns} columns"
+        state = _made_up(problem, seed=seed)
+        worst = float(np.median(finish(box_errors(mechanism, state, Preview(seed), trials=RELEASES)).worst))
+        lines += [
+            PrintedLine(
+                what=f"promised error at n = {n:,}, {where}",
+                printed=None,
+                holds=bound.value,
+                why="says nothing: it is 1 or more" if bound.vacuous else "holds for every data set",
+            ),
+            PrintedLine(
+                what=f"rows from which it says anything, {where}",
+                printed=None,
+                holds=bound.rows_needed,
+                why=f"{2 ** (levels * columns):,} cells; errors of {2 ** (levels * (columns - 1))} pieces add up",
+            ),
+            PrintedLine(
+                what=f"worst of {queries.count:,} boxes, {where}, seen (simulated)",
+                printed=None,
+                holds=worst,
+                why=f"median of {RELEASES} releases of made-up rows that go together, {CELLS} cells a column",
+            ),
+        ]
+    return PrintedTable(
+        title="Rectangles in two columns and in three",
+        lines=tuple(lines),
+        reference="Blum, Ligett and Roth (2013), Section 4: “easily extended” in constant dimension, no constants",
+        link={
+            "data": "clouds",
+            "queries": "rectangles",
+            "mechanism": "rectangles",
+            "rectangles-levels": str(levels),
+            "epsilon": f"{epsilon:g}",
+            "beta": f"{beta:g}",
+        },
+    )
+
+
+def _made_up(problem: Problem, *, seed: int) -> BoxState:
+    """Rows around a diagonal, by the share of each combination of cells."""
+    sizes = problem.domain.sizes if isinstance(problem.domain, Attributes) else ()
+    generator = np.random.Generator(np.random.SFC64(seed))
+    near = generator.normal(CELLS / 2, CELLS / 6, (problem.n, 1))
+    cells = np.clip(near + generator.normal(0, CELLS / 12, (problem.n, len(sizes))), 0, CELLS - 1).astype(np.int64)
+    rows = np.bincount(np.ravel_multi_index(tuple(cells.T), sizes), minlength=problem.domain.size)
+    return BoxState(problem=problem, rows=rows.reshape(sizes))

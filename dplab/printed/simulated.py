@@ -1,0 +1,183 @@
+"""What the papers print, run where it is finite, beside what is here: errors on generated data, seeded.
+
+The literal sanitizer of Thaler, Ullman and Vadhan (2012), Theorem 3.1; Algorithm 2 of Blum, Ligett and Roth (2013) at
+and around the rows of its Theorem 4.3; and their ReleaseHalfspaces with as few dimensions as can be run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.core import DataRelease, Floats, HistogramState, Problem
+from dpcore.data.cube import Cube
+from dpcore.data.domains import Line
+from dpcore.data.sources import generated_attributes, generated_vectors
+from dpcore.data.sphere import Halfspaces
+from dplab.printed.polynomials import least_degree, literal_epsilon, moved
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces.printed import printed
+from dpcore.mechanisms.halfspaces.structure import HalfspaceRelease
+from dpcore.mechanisms.intervals.printed import corrected_rows, printed_rows, recommended_tie_bits
+from dpcore.mechanisms.marginals.plans import Budget, direct_plan, polynomial_plan
+from dpcore.mechanisms.marginals.polynomials import minimax
+from dpcore.queries.at_least import AtLeast
+from dpcore.queries.ranges import Intervals
+from dpcore.randomness import Preview
+
+LEVEL = 0.95
+ANSWERS, RELEASES = 4000, 30
+HALFSPACE_ROWS, VECTORS, MATRICES = 10_000, 500, 3000
+SMALL = (1, 2, 3, 4)
+"""Dimensions T at which ReleaseHalfspaces can be run."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Simulated:
+    """Errors that LEVEL of the answers or releases stay within, shares of n, against rows or dimensions.
+
+    Attributes:
+        at: places, (K,).
+        errors: by what erred, (K,) each; "printed" and "ours" among them.
+        marked: places to be pointed out, by their words.
+        claimed: the epsilon that the paper claims for what it prints.
+        has: the epsilon that it has.
+    """
+
+    at: Floats
+    errors: Mapping[str, Floats]
+    marked: Mapping[str, float]
+    claimed: float
+    has: float
+
+
+def _laplace_sums(generator: np.random.Generator, terms: int) -> Floats:
+    """Sums of so many Laplace draws of scale 1, (ANSWERS,): a difference of two gamma variables."""
+    found: Floats = generator.gamma(terms, size=ANSWERS) - generator.gamma(terms, size=ANSWERS)
+    return found
+
+
+def sanitizer(*, attributes: int, width: int, alpha: float, epsilon: float, seed: int) -> Simulated:
+    """One answer about any of k attributes, against rows n: bias γ at most, and noise of the coefficients it adds up.
+
+    Printed: noise 2T/(εn) each. Private: what ε takes, all coefficients together. Ours: the degree and the split of ε
+    of least error at each n, noise in every answer among them.
+    """
+    generator, rows = np.random.Generator(np.random.SFC64(seed)), np.geomspace(1e2, 1e12, 41)
+    made = least_degree(width=width, gamma=alpha / 2)
+    norm, far = max(abs(a) for a in made.coefficients), moved(made, attributes=attributes)
+    terms = sum(math.comb(width, level) for level in range(1, made.degree + 1))
+    noise = float(np.quantile(np.abs(_laplace_sums(generator, terms)), LEVEL))
+    domain = generated_attributes(n=1000, attributes=attributes).domain
+    assert isinstance(domain, Cube)
+    problem = Problem(domain=domain, queries=AtLeast(domain=domain, width=width, least=1), n=1)
+    budget = Budget(epsilon=epsilon)
+    programs = (minimax(width=width, least=1, degree=t, basis="ones") for t in range(1, width))
+    plans = [direct_plan(problem, budget), *(polynomial_plan(problem, budget, each) for each in programs)]
+    ours = []
+    for plan in plans:
+        total = np.zeros(ANSWERS)
+        for level, weight, part in zip(plan.noise, plan.weights, plan.parts, strict=True):
+            total += weight * level.scale * _laplace_sums(generator, part)
+        ours.append(plan.gamma + np.quantile(np.abs(total), LEVEL) / rows)
+    return Simulated(
+        at=rows,
+        errors={
+            "printed": made.gamma + 2 * norm * noise / (epsilon * rows),
+            "private": made.gamma + far * noise / (epsilon * rows),
+            "ours": np.min(ours, axis=0),
+        },
+        marked={},
+        claimed=epsilon,
+        has=literal_epsilon(made, attributes=attributes, epsilon=epsilon),
+    )
+
+
+def intervals(*, bits: int, alpha: float, epsilon: float, beta: float, seed: int) -> Simulated:
+    """The worst interval of releases of even data, against rows n, by Algorithm 2 (repaired) and by ours."""
+    asked, needed = (
+        rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
+    )
+    domain = Line(bits=bits)
+    sizes = np.geomspace(asked / 10, needed * 2, 6).round().astype(np.int64)
+    sizes = np.unique(np.append(sizes, [asked, needed]))
+    ties = min(24, recommended_tie_bits(alpha))
+    machines = {
+        "printed": entry("intervals-printed").make(epsilon=epsilon, alpha=alpha, tie_bits=ties),
+        "ours": entry("intervals-anchored").make(epsilon=epsilon, alpha=alpha),
+        "recursive": entry("intervals-recursive").make(epsilon=epsilon, alpha=alpha),
+    }
+    errors: dict[str, list[float]] = {key: [] for key in machines}
+    for n in sizes.tolist():
+        problem = Problem(domain=domain, queries=Intervals(domain=domain), n=n)
+        edges = np.linspace(0, n, domain.size + 1).astype(np.int64)
+        histogram = edges[1:] - edges[:-1]
+        for key, machine in machines.items():
+            state = HistogramState(problem=problem, histogram=histogram)
+            release = machine.run(state, Preview(seed), RELEASES)
+            assert isinstance(release, DataRelease)
+            worst = problem.queries.max_error(release.histogram() - histogram) / n
+            errors[key].append(float(np.quantile(worst, LEVEL)))
+    return Simulated(
+        at=sizes.astype(np.float64),
+        errors={key: np.array(each) for key, each in errors.items()},
+        marked={"rows printed": float(asked), "rows that the proof needs": float(needed)},
+        claimed=epsilon,
+        has=epsilon,
+    )
+
+
+def halfspaces(*, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float, seed: int) -> Simulated:
+    """A direction with the margin, asked of HALFSPACE_ROWS rows, at T = 1 to 4.
+
+    Printed: ReleaseHalfspaces with its m and its net, but for T; its noise is the mean of m draws of scale m·|U|/(εn).
+    Kept: the same without any noise. Ours: 4 matrices, few directions, one of each opposite pair. Of the paper's m
+    matrices at most MATRICES are drawn, on the first VECTORS rows; the noise is that of all m.
+    """
+    told = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
+    source = generated_vectors(n=HALFSPACE_ROWS, dimensions=dimensions, margin=margin, seed=seed)
+    dataset, y = source.dataset(), np.eye(dimensions)[:1]
+    problem = Problem(domain=source.domain, queries=Halfspaces(domain=source.domain, margin=margin), n=dataset.n)
+    records = dataset.records[:VECTORS]
+    truth, share = float((records @ y[0] > 0).mean()), float((dataset.records @ y[0] > 0).mean())
+    generator = np.random.Generator(np.random.SFC64(seed))
+    errors: dict[str, list[float]] = {"printed": [], "kept": [], "ours": []}
+    for small in SMALL:
+        drawn = min(told.projections, MATRICES)
+        kept = _mean_vote(records, y[0], dimensions=small, step=margin / 4, matrices=drawn, generator=generator) - truth
+        log_net = small * math.log(2 * math.sqrt(small) / (margin / 4)) if small > 1 else math.log(2)
+        draws = generator.gamma(told.projections, size=ANSWERS) - generator.gamma(told.projections, size=ANSWERS)
+        noise = draws * math.exp(log_net) / (epsilon * dataset.n)
+        errors["printed"].append(float(np.quantile(np.abs(kept + noise), LEVEL)))
+        errors["kept"].append(abs(kept))
+        ours = entry("halfspaces").make(epsilon=epsilon, projected=small, projections=4, directions=4)
+        release = ours.run(ours.prepare(dataset, problem), Preview(seed), RELEASES)
+        assert isinstance(release, HalfspaceRelease)
+        errors["ours"].append(float(np.quantile(np.abs(release.answer(y)[:, 0] - share), LEVEL)))
+    return Simulated(
+        at=np.array(SMALL, dtype=np.float64),
+        errors={key: np.array(each) for key, each in errors.items()},
+        marked={"T as printed": float(told.dimensions)},
+        claimed=epsilon,
+        has=epsilon,
+    )
+
+
+def _mean_vote(
+    records: Floats, y: Floats, *, dimensions: int, step: float, matrices: int, generator: np.random.Generator
+) -> float:
+    """The mean over sign matrices A of the share of rows with <Ax, u> > 0, u of the grid net nearest to Ay.
+
+    The net of Claim 6.7 for a radius: vectors whose coordinates are multiples of radius/√T.
+    """
+    grid, total = step / math.sqrt(dimensions), 0.0
+    for _ in range(matrices):
+        signs = (2.0 * generator.integers(2, size=(dimensions, len(y))) - 1) / math.sqrt(dimensions)
+        projected = signs @ y
+        length = float(np.linalg.norm(projected))
+        near = np.round(projected / length / grid) * grid if length > 0 else np.full(dimensions, grid)
+        total += float((records @ (signs.T @ near) > 0).mean())
+    return total / matrices

@@ -1,0 +1,155 @@
+"""Numbers of Blum, Ligett and Roth (2013): nets, intervals, halfspaces."""
+
+from __future__ import annotations
+
+import math
+
+from dpcore.core import Problem
+from dpcore.data.domains import Line
+from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.halfspaces.printed import printed
+from dpcore.mechanisms.intervals.printed import corrected_rows, printed_rows
+from dpcore.mechanisms.net.sized import by_queries
+from dpcore.queries.ranges import Intervals
+
+REFERENCE = "Blum, Ligett and Roth (2013)"
+
+
+def net_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
+    """The net mechanism for all intervals on a line of 2^bits cells: half of α for the net, half for the choice."""
+    size, half = 2**bits, alpha / 2
+    queries = size * (size + 1) / 2
+    general = by_queries(size * (size + 1) // 2, half)
+    sampled = math.ceil(math.log(2 * queries) / (2 * half**2))
+    points = math.ceil(1 / half)
+    tuples, multisets = general * math.log10(size), log10_choose(size + points - 1, points)
+
+    def rows(log10_net: float) -> float:
+        return 2 / (epsilon * half) * (log10_net * math.log(10) + math.log(1 / beta))
+
+    return PrintedTable(
+        title="Nets: all intervals of a line",
+        lines=(
+            PrintedLine(
+                what="points m of the net, ln|C|/α² (Lemma 3.7)",
+                printed=general,
+                holds=sampled,
+                why=f"Hoeffding's constant; for intervals ⌈1/α⌉ = {points} points do, whatever the data",
+            ),
+            PrintedLine(
+                what="databases in the net, |X|^m (Theorem 3.6)",
+                printed=tuples,
+                holds=multisets,
+                why=f"order does not matter, and {points} points are enough",
+                power=True,
+            ),
+            PrintedLine(
+                what="rows needed for α (Property 3.4)",
+                printed=rows(tuples),
+                holds=rows(multisets),
+                why="half of α for the net, half for the choice",
+            ),
+            PrintedLine(
+                what="points by the VC dimension, v·ln(1/α)/α² (Lemma 3.8)",
+                printed=None,
+                holds=points,
+                why="an order of magnitude; intervals have v = 2",
+            ),
+        ),
+        reference=f"{REFERENCE}, Section 3, Theorems 3.6 and 3.10",
+        link={
+            "queries": "intervals",
+            "bits": f"{bits}",
+            "mechanism": "net",
+            "net-points": str(points),
+            "epsilon": f"{epsilon:g}",
+            "beta": f"{beta:g}",
+        },
+    )
+
+
+def interval_table(*, bits: int, alpha: float, epsilon: float, beta: float) -> PrintedTable:
+    """The interval release, at the n that its theorem asks for and at the one that its proof needs."""
+    asked, needed = (
+        rows(depth=bits, epsilon=epsilon, alpha=alpha, beta=beta) for rows in (printed_rows, corrected_rows)
+    )
+    domain = Line(bits=bits)
+    problem = Problem(domain=domain, queries=Intervals(domain=domain), n=asked)
+    anchored = entry("intervals-anchored").make(epsilon=epsilon, alpha=alpha).accuracy(problem, beta)
+    blocks, block = math.ceil(8 / alpha), alpha / 6
+    noise = bits * blocks / (epsilon * asked)
+    return PrintedTable(
+        title="Intervals by private binary search",
+        lines=(
+            PrintedLine(
+                what="rows needed for α (Theorem 4.3)",
+                printed=asked,
+                holds=needed,
+                why="the proof needs every noise below α²/36: a factor of 36/α² more",
+            ),
+            PrintedLine(
+                what="noise of a comparison at the printed n, a share of n",
+                printed=block**2,
+                holds=noise,
+                why=f"what the proof asks, and what it is; a block holds {block:.3g} of n",
+            ),
+            PrintedLine(
+                what="rows when quantiles are searched one by one",
+                printed=None,
+                holds=anchored.rows_needed,
+                why="errors do not add up: the same guarantee, better data",
+            ),
+        ),
+        reference=f"{REFERENCE}, Section 4, Algorithm 2 and Theorem 4.3",
+        link={
+            "queries": "intervals",
+            "bits": f"{bits}",
+            "mechanism": "intervals-anchored",
+            "epsilon": f"{epsilon:g}",
+            "alpha": f"{alpha:g}",
+            "beta": f"{beta:g}",
+        },
+    )
+
+
+def halfspace_table(*, dimensions: int, margin: float, alpha: float, epsilon: float, beta: float) -> PrintedTable:
+    """ReleaseHalfspaces for rows in so many dimensions."""
+    found = printed(margin=margin, alpha=alpha, dimensions=dimensions, beta=beta, epsilon=epsilon)
+    return PrintedTable(
+        title="Halfspaces with a margin",
+        lines=(
+            PrintedLine(
+                what="dimensions T after a projection",
+                printed=found.dimensions,
+                holds=dimensions,
+                why="where T is larger than d, do not project",
+            ),
+            PrintedLine(
+                what="projections m", printed=found.projections, holds=1, why="without a projection one is enough"
+            ),
+            PrintedLine(
+                what="directions |U| (Claim 6.7)",
+                printed=found.log10_directions,
+                holds=found.log10_directions_both_signs,
+                why="coordinates lie between −1 and 1: 2^T times as many",
+                power=True,
+            ),
+            PrintedLine(
+                what="rows needed (Theorem 6.9)",
+                printed=None,
+                holds=found.log10_rows,
+                why="“polynomial for constant margin and α” is true, and this is the polynomial",
+                power=True,
+            ),
+        ),
+        reference=f"{REFERENCE}, Section 6, Claim 6.7 and Theorem 6.9",
+        link={
+            "vectors": "generated",
+            "vector-dimensions": f"{dimensions}",
+            "vector-margin": f"{margin:g}",
+            "margin": f"{margin:g}",
+            "alpha": f"{alpha:g}",
+            "epsilon": f"{epsilon:g}",
+        },
+    )

@@ -1,0 +1,144 @@
+"""Numbers of Roth (2010), on queries that weigh rows."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from dpcore.core import Neighbours, ParameterError
+from dplab.printed.lines import PrintedLine, PrintedTable, log10_choose
+from dpcore.limits.attacks import fat_shattering
+
+LINE, FITS = 16, 20
+"""Cells of the line on which rows are fitted to answers, and how often."""
+
+
+def _rows_needed(*, points: int, alpha: float, epsilon: float, beta: float) -> float:
+    """Half of alpha for the net of the class of 2^points queries, half for the choice, whose score moves by 1."""
+    half = alpha / 2
+    m = math.ceil(math.log(2) * (points + 1) / (2 * half**2))
+    return 2 / (epsilon * half) * (log10_choose(points + m - 1, m) * math.log(10) + math.log(1 / beta))
+
+
+def _roth_error(*, points: int, n: int, epsilon: float) -> float:
+    """The order of Roth's error for 2^points queries, in rows, constant 1."""
+    log_k: float = points * math.log(2)
+    return float(n ** (2 / 3) * (log_k * math.log(points) / epsilon) ** (1 / 3))
+
+
+def _crossing(*, points: int, n: int, epsilon: float) -> float:
+    """The number of queries k at which √k/ε is n^⅔·(ln k·ln U/ε)^⅓, by a fixed point."""
+    k = n ** (4 / 3)
+    for _ in range(100):
+        k = (epsilon * n ** (2 / 3) * (math.log(max(k, 2)) * math.log(points) / epsilon) ** (1 / 3)) ** 2
+    return float(max(k, 1.0))
+
+
+@lru_cache(maxsize=16)
+def fitted_error(*, alpha: float, seed: int = 1) -> float:
+    """The largest error of rows that a linear program fits to answers of error alpha, over all intervals and FITS fits.
+
+    Answers are the true ones rounded to multiples of 2·alpha. The program takes the weights nearest to the answers. The
+    truth is within alpha of them, so the best weights are, and are within 2·alpha of the truth (Roth 2010, footnote 1;
+    Dwork, Naor, Reingold, Rothblum and Vadhan 2009).
+
+    Raises:
+        ParameterError: for an alpha that is not between 0 and 1.
+    """
+    from scipy.optimize import linprog
+
+    if not 0 < alpha < 1:
+        raise ParameterError(f"The error of answers lies between 0 and 1, not at {alpha!r}.")
+    generator = np.random.Generator(np.random.SFC64(seed))
+    queries = np.array([[a <= cell <= b for cell in range(LINE)] for a in range(LINE) for b in range(a, LINE)], float)
+    ones = np.ones((len(queries), 1))
+    worst = 0.0
+    for _ in range(FITS):
+        truth = generator.dirichlet(np.ones(LINE))
+        answers = 2 * alpha * np.round(queries @ truth / (2 * alpha))
+        found = linprog(
+            np.append(np.zeros(LINE), 1.0),
+            A_ub=np.block([[queries, -ones], [-queries, -ones]]),
+            b_ub=np.concatenate([answers, -answers]),
+            A_eq=np.append(np.ones(LINE), 0.0)[None],
+            b_eq=[1.0],
+        )
+        worst = max(worst, float(np.abs(queries @ (found.x[:LINE] - truth)).max()))
+    return worst
+
+
+def weights_table(
+    *, points: int, scale: float, alpha: float, n: int, epsilon: float, beta: float = 0.05
+) -> PrintedTable:
+    """Queries that weigh rows: all 2^d of a class that shatters d points at this scale, on data of these points.
+
+    Args:
+        points: d, shattered.
+        scale: γ.
+        alpha: η, the allowed error, a share of n.
+        n: rows.
+        epsilon: privacy loss.
+        beta: failure chance.
+    """
+    found = fat_shattering.constants(
+        points=points, scale=scale, spread=0.0, epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE_ONE
+    )
+    return PrintedTable(
+        title="Queries that weigh rows",
+        lines=(
+            PrintedLine(
+                what="error in rows that cannot be avoided (Theorem 2)",
+                printed=found.paper,
+                holds=found.corrected,
+                why="the two data sets differ in two rows: e^(2ε), not e^ε",
+            ),
+            PrintedLine(
+                what="the same, step by step",
+                printed=None,
+                holds=found.best,
+                why="every step of the proof with whole rows",
+            ),
+            PrintedLine(
+                what="sensitivity Δ of the score (Section 4)",
+                printed=2,
+                holds=1,
+                why="a unit more moves the inner term by q_i − q(D′)/m, within [−1, 1]: half the noise",
+            ),
+            PrintedLine(
+                what="points that the pigeonholes keep, γ·FSD (Section 3)",
+                printed=scale * points,
+                holds=fat_shattering.guaranteed_points(dimension=points, scale=scale),
+                why="whole points: the fullest of the pieces of width γ, and r_i ± γ must lie within [0, 1]",
+            ),
+            PrintedLine(
+                what="rows needed, order FSD·ln U/(εη³) (Theorem 5)",
+                printed=math.log10(points * math.log(points) / (epsilon * alpha**3)),
+                holds=math.log10(_rows_needed(points=points, alpha=alpha, epsilon=epsilon, beta=beta)),
+                why="printed without its constant and logarithms of η; holds: the 2^d queries counted, Δ = 1",
+                power=True,
+            ),
+            PrintedLine(
+                what="error of k = 2^d queries, order n^⅔·(ln k·ln U/ε)^⅓, of n (Section 1)",
+                printed=_roth_error(points=points, n=n, epsilon=epsilon) / n,
+                holds=None,
+                why="constant 1; what holds with constants is the line above",
+            ),
+            PrintedLine(
+                what="queries from which that is less than Hardt and Talwar's √k·ln(U/k)/ε, n^(4/3)",
+                printed=math.log10(n ** (4 / 3)),
+                holds=math.log10(_crossing(points=points, n=n, epsilon=epsilon)),
+                why="with the logarithms, both constants 1, ln(U/k) as 1 (their k is at most U)",
+                power=True,
+            ),
+            PrintedLine(
+                what="error of rows fitted to answers of error α (footnote 1's program)",
+                printed=2 * alpha,
+                holds=fitted_error(alpha=alpha),
+                why="printed: always; held: the worst interval of a line of 16 in 20 fits to answers rounded to 2α",
+            ),
+        ),
+        reference="Roth (2010), Sections 1, 3 and 4, Theorems 2 and 5, footnote 1; Hardt and Talwar (2010)",
+        link={"lesson": "fat", "fat-points": f"{points}", "fat-scale": f"{scale:g}", "fat-epsilon": f"{epsilon:g}"},
+    )

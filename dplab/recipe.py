@@ -1,0 +1,167 @@
+"""A recipe: everything that makes one Explore picture, in scalars; and the code that makes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dpcore.core import Dataset, Entry, Mechanism, Neighbours, ParameterError, Problem, Queries, State
+from dpcore.data.sources import Source, generated_rows
+from dplab.measure import ErrorReport, measure
+from dpcore.mechanisms import entry
+from dpcore.mechanisms.histograms.identity import IdentityHistogram
+from dpcore.queries.linear import LinearQueries
+from dpcore.queries.ranges import QUERY_CLASSES
+from dpcore.randomness import Preview
+
+MOST_TRIALS = 5000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A data source, a query class, a mechanism with its parameters, and a seed.
+
+    Attributes:
+        source: where the rows come from.
+        queries: key of the query class.
+        entry_key: key of the mechanism in the catalogue.
+        values: its parameters.
+        neighbours: the relation.
+        trials: releases to preview.
+        beta: failure chance of the promise.
+        seed: of the preview.
+        weights: the class itself where it is made of weights; ``queries`` is then its key.
+        nominal: the public n where rows are added or removed; there the number of rows is itself private.
+    """
+
+    source: Source
+    queries: str
+    entry_key: str
+    values: tuple[tuple[str, float | int | str | bool], ...]
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    trials: int = 1000
+    beta: float = 0.05
+    seed: int = 1
+    weights: LinearQueries | None = None
+    nominal: int | None = None
+
+    @property
+    def question(self) -> str:
+        """What tells one query class from another, for the keys of remembered things."""
+        return self.queries if self.weights is None else f"{self.queries}:{self.weights.name}:{self.weights.code}"
+
+    @property
+    def entry(self) -> Entry:
+        """The catalogue's line."""
+        return entry(self.entry_key)
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism with its parameters."""
+        return self.entry.make(**dict(self.values))
+
+    def problem(self, dataset: Dataset) -> Problem:
+        """What is asked of the data."""
+        n = dataset.n
+        if self.neighbours is Neighbours.ADD_REMOVE_ONE:
+            if self.nominal is None:
+                raise ParameterError("Where rows are added or removed, a public n must be named.")
+            n = self.nominal
+        return self.asked(n)
+
+    def asked(self, n: int) -> Problem:
+        """What is asked of any data on the source's domain, with a public n."""
+        domain = self.source.domain
+        if self.weights is not None:
+            queries: Queries = self.weights
+        else:
+            queries = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)(domain=domain)
+        return Problem(domain=domain, queries=queries, n=n, neighbours=self.neighbours)
+
+    def report(self, dataset: Dataset, state: State) -> Generator[float, None, ErrorReport]:
+        """Preview the releases and compare them with the truth; yields the fraction done."""
+        return measure(self.mechanism(), dataset, state, Preview(self.seed), trials=self.trials, beta=self.beta)
+
+    def code(self) -> str:
+        """Python that computes the page's numbers with dpcore alone."""
+        imports = ["from dplab.measure import finish, measure"]
+        if self.weights is not None:
+            asked = self.weights.code
+            imports += ["import numpy as np", "from dpcore.queries.linear import LinearQueries, generated"]
+        else:
+            kind = next(kind for kind in QUERY_CLASSES if kind.key == self.queries)
+            asked = f"dpcore.{kind.__name__}(domain=dataset.domain)"
+        told = "mechanism.guarantee(problem)"
+        if self.source.person_rows:
+            imports.append("from dpcore.core import per_person")
+            told = f"per_person({told}, {self.source.person_rows})"
+        then = [
+            f"sampler = dpcore.Preview(seed={self.seed})",
+            f"work = measure(mechanism, dataset, state, sampler, trials={self.trials}, beta={self.beta!r})",
+            "report = finish(work)",
+            "",
+            f'print("guarantee:", {told}.sentence())',
+            'print("promised worst error:", report.bound.value)',
+            'print("observed failures:", report.failures, "of", report.trials)',
+            "",
+            f"released = mechanism.run(state, dpcore.Preview(seed={self.seed})).frame()  # simulated: not private",
+            "print(released)",
+            "",
+        ]
+        return snippet(
+            self.source,
+            self.entry_key,
+            dict(self.values),
+            queries=asked,
+            neighbours=self.neighbours,
+            n=self.nominal,
+            imports=imports,
+            then=then,
+        )
+
+
+def snippet(
+    source: Source,
+    entry_key: str,
+    values: Mapping[str, float | int | str | bool],
+    *,
+    queries: str,
+    then: Sequence[str],
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
+    n: int | None = None,
+    imports: Sequence[str] = (),
+) -> str:
+    """Python from the rows to a mechanism's state, and what is done with it.
+
+    Args:
+        source: the rows; they become ``df`` and ``dataset``.
+        entry_key: the mechanism's key in the catalogue; it becomes ``mechanism``.
+        values: its parameters.
+        queries: Python of the query class, which becomes ``queries``.
+        then: lines that use ``problem`` and ``state``.
+        neighbours: the relation.
+        n: the public number of rows where rows come and go; if it is None, the source's public figure.
+        imports: lines before all others but ``import dpcore``.
+    """
+    told = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    rows = "dataset.n" if neighbours is Neighbours.REPLACE_ONE else n or source.public_rows
+    lines = [
+        "import dpcore",
+        *imports,
+        *source.code(),
+        "",
+        f"queries = {queries}",
+        "problem = dpcore.Problem(",
+        f"    domain=dataset.domain, queries=queries, n={rows}, neighbours=dpcore.Neighbours.{neighbours.name}",
+        ")",
+        f"mechanism = dpcore.entry({entry_key!r}).make({told})",
+        "state = mechanism.prepare(dataset, problem)",
+        *then,
+    ]
+    return "\n".join(lines)
+
+
+OPENING_DATA = generated_rows("bimodal", n=10_000, bits=10)
+OPENING = Recipe(
+    source=OPENING_DATA, queries="intervals", entry_key="identity", values=(("epsilon", IdentityHistogram.epsilon),)
+)
+"""What every page opens with for whoever has chosen nothing yet: the same settings have one number everywhere."""

@@ -1,0 +1,169 @@
+"""Error against epsilon, for every mechanism that serves a question."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcore.core import BoundKind, Dataset, Entry, Floats, Mechanism, Problem, State
+from dplab.measure import BLOCK_SECONDS, ErrorReport, finish, measure
+from dpcore.randomness import Preview
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Sweep:
+    """Error against epsilon for several mechanisms. Computed with the true data: not private.
+
+    Attributes:
+        n: rows of the problem.
+        keys: entries, (K,).
+        epsilons: the grid, (E,).
+        worst: 5%, 50% and 95% of the worst error over trials, (K, E, 3); NaN where refused.
+        typical: the same of the mean absolute error over a batch, (K, E, 3).
+        promised: the promised worst error, (K, E); inf where there is none.
+        left_out: entries that take too long on this problem.
+    """
+
+    n: int
+    keys: tuple[str, ...]
+    epsilons: Floats
+    worst: Floats
+    typical: Floats
+    promised: Floats
+    left_out: tuple[str, ...] = ()
+
+    def told_by(self, report: ErrorReport, *, key: str, epsilon: float) -> Sweep:
+        """The same with one mechanism's point, where the grid has it, as a report of its own has measured it.
+
+        A report has more trials: beside it, the sweep would give the same setting another number.
+        """
+        if key not in self.keys or epsilon not in self.epsilons or not len(report.answered):
+            return self
+        place = self.keys.index(key), int(np.argmax(self.epsilons == epsilon))
+        worst, typical = self.worst.copy(), self.typical.copy()
+        worst[place], typical[place] = _quantiles(report.worst), _quantiles(report.typical)
+        return dataclasses.replace(self, worst=worst, typical=typical)
+
+    def frontier(self, pure: Sequence[bool]) -> tuple[str, ...]:
+        """Entries that nobody beats everywhere: the least median worst error at some epsilon, of all or of pure ones.
+
+        Args:
+            pure: of each entry, whether its guarantee is epsilon alone; who promises less is no rival of who promises
+                more, (K,).
+        """
+        median = np.where(np.isfinite(self.worst[:, :, 1]), self.worst[:, :, 1], np.inf)
+        best = np.zeros(len(self.keys), dtype=bool)
+        for rivals in (np.ones(len(self.keys), dtype=bool), np.asarray(pure, dtype=bool)):
+            errors = np.where(rivals[:, None], median, np.inf)
+            best |= (np.isfinite(errors) & (errors == errors.min(axis=0, initial=np.inf))).any(axis=1)
+        return tuple(key for key, leads in zip(self.keys, best, strict=True) if leads)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per mechanism and epsilon: quantiles of worst and typical error, and what is promised."""
+        import pandas as pd
+
+        shape = len(self.keys), len(self.epsilons)
+        rows, columns = np.indices(shape).reshape(2, -1)
+        named: dict[str, Any] = {
+            "mechanism": np.array(self.keys, dtype=object)[rows],
+            "epsilon": self.epsilons[columns],
+        }
+        for kind, errors in (("worst", self.worst), ("typical", self.typical)):
+            named |= {
+                f"{kind}_{level}": errors[rows, columns, place] for place, level in enumerate(("5%", "50%", "95%"))
+            }
+        return pd.DataFrame({**named, "promised": self.promised[rows, columns]})
+
+
+def side_by_side(sweeps: Sequence[Sweep]) -> Sweep:
+    """Sweeps of one problem on one grid as one: a sweep of several mechanisms is those of each."""
+    first = sweeps[0]
+    return dataclasses.replace(
+        first,
+        keys=tuple(key for each in sweeps for key in each.keys),
+        worst=np.concatenate([each.worst for each in sweeps]),
+        typical=np.concatenate([each.typical for each in sweeps]),
+        promised=np.concatenate([each.promised for each in sweeps]),
+        left_out=tuple(key for each in sweeps for key in each.left_out),
+    )
+
+
+def _quantiles(errors: Floats) -> Floats:
+    """5%, 50% and 95% of errors over trials that answered, (3,)."""
+    found: Floats = np.nanquantile(errors, (0.05, 0.5, 0.95))
+    return found
+
+
+EPSILON_GRID: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def sweep(
+    entries: Sequence[Entry],
+    dataset: Dataset,
+    problem: Problem,
+    *,
+    shared: Mapping[str, float],
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+    trials: int = 60,
+    beta: float = 0.05,
+    seed: int = 0,
+    epsilons: Sequence[float] = EPSILON_GRID,
+    seconds: float = BLOCK_SECONDS,
+) -> Generator[float, None, Sweep]:
+    """Measure every entry at every epsilon; yields the fraction done after each cell.
+
+    Args:
+        entries: mechanisms that serve the problem's queries.
+        dataset: the true data.
+        problem: what is asked.
+        shared: parameter values given to every entry that has a control of that name (alpha, delta, …).
+        own: further values for single entries, by key.
+        trials: T of each cell.
+        beta: failure chance of the promises.
+        seed: of the previews.
+        epsilons: the grid.
+        seconds: entries that would take longer at one epsilon are left out.
+    """
+
+    def made(entry: Entry, **values: Any) -> Mechanism:
+        given = {name: value for name, value in shared.items() if name in entry.controls()}
+        return entry.make(**{**given, **(own or {}).get(entry.key, {}), **values})
+
+    kept: list[Entry] = []
+    for entry in entries:
+        before, each = made(entry).preview_seconds(problem)
+        if before + trials * each <= seconds:
+            kept.append(entry)
+    shape = (len(kept), len(epsilons))
+    worst, typical, promised = np.full((*shape, 3), np.nan), np.full((*shape, 3), np.nan), np.full(shape, math.inf)
+    for row, entry in enumerate(kept):
+        state: State | None = None
+        for column, epsilon in enumerate(epsilons):
+            mechanism = made(entry, epsilon=epsilon)
+            if state is None:
+                state = mechanism.prepare(dataset, problem)
+            sampler = Preview(seed)
+            report = finish(measure(mechanism, dataset, state, sampler, trials=trials, beta=beta, queries_shown=128))
+            if report.bound.applies and report.bound.kind is BoundKind.GUARANTEE:
+                promised[row, column] = report.bound.value
+            if len(report.answered):
+                worst[row, column] = _quantiles(report.worst)
+                typical[row, column] = _quantiles(report.typical)
+            yield (row * len(epsilons) + column + 1) / (shape[0] * shape[1])
+    return Sweep(
+        n=problem.n,
+        keys=tuple(entry.key for entry in kept),
+        epsilons=np.array(epsilons, dtype=np.float64),
+        worst=worst,
+        typical=typical,
+        promised=promised,
+        left_out=tuple(entry.key for entry in entries if entry not in kept),
+    )

@@ -1,0 +1,292 @@
+"""The command line of a ledger: the same as a page would do, without a browser. ``run.py`` starts it.
+
+release PLAN DATA        charge, draw and store one release, of a plan or a request; writes its files and certificate
+verify CERTIFICATE FILE…  whether a certificate and its files hold together
+ledger register DATA …   begin a ledger for a table
+ledger show              what is spent and left
+ledger check             whether the ledger adds up, also against a certificate
+ledger backup FOLDER     a checked copy
+ledger restore COPY      put a copy in the place of a file that is damaged or lost
+ledger migrate           bring the ledger of an older program to the schema of this one
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dprelease.certificate import against, stored_of, verify
+from dpcore.core import DataError, Neighbours, ParameterError
+from dpcore.data.reading.tables import Table, read_table
+from dprelease.downloads import MADE, downloads_of, zipped
+from dprelease.ledger.canonical import parsed
+from dprelease.ledger.checks import check
+from dprelease.ledger.copies import backup, migrate, restore
+from dprelease.ledger.records import Actor, LedgerError, Registration, Role, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price, Tally
+from dprelease.plan.questions import FORMAT as PLAN
+from dprelease.plan.questions import Plan
+from dprelease.release import rehearse, release
+from dprelease.requests.joint import Asked, asked_in
+
+
+def default_folder() -> Path:
+    """Where a user's ledger is: where DPSCOPE_LEDGER says, else in the XDG data directory."""
+    if named := os.environ.get("DPSCOPE_LEDGER"):
+        return Path(named)
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "dpscope" / "ledger"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # an account without a name, as in some containers
+        return "somebody"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="run.py", description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--ledger", type=Path, default=default_folder(), help="its folder (default: %(default)s)")
+    shared.add_argument("--dataset", default="", help="which data set, where the ledger holds several")
+    shared.add_argument("--by", default=_user(), help="who does this (default: %(default)s)")
+    shared.add_argument("--role", type=Role, choices=list(Role), default=Role.STEWARD)
+    rows = argparse.ArgumentParser(add_help=False)
+    rows.add_argument("data", type=Path, help="CSV or Parquet")
+    rows.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
+    amounts = argparse.ArgumentParser(add_help=False)
+    amounts.add_argument("--epsilon", type=float, required=True, help="all that may be spent")
+    amounts.add_argument("--delta", type=float, default=0.0)
+
+    each = commands.add_parser("release", parents=[shared], help="charge, draw and store one release")
+    each.add_argument("request", type=Path, help="a plan or a request: JSON; dprelease/plan and dprelease/requests show some")
+    each.add_argument("data", type=Path, nargs="?", help="CSV or Parquet; without it, only a rehearsal")
+    each.add_argument("--header", choices=["yes", "no"], help="whether the first row holds names")
+    each.add_argument("--draw", type=int, default=1, help="of a plan: another number is another draw and charge")
+    each.add_argument("--out", type=Path, default=Path(), help="folder for the files (default: here)")
+    each.add_argument("--zip", action="store_true", help="all files in one")
+    each = commands.add_parser("verify", help="whether a certificate and its files hold together")
+    each.add_argument("certificate", type=Path)
+    each.add_argument("files", type=Path, nargs="*")
+
+    parts = commands.add_parser("ledger", help="register, show, check, copy").add_subparsers(dest="part", required=True)
+    each = parts.add_parser("register", parents=[shared, rows, amounts])
+    each.add_argument("--name", required=True, help="how the data are called in certificates")
+    each.add_argument("--relation", type=Neighbours, choices=list(Neighbours), default=Neighbours.ADD_REMOVE_ONE)
+    each.add_argument("--n", type=int, help="public number of rows; by default the file's, where rows are replaced")
+    each.add_argument("--person", default="", help="the column that tells whose a row is")
+    each.add_argument("--rows", type=int, default=1, help="rows of one person that count")
+    each.add_argument(
+        "--measure", type=Tally, choices=list(Tally), default=Tally.SUMS,
+        help="rho: for many Gaussian releases; the budget is then within epsilon and delta, and fixed",
+    )  # fmt: skip
+    parts.add_parser("version", parents=[shared, rows], help="another file of the same people")
+    each = parts.add_parser("budget", parents=[shared, amounts])
+    each.add_argument("--reason", required=True)
+    parts.add_parser("show", parents=[shared])
+    each = parts.add_parser("check", parents=[shared])
+    each.add_argument("--against", type=Path, help="a certificate of these data")
+    each = parts.add_parser("backup", parents=[shared])
+    each.add_argument("folder", type=Path)
+    each = parts.add_parser("restore", parents=[shared], help="put a copy in the place of a damaged or lost file")
+    each.add_argument("copy", type=Path)
+    parts.add_parser("migrate", parents=[shared], help="bring the ledger of an older program to this one's schema")
+    each = parts.add_parser("publish", parents=[shared])
+    each.add_argument("entry", type=int)
+    each = parts.add_parser("machine-failed", parents=[shared], help="an attempt that the machine ended")
+    each.add_argument("attempt", type=int)
+    return parser
+
+
+def _table(options: argparse.Namespace) -> Table:
+    header = None if options.header is None else options.header == "yes"
+    return read_table(options.data, name=options.data.name, header=header)
+
+
+def _opened(options: argparse.Namespace, *, make: bool = False) -> Ledger:
+    if not make and not options.ledger.is_dir():
+        raise LedgerError("There is no ledger in this folder: `ledger register` begins one.")
+    return Ledger.open(options.ledger)
+
+
+def _chosen(ledger: Ledger, asked: str) -> str:
+    held = ledger.dataset_ids()
+    if asked or len(held) != 1:
+        if asked not in held:
+            raise LedgerError("The ledger holds no such data set: name one that `ledger show` lists with --dataset.")
+        return asked
+    return held[0]
+
+
+def _asked(options: argparse.Namespace) -> Asked:
+    """The request of a file, or that of all questions of a plan."""
+    text = options.request.read_bytes()
+    if parsed(text, what="request").get("format") == PLAN:
+        return Plan.read(text).joint_request(draw=options.draw)
+    if options.draw != 1:
+        raise ParameterError("The number of a request's draw stands in its file: --draw is for plans.")
+    return asked_in(text)
+
+
+def _release(options: argparse.Namespace, by: Actor) -> Iterator[str]:
+    request = _asked(options)
+    if options.data is None:
+        yield rehearse(request).sentence
+        return
+    ledger = _opened(options)
+    dataset_id = _chosen(ledger, options.dataset)
+    came = release(ledger, dataset_id, request, _table(options), by)
+    if not isinstance(came, Stored):
+        raise LedgerError(came.sentence)
+    files = downloads_of(came)
+    if options.zip:
+        files = {f"release-{came.entry}.zip": zipped(files)}
+    if taken := [
+        name for name in files if (options.out / name).exists() and (options.out / name).read_bytes() != files[name]
+    ]:
+        raise LedgerError(f"The release is stored, but a file {taken[0]} is there already: name another folder.")
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, contents in files.items():
+        (options.out / name).write_bytes(contents)
+    charged = Price.read(dict(came.chain[-1]["charge"]))
+    published = "Published" if came.published else "Not published"
+    yield f"Entry {came.entry}, charged {charged}. {published}. Left: {ledger.account(dataset_id).left}."
+    yield f"Written: {', '.join(str(options.out / name) for name in files)}."
+
+
+def _verify(options: argparse.Namespace) -> Iterator[str]:
+    certified = options.certificate.read_bytes()
+    files = {path.name: path.read_bytes() for path in options.files}
+    # What is made of a certificate is not named in it: it is made once more.
+    others = {name: files.pop(name) for name in MADE if name in files}
+    if wrong := verify(certified, files):
+        raise LedgerError("\n".join(wrong))
+    made = downloads_of(stored_of(parsed(certified, what="certificate"), files)) if others else {}
+    if wrong := [
+        f"The file {name} is not the one made of this certificate." for name in others if others[name] != made.get(name)
+    ]:
+        raise LedgerError("\n".join(wrong))
+    yield "The certificate and its files hold together."
+
+
+def _ledger(options: argparse.Namespace, by: Actor) -> Iterator[str]:
+    ledger = _opened(options, make=options.part == "register")
+    if options.part == "register":
+        yield from _register(options, ledger, by)
+        return
+    if options.part == "show":
+        yield f"The ledger is in {ledger.folder}."
+        for dataset_id in ledger.dataset_ids():
+            yield from _shown(ledger, dataset_id)
+        return
+    if options.part == "restore":
+        yield _put_back(restore(ledger, options.copy, by))
+        return
+    if options.part in ("check", "migrate") and not options.dataset and not vars(options).get("against"):
+        chosen = ledger.dataset_ids()
+    else:
+        chosen = [_chosen(ledger, options.dataset)]
+    for dataset_id in chosen:
+        yield from _done(options, ledger, dataset_id, by)
+
+
+def _register(options: argparse.Namespace, ledger: Ledger, by: Actor) -> Iterator[str]:
+    table = _table(options)
+    n = options.n
+    if n is None:
+        if options.relation is Neighbours.ADD_REMOVE_ONE:
+            raise LedgerError("Where rows come and go, name a public n with --n; it need not be the file's.")
+        n = table.row_count
+    if options.person and options.person not in table.columns:
+        raise LedgerError("The file has no such person column.")
+    allowed = Price.allowed if options.measure is Tally.SUMS else Price.allowed_in_rho
+    made = ledger.register(
+        Registration(
+            name=options.name,
+            neighbours=options.relation,
+            public_n=n,
+            person_column=options.person,
+            rows_a_person=options.rows,
+        ),
+        table,
+        allowed(epsilon=options.epsilon, delta=options.delta),
+        by,
+    )
+    yield f"Registered as {made.dataset_id}. Unit and relation cannot be changed later."
+
+
+def _shown(ledger: Ledger, dataset_id: str) -> Iterator[str]:
+    registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
+    yield f"{dataset_id}: {registration.name}, {registration.neighbours.words}."
+    yield f"  Spent {account.spent} of {account.budget}, left {account.left}."
+    if registration.measure is Tally.RHO:
+        yield f"  All of it is together within {account.budget.private}."
+    for attempt in account.begun:
+        yield f"  Attempt {attempt.number} of {attempt.at} has no outcome; {attempt.price} is held."
+
+
+def _put_back(kept: Path | None) -> str:
+    beside = f" The old file is {kept}." if kept else ""
+    return f"The copy was put back.{beside} What was charged after it was made is not in it: certificates say so."
+
+
+def _done(options: argparse.Namespace, ledger: Ledger, dataset_id: str, by: Actor) -> Iterator[str]:
+    if options.part == "check":
+        wrong = check(ledger, dataset_id)
+        if not wrong and options.against:
+            wrong = against(options.against.read_bytes(), ledger.lines(dataset_id))
+        if wrong:
+            raise LedgerError("\n".join(wrong))
+        yield f"{dataset_id}: the ledger adds up."
+    elif options.part == "backup":
+        yield f"Copied to {backup(ledger, dataset_id, options.folder)}; keep a copy of the key beside the ledger too."
+    elif options.part == "migrate":
+        kept = migrate(ledger, dataset_id, by)
+        yield f"{dataset_id}: " + (f"migrated; the old file is {kept}." if kept else "nothing to do.")
+    elif options.part == "version":
+        ledger.add_version(dataset_id, _table(options), by)
+        yield "Registered as another version of the same people, under the same budget."
+    elif options.part == "budget":
+        budget = Price.allowed(epsilon=options.epsilon, delta=options.delta)
+        ledger.set_budget(dataset_id, budget, options.reason, by)
+        yield f"The budget is {budget}."
+    elif options.part == "publish":
+        ledger.publish(dataset_id, options.entry, by)
+        yield f"Entry {options.entry} is published."
+    else:
+        ledger.machine_failed(dataset_id, options.attempt, by)
+        yield f"Attempt {options.attempt} is not charged; certificates count it."
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the arguments say; returns 0, or 1 after one sentence on the error output."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without a letter such as ε shows another in its place
+            stream.reconfigure(errors="replace")
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "verify":
+            lines = _verify(options)
+        else:
+            by = Actor(name=options.by, role=options.role)
+            lines = _release(options, by) if options.command == "release" else _ledger(options, by)
+        for line in lines:
+            print(line)
+    except (LedgerError, ParameterError, DataError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{error.filename or 'A file'}: {error.strerror}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,257 @@
+"""A page that tells a reader who is no statistician what was released: one HTML file without scripts.
+
+It is made of the ledger's public entry and of the released files. Everything in it is escaped; pictures are bars.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from dprelease.certificate import parts_of
+from dpcore.core import Domain, rounded_up
+from dprelease.ledger.records import Stored
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY
+from dprelease.requests.joint import asked_of
+from dprelease.requests.single import Request
+
+MOST_BARS = 48
+MOST_FACTOR = 1e6
+"""Above this a factor protects nobody, and is not printed."""
+STYLE = (
+    "body{font:16px/1.5 sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}"
+    "table{border-collapse:collapse;width:100%}td,th{padding:.15rem .5rem;text-align:left;vertical-align:top}"
+    "td.n{text-align:right;white-space:nowrap}td.b{width:55%}"
+    ".bar{background:#4269d0;height:.8rem}.bar.below{background:none}code{overflow-wrap:anywhere}"
+    "h3{margin-top:2rem}"
+)
+HEAD = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+    '<meta name="viewport" content="width=device-width">'
+)
+
+
+def report(stored: Stored) -> bytes:
+    """The page of a stored release; the same bytes each time."""
+    body = stored.body
+    title = f"Released of “{body['data']['name']}”"
+    lines = [
+        *(HEAD, f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"),
+        *_of_whom(body),
+        *_promise(body),
+        *_results(stored),
+        *_for_the_record(stored),
+        "</body></html>",
+    ]
+    return "\n".join(lines).encode()
+
+
+def _paragraphs(*texts: str) -> Iterator[str]:
+    yield from (f"<p>{escape(text)}</p>" for text in texts if text)
+
+
+def _of_whom(body: Mapping[str, Any]) -> Iterator[str]:
+    """Whose data, and who said so."""
+    data, unit = body["data"], body["guarantee"]["unit"]
+    yield "<h2>Of whom</h2>"
+    rows, replaced = unit["rows_a_person"], body["guarantee"]["relation"] == "replace_one"
+    counted = f"At most {rows:,} row{'s' * (rows > 1)} of each person counted; any others were left out."
+    yield from _paragraphs(
+        f"The table “{data['name']}”, version {body['version']}, registered on {data['registered']}.",
+        f"Each {unit['kind']} in it is protected, as {unit['stated_by']} stated."
+        + (f" {counted}" if unit["kind"] == "person" else " Somebody with several rows is protected less."),
+        f"Not protected, because it is public: {', '.join(body['guarantee']['unprotected'])}." if replaced else "",
+    )
+
+
+def _promise(body: Mapping[str, Any]) -> Iterator[str]:
+    """What epsilon and delta mean."""
+    claim = body["guarantee"]
+    whole, one = claim["whole_data_set"], claim["unit"]["kind"]
+    yield "<h2>Under which promise</h2>"
+    changed = "had other values" if claim["relation"] == "replace_one" else "were not in the table at all"
+    yield from _paragraphs(
+        f"Differential privacy, ε = {claim['epsilon']} and δ = {claim['delta']}.",
+        f"If any one {one} {changed}, every result would have been {_factor(claim['epsilon'])}"
+        + (f", apart from a chance of {claim['delta']}" if claim["delta"] != "0" else "")
+        + f". The smaller that factor, the less can be concluded about one {one} that could not be concluded without "
+        "it. What is true of many stays visible: that is what the release is for.",
+        f"Everything that this ledger has let out of these data up to this release is together at "
+        f"{_amount(whole['spent'])}, of a budget of {_amount(whole['budget'])} ({whole['scope']}).",
+        f"All of that budget is together at {_amount(whole['private'])}." if "rho" in whole["budget"] else "",
+        "The steward saw true values of these data." if claim["steward_saw_true_values"] else "",
+        _counted(whole["machine_failures_declared"], "draw", "was declared failed by the machine and not charged"),
+        _counted(
+            body["tuning"]["charged_previews"],
+            "other charged draw",
+            "of these data was not published when this one was drawn",
+        ),
+    )
+
+
+def _amount(told: Mapping[str, str]) -> str:
+    first = f"ρ = {told['rho']}" if "rho" in told else f"ε = {told['epsilon']}"
+    return f"{first}, δ = {told['delta']}"
+
+
+def _counted(number: int, what: str, happened: str) -> str:
+    if not number:
+        return ""
+    plural = happened.replace("was ", "were ", 1) if number > 1 else happened
+    return f"{number:,} {what}{'s' * (number > 1)} {plural}."
+
+
+def _factor(epsilon: str) -> str:
+    """How much likelier a result may become."""
+    factor = math.exp(min(float(epsilon), 50.0))
+    return (
+        f"at most {rounded_up(factor)} times as likely"
+        if factor < MOST_FACTOR
+        else "possibly far likelier, which protects nobody"
+    )
+
+
+def _results(stored: Stored) -> Iterator[str]:
+    """Each question: what was asked, how wrong the answer may be, and a picture of it."""
+    yield "<h2>What was released</h2>"
+    yield from _paragraphs("Random noise is part of every number below; nobody can take it away again.")
+    requests = asked_of(stored.body["request"]).parts
+    for place, (part, asked) in enumerate(zip(parts_of(stored.body), requests, strict=True), 1):
+        number = f"{place}. " if len(requests) > 1 else ""
+        yield f"<h3>{number}{escape(asked.reading.title)}</h3>"
+        yield from _paragraphs(
+            f"{asked.queries.title} Answered by: {part['mechanism']['title']}.",
+            f"This question's part of the promise: ε = {part['guarantee']['epsilon']}, δ = "
+            f"{part['guarantee']['delta']}."
+            if len(requests) > 1
+            else "",
+            f"How wrong it may be: {part['accuracy']['statement']}",
+            _worst(part["accuracy"], asked),
+        )
+        for name in part["files"]:
+            yield from _picture(name, stored.files[name], asked.problem.domain)
+
+
+def _worst(accuracy: Mapping[str, Any], asked: Request) -> str:
+    """The promised worst error in rows."""
+    try:
+        rows = float(accuracy["worst_error"]) * asked.n
+    except ValueError:
+        return f"For n = {asked.n:,} this promises nothing about the error."
+    return (
+        f"Every answer to this kind of question is off by at most {rounded_up(rows)} rows, except with chance "
+        f"{accuracy['beta']} ({accuracy['reference']})."
+    )
+
+
+def _picture(name: str, contents: bytes, domain: Domain) -> Iterator[str]:
+    """A released table as bars."""
+    import pandas as pd
+
+    if ROWS_OF_NOBODY in name:
+        many = f"{len(contents.splitlines()) - 1:,}"
+        yield from _paragraphs(
+            f"Released: {many} rows in the file {name}, with the table's own columns. They are nobody's: made of what "
+            "was released, they have nearly its tables."
+        )
+        return
+    rows = pd.read_csv(io.BytesIO(contents), dtype=str, keep_default_na=False).to_dict("records")
+    if any(row.get("refused") == "True" for row in rows):
+        yield from _paragraphs("The mechanism declined to answer. That is a result like any other.")
+        return
+    yield from _paragraphs(f"In the file {name}: {len(rows):,} line{'s' * (len(rows) != 1)}.")
+    numbers = [column for column in ("rows", "share", "outcome") if rows and column in rows[0]]
+    if not numbers:  # one released cell
+        yield from _paragraphs(*(f"Released: {_label(row, domain)}." for row in rows[:1]))
+        return
+    bars = [(_label(row, domain), float(row[numbers[0]] or "nan")) for row in rows]
+    shown = list(_together(bars) if _in_order(rows) else bars[:MOST_BARS])
+    most = max([value for _, value in shown if math.isfinite(value)] + [1e-12])
+    yield f"<table><tr><th>{escape(_column(rows[0]))}</th><th>{escape(numbers[0])}</th><th></th></tr>"
+    for label, value in shown:
+        width = max(0.0, value) / most * 100 if math.isfinite(value) else 0.0
+        bar = f'<div class="bar{" below" * (width == 0)}" style="width:{width:.1f}%"></div>'
+        yield f'<tr><td>{escape(label)}</td><td class="n">{value:,.6g}</td><td class="b">{bar}</td></tr>'
+    yield "</table>"
+    if len(shown) < len(bars):
+        told = "Neighbouring lines are added up" if _in_order(rows) else f"The first {MOST_BARS} lines are shown"
+        yield from _paragraphs(f"{told}; the file has them all.")
+    if min(value for _, value in bars) < 0:
+        yield from _paragraphs("Numbers below 0 are noise around small counts; they are left as they were drawn.")
+
+
+NAMED = ("value", "first", "second", "place", "cell")
+
+
+def _column(row: Mapping[str, str]) -> str:
+    return " × ".join(_named(row))
+
+
+def _named(row: Mapping[str, str]) -> Sequence[str]:
+    """The columns that say what a line is about."""
+    known = [name for name in NAMED[:3] if name in row]
+    others = [name for name in row if name not in {*NAMED, "refused", "rows", "share", "outcome"}]
+    return known or others or [name for name in NAMED[3:] if name in row]
+
+
+def _label(row: Mapping[str, str], domain: Domain) -> str:
+    """What a line is about."""
+    if domain.listed and row.get("cell", "").isdecimal():
+        return domain.describe(int(row["cell"]))
+    told = " × ".join(row[name] for name in _named(row))
+    return told if told.strip(" ×") else "anything else"
+
+
+def _in_order(rows: Sequence[Mapping[str, str]]) -> bool:
+    """Whether lines follow each other on a line of numbers, and are too many for a bar each."""
+    if len(rows) <= MOST_BARS or "value" not in rows[0] or "rows" not in rows[0]:
+        return False
+    return all(_is_number(row["value"]) for row in rows if row["value"])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _together(bars: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """Neighbouring bars added up until they are few."""
+    size = -(-len(bars) // MOST_BARS)
+    for start in range(0, len(bars), size):
+        group = bars[start : start + size]
+        first, last = group[0][0], group[-1][0]
+        yield f"{first} … {last}" if first != last else first, math.fsum(value for _, value in group)
+
+
+def _for_the_record(stored: Stored) -> Iterator[str]:
+    """What anybody needs to check all this."""
+    body = stored.body
+    rows: list[tuple[str, Any]] = [
+        ("Release", body["release_id"]),
+        ("Entry of the ledger", stored.entry),
+        ("Drawn", f"on {body['at']}, by {body['by']}"),
+        ("Noise from", "the operating system's random numbers, by exact samplers"),
+        ("Software", ", ".join(f"{name} {version}" for name, version in sorted(body["software"].items()))),
+        *((f"SHA-256 of {name}", digest) for name, digest in sorted(body["files"].items())),
+    ]
+    theorems = sorted({each for part in parts_of(body) for each in part["mechanism"]["theorems"]})
+    yield "<h2>For the record</h2>"
+    yield from _table(rows)
+    yield f"<p>Why it is private: {escape('; '.join(theorems))}.</p>"
+    names = " ".join(sorted(body["files"]))
+    yield (
+        "<p>certificate.json says all this in a form that a program can check:</p>"
+        f"<p><code>python3 run.py verify certificate.json {escape(names)}</code></p>"
+    )
+
+
+def _table(rows: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    yield "<table>"
+    yield from (f"<tr><th>{escape(name)}</th><td><code>{escape(str(told))}</code></td></tr>" for name, told in rows)
+    yield "</table>"

@@ -1,0 +1,88 @@
+"""Engines as whoever runs the server names them: sections of settings, never typed into a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpcore.core import DataError
+from dprelease.engines.embedded import Embedded
+from dprelease.engines.engine import Allowance, Engine
+from dprelease.engines.postgres import Postgres
+from dprelease.engines.spark import Spark
+from dprelease.engines.tables import EngineTable, open_table
+from dpcore.data.reading.intake import clean_name
+
+WRONG = "The settings of this engine are wrong: the README says what they hold."
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """A table of an engine that may be chosen by its name.
+
+    Attributes:
+        name: safe to show.
+        private: whether nothing of it may be shown.
+        told: the settings; they may hold a password, and are in no repr.
+    """
+
+    name: str
+    private: bool
+    told: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Offer: {self.name}>"
+
+    def open(self) -> EngineTable:
+        """Connect, and ask for the columns; raises DataError with one sentence."""
+        return open_table(engine_of(self.told), name=self.name)
+
+
+def offers(sections: Mapping[str, Any]) -> dict[str, Offer]:
+    """What may be chosen, by its key; rows are private unless their section says otherwise."""
+    return {
+        str(key): Offer(
+            name=clean_name(str(told.get("title", key))) or "table", private=told.get("private") is not False, told=told
+        )
+        for key, told in sections.items()
+        if isinstance(told, Mapping)
+    }
+
+
+def engine_of(told: Mapping[str, Any]) -> Engine:
+    """The engine that a section is about; raises DataError with one sentence."""
+    try:
+        return _engine_of(dict(told))
+    except DataError:
+        raise
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise DataError(WRONG)
+
+
+def _engine_of(told: dict[str, Any]) -> Engine:
+    kind = told.pop("kind")
+    for word in ("title", "private"):
+        told.pop(word, None)
+    usual = Allowance()
+    allowance = Allowance(
+        seconds=float(told.pop("seconds", usual.seconds)),
+        answers=int(told.pop("answers", usual.answers)),
+        memory_bytes=int(told.pop("megabytes", usual.memory_bytes // MEGABYTE)) * MEGABYTE,
+        threads=int(told.pop("threads", usual.threads)),
+    )
+    if min(allowance.seconds, allowance.answers, allowance.memory_bytes, allowance.threads) <= 0:
+        raise ValueError
+    if kind == "duckdb":
+        return Embedded(allowance=allowance, path=Path(told.pop("path")), name=told.pop("table", ""), **told)
+    if kind == "postgres":
+        return Postgres(allowance=allowance, address=told.pop("address"), name=told.pop("table"), **told)
+    if kind == "spark":
+        settings = tuple((str(key), str(value)) for key, value in dict(told.pop("settings", {})).items())
+        return Spark(
+            allowance=allowance, name=told.pop("table"), master=told.pop("master", ""), settings=settings, **told
+        )
+    raise ValueError

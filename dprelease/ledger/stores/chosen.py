@@ -1,0 +1,41 @@
+"""Which store a ledger's folder has. Whoever runs the server says so in a variable; no page asks for an address."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dprelease.ledger.fingerprint import datasets_in
+from dprelease.ledger.records import LedgerError
+from dprelease.ledger.stores.files import Files
+from dprelease.ledger.stores.note import USUAL, note_in, write_note
+from dprelease.ledger.stores.opened import Store
+
+ADDRESS = "DPSCOPE_LEDGER_DATABASE"
+"""The variable that holds the address of a Postgres database as libpq has it."""
+NOT_NAMED = f"This ledger is in a database: whoever runs the server names it in the variable {ADDRESS}."
+OF_FILES = f"This folder holds a ledger of files: the variable {ADDRESS} needs a folder of its own."
+
+
+def store_of(folder: Path) -> Store:
+    """The database that the variable names, else files in the folder.
+
+    Raises:
+        LedgerError: the folder's ledger is in the other of both; its budgets would begin anew.
+    """
+    address, noted = os.environ.get(ADDRESS, ""), note_in(folder)
+    if not address:
+        if noted is not None:
+            raise LedgerError(NOT_NAMED)
+        return Files(folder)
+    if datasets_in(folder):
+        raise LedgerError(OF_FILES)
+    from dprelease.ledger.stores.database import Database
+
+    return Database(address, folder=folder, name=noted[0] if noted else USUAL)
+
+
+def note_store(folder: Path) -> None:
+    """Note in a folder that its ledger is in a database, so that it is never begun anew as files."""
+    if os.environ.get(ADDRESS) and note_in(folder) is None:
+        write_note(folder, USUAL)

@@ -1,0 +1,266 @@
+"""One schema of a Postgres database per data set, with the same tables, triggers and digests as a file has.
+
+A data set's writer holds an advisory lock until its transaction ends; those of other data sets do not wait for it.
+Where the connection is lost while a commit is under way, nobody knows whether it was done. But every transaction that
+writes ends the journal with a salted digest of its own: whoever connects again, waits for that lock and finds it knows
+that it was done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dprelease.ledger.connection import PATIENCE, RESTORES
+from dprelease.ledger.connection import sentences as file_sentences
+from dprelease.ledger.fingerprint import NAME
+from dprelease.ledger.reading import last_link
+from dprelease.ledger.records import DAMAGED, UNSURE, UNWRITABLE, LedgerDamaged, LedgerError, LedgerUnsure
+from dprelease.ledger.stores.files import NO_SUCH
+from dprelease.ledger.stores.note import note_in, write_note
+from dprelease.ledger.stores.shape import expected_shape, shape_of
+from dprelease.ledger.stores.spoken import Spoken, driver, lock_number, sentences
+from dprelease.ledger.stores.translated import KNOWN, script
+
+NAMES = re.compile(r"[a-z][a-z0-9_]{0,19}")
+"""Of a ledger in its database."""
+UNFAMILIAR = "The ledger has another schema than this program knows. Use the program that wrote it."
+OTHER_KEY = "The key beside the ledger is another one than its database knows. Restore a copy of it."
+OTHER_DATABASE = "The ledger's database is another one than its folder knows, or was emptied. Name the right one."
+SETTLING = 30.0
+"""Seconds to ask a database what became of a commit."""
+AGAIN = 0.2
+"""Seconds between two times."""
+CHILDREN = {"charges": ("attempts", "attempt"), "draws": ("charges", "entry"), "publications": ("charges", "entry")}
+
+
+class Database:
+    """See Store."""
+
+    def __init__(self, address: str, *, folder: Path, name: str) -> None:
+        if not NAMES.fullmatch(name):
+            raise LedgerError("A ledger's name in its database has small letters, digits and underscores, at most 20.")
+        self.address, self.folder, self.name = address, folder, name
+
+    def __repr__(self) -> str:
+        """Without the address, which may hold a password."""
+        return f"<Database: {self.name}>"
+
+    def schema(self, dataset_id: str) -> str:
+        """Of a data set; raises LedgerError for what is no name of one."""
+        if not re.fullmatch(NAME, dataset_id):
+            raise LedgerError(NO_SUCH)
+        return f"{self.name}_{dataset_id}"
+
+    @contextmanager
+    def spoken(self) -> Iterator[Spoken]:
+        """A connection to the database."""
+        with sentences():
+            connection = Spoken(self.address)
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def dataset_ids(self) -> list[str]:
+        """See Store."""
+        with self.spoken() as connection:
+            return self._held(connection)
+
+    def _held(self, connection: Spoken) -> list[str]:
+        query = "SELECT nspname::text FROM pg_namespace WHERE nspname ~ ? ORDER BY 1"
+        found = connection.execute(query, (f"^{self.name}_{NAME}$",)).fetchall()
+        return [schema.removeprefix(f"{self.name}_") for (schema,) in found]
+
+    @contextmanager
+    def connected(self, dataset_id: str) -> Iterator[OpenSchema]:
+        """See Store."""
+        schema = self.schema(dataset_id)
+        with self.spoken() as connection:
+            query = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = ?"
+            told = connection.execute(query, (schema,)).fetchone()
+            if told is None:
+                raise LedgerError(NO_SUCH)
+            if told != (KNOWN,):
+                raise LedgerError(UNFAMILIAR)
+            connection.execute(f"SET search_path = {schema}, pg_temp")
+            yield OpenSchema(self, dataset_id, connection)
+
+    @contextmanager
+    def writing(self, dataset_id: str) -> Iterator[OpenSchema]:
+        """See Store."""
+        with self.connected(dataset_id) as connection, transaction(connection):
+            yield connection
+
+    @contextmanager
+    def beginning(self, dataset_id: str) -> Iterator[OpenSchema]:
+        """See Store; Postgres makes tables in a transaction."""
+        schema = self.schema(dataset_id)
+        with self.spoken() as plain:
+            connection = OpenSchema(self, dataset_id, plain)
+            with transaction(connection):
+                plain.execute(f"CREATE SCHEMA {schema}")
+                plain.execute(script(schema))
+                yield connection
+
+    @contextmanager
+    def turn(self, dataset_id: str, *, patience: float) -> Iterator[None]:
+        """See Store; who loses the connection loses the turn, and can book nothing that another booked as dead."""
+        with self.connected(dataset_id):
+            pass
+        with self._alone("turn", dataset_id, patience=patience):
+            yield
+
+    @contextmanager
+    def registering(self, key: bytes) -> Iterator[None]:
+        """See Store; with another key, or in another database, the same rows would get another budget."""
+        mark = hmac.digest(key, b"mark", hashlib.sha256).hex()
+        with self._alone("registering", patience=PATIENCE) as connection:
+            with sentences():
+                connection.execute(
+                    f"CREATE SCHEMA IF NOT EXISTS {self.name};"
+                    f" CREATE TABLE IF NOT EXISTS {self.name}.keys (mark text PRIMARY KEY, id text);"
+                    f" ALTER TABLE {self.name}.keys ADD COLUMN IF NOT EXISTS id text;"
+                )
+                known = connection.execute(f"SELECT mark, id FROM {self.name}.keys").fetchall()
+                self._same(known, mark, new=not known and not self._held(connection), connection=connection)
+            yield
+
+    def _same(self, known: list[Any], mark: str, *, new: bool, connection: Spoken) -> None:
+        """Whether this is the database that the folder's note tells; it is told before anything is registered."""
+        _, noted = note_in(self.folder) or ("", "")
+        if noted and noted not in [told for _, told in known]:
+            raise LedgerError(OTHER_DATABASE)
+        if not new and [of_key for of_key, _ in known] != [mark]:
+            raise LedgerError(OTHER_KEY)
+        told = known[0][1] if known else ""
+        if not told:
+            told = secrets.token_hex(16)
+            query = f"INSERT INTO {self.name}.keys VALUES (?, ?) ON CONFLICT (mark) DO UPDATE SET id = excluded.id"
+            connection.execute(query, (mark, told))
+        if noted != told:
+            write_note(self.folder, self.name, told)
+
+    @contextmanager
+    def _alone(self, *names: str, patience: float) -> Iterator[Spoken]:
+        """Hold a lock as long as the connection lives."""
+        number = lock_number(self.name, *names)
+        with self.spoken() as connection:
+            connection.patient(patience)
+            connection.execute("SELECT pg_advisory_lock(?::bigint)", (number,))
+            try:
+                yield connection
+            finally:
+                with suppress(Exception):
+                    connection.execute("SELECT pg_advisory_unlock(?::bigint)", (number,))
+
+    def lock(self, connection: Spoken, dataset_id: str, *, patience: float = PATIENCE) -> None:
+        """The writer's, until the transaction ends."""
+        connection.patient(patience)
+        connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "writing", dataset_id),))
+
+    def elsewhere(self, connection: Spoken, dataset_id: str) -> list[str]:
+        """Fingerprints of all other data sets; until the transaction ends, nobody else registers.
+
+        The lock of ``registering`` is a connection's of its own: where that was lost, others may have registered.
+        """
+        connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", (lock_number(self.name, "registered"),))
+        others = [each for each in self._held(connection) if each != dataset_id]
+        query = " UNION ALL ".join(f"SELECT fingerprint FROM {self.schema(each)}.versions" for each in others)
+        return [told for (told,) in connection.execute(query)] if others else []
+
+    def wrote(self, dataset_id: str, link: str) -> bool:
+        """Whether a transaction whose commit nobody acknowledged was done: the journal has its last link.
+
+        Raises:
+            LedgerUnsure: the database does not say.
+        """
+        schema, end = self.schema(dataset_id), time.monotonic() + SETTLING
+        while True:
+            try:
+                with self.spoken() as connection:
+                    connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+                    self.lock(connection, dataset_id, patience=max(0.0, end - time.monotonic()))
+                    [there] = connection.execute("SELECT to_regclass(?) IS NOT NULL", (f"{schema}.journal",)).fetchone()
+                    query = f"SELECT 1 FROM {schema}.journal WHERE link_digest = ?"
+                    return bool(there and connection.execute(query, (link,)).fetchone())
+            except LedgerError:
+                if time.monotonic() > end:
+                    raise LedgerUnsure(UNSURE) from None
+            time.sleep(AGAIN)
+
+    def changed(self) -> Hashable:
+        """The last link of every data set."""
+        with self.spoken() as connection:
+            held = self._held(connection)
+            query = " UNION ALL ".join(f"SELECT max(link) FROM {self.schema(each)}.journal" for each in held)
+            links = connection.execute(query).fetchall() if held else []
+        return tuple(zip(held, links, strict=True))
+
+
+class OpenSchema:
+    """An open schema, as ``Opened`` has it."""
+
+    def __init__(self, store: Database, dataset_id: str, spoken: Spoken) -> None:
+        self.store, self.dataset_id, self.spoken = store, dataset_id, spoken
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
+        """See Opened."""
+        return self.spoken.execute(sql, values)
+
+    def look(self) -> None:
+        """See Opened."""
+        self.begin("REPEATABLE READ READ ONLY")
+
+    def begin(self, how: str) -> None:
+        """A transaction of this data set, whatever the session was told before."""
+        schema = self.store.schema(self.dataset_id)
+        self.execute(f"BEGIN ISOLATION LEVEL {how}; SET LOCAL search_path = {schema}, pg_temp")
+
+    def damage(self) -> Iterator[str]:
+        """See Opened; definitions are compared with those of a schema that is made and undone."""
+        store = self.store
+        if shape_of(self, store.schema(self.dataset_id)) != expected_shape(store.address, store.name):
+            yield "The ledger's tables or triggers were changed. Restore a backup."
+        for table, (parent, column) in CHILDREN.items():
+            query = f"SELECT 1 FROM {table} WHERE {column} NOT IN (SELECT {column} FROM {parent}) LIMIT 1"
+            if self.execute(query).fetchone():
+                yield "The ledger's tables do not fit each other. Restore a backup."
+
+    def registered_elsewhere(self) -> list[str]:
+        """See Opened."""
+        return self.store.elsewhere(self.spoken, self.dataset_id)
+
+    def copies_noted(self) -> int:
+        """See Opened."""
+        with file_sentences():
+            return len(list((self.store.folder / RESTORES).glob(f"{self.dataset_id}-*")))
+
+
+@contextmanager
+def transaction(connection: OpenSchema) -> Iterator[None]:
+    """All or nothing: the writer's lock from the beginning; a commit that nobody acknowledges is looked up."""
+    connection.begin("READ COMMITTED READ WRITE")
+    connection.store.lock(connection.spoken, connection.dataset_id)
+    try:
+        yield
+        if connection.execute("SELECT dataset_id FROM datasets").fetchall() != [(connection.dataset_id,)]:
+            raise LedgerDamaged(DAMAGED)
+        _, link = last_link(connection)
+    except BaseException:
+        with suppress(Exception):
+            connection.execute("ROLLBACK")
+        raise
+    try:
+        done = connection.execute("COMMIT").statusmessage == "COMMIT"  # of what failed before, it says ROLLBACK
+    except driver().Error:
+        done = connection.store.wrote(connection.dataset_id, link)
+    if not done:
+        raise LedgerError(UNWRITABLE)

@@ -1,0 +1,120 @@
+"""Connections to a Postgres database, by psycopg: one per operation; a database's own messages are not passed on."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from dprelease.ledger.records import DAMAGED, TAKEN, UNFIT, UNWRITABLE, LedgerBusy, LedgerDamaged, LedgerError
+
+NO_DRIVER = "This server has no driver for Postgres: whoever runs it can install the extra “engines”."
+POOLED = "Between this server and the ledger's database stands a pooler: name the database's own address."
+SECONDS_TO_CONNECT = 5
+KEEPALIVE = {
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+SETTINGS = (
+    "SET synchronous_commit = on",
+    "SET default_transaction_read_only = off",
+    "SET default_transaction_isolation = 'read committed'",
+    "SET idle_in_transaction_session_timeout = 0",
+    "SET statement_timeout = 0",
+    # Of these, newer servers know more than older ones: a long draw is idle meanwhile.
+    "SELECT set_config(name, '0', false) FROM pg_settings"
+    " WHERE name IN ('idle_session_timeout', 'transaction_timeout')",
+    "SET client_min_messages = 'error'",
+    "SET standard_conforming_strings = on",
+    # A client whose machine is gone gives its locks back in about a minute, and not in two hours.
+    "SET tcp_keepalives_idle = 30",
+    "SET tcp_keepalives_interval = 10",
+    "SET tcp_keepalives_count = 3",
+    # The same where something was sent that nobody acknowledged.
+    "SET tcp_user_timeout = 60000",
+)
+BUSY = {"55P03", "40P01"}
+"""Somebody else has the lock, or two wait for each other."""
+GONE = ("08", "25", "40", "42501", "53", "54", "55", "57", "58")
+"""How the codes of what may be over tomorrow begin: no connection, no right, no room, shutting down."""
+
+
+def driver() -> Any:
+    """Psycopg, imported when it is first needed."""
+    try:
+        return importlib.import_module("psycopg")
+    except ImportError:
+        raise LedgerError(NO_DRIVER) from None
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Every error of the driver becomes a LedgerError with our own words."""
+    psycopg = driver()
+    try:
+        yield
+    except psycopg.Error as error:
+        code = error.sqlstate or ""
+        if code in BUSY:
+            raise LedgerBusy(TAKEN) from None
+        if code.startswith(("22", "23")) or (not code and isinstance(error, psycopg.DataError)):
+            raise LedgerError(UNFIT) from None
+        if not code or code.startswith(GONE):
+            raise LedgerError(UNWRITABLE) from None
+        raise LedgerDamaged(DAMAGED) from None
+    except OSError:
+        raise LedgerError(UNWRITABLE) from None
+    except UnicodeError:
+        raise LedgerError(UNFIT) from None
+
+
+class Spoken:
+    """A connection as ``Opened`` has it, in autocommit mode."""
+
+    def __init__(self, address: str) -> None:
+        self._made = driver().connect(
+            address,
+            autocommit=True,
+            connect_timeout=SECONDS_TO_CONNECT,
+            application_name="dpscope ledger",
+            client_encoding="utf8",
+            prepare_threshold=None,
+            **KEEPALIVE,
+        )
+        try:
+            self._made.execute("; ".join(SETTINGS))
+            if self._made.execute("SELECT pg_backend_pid()").fetchone() != (self._made.info.backend_pid,):
+                raise LedgerError(POOLED)
+        except BaseException:
+            self.close()
+            raise
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
+        """See Opened; several statements at once where there are no values."""
+        return self._made.execute(sql.replace("?", "%s"), values) if values else self._made.execute(sql)
+
+    @property
+    def version(self) -> int:
+        """Of the server."""
+        return int(self._made.info.server_version)
+
+    def patient(self, seconds: float) -> None:
+        """Wait so long for a lock, from here on; 0 waits without end in Postgres."""
+        self.execute(f"SET lock_timeout = {max(1, math.ceil(1000 * seconds))}")
+
+    def close(self) -> None:
+        """What is under way is undone, and every lock given back."""
+        with suppress(Exception):
+            self._made.close()
+
+
+def lock_number(*names: str) -> int:
+    """What an advisory lock is called: 64 bits."""
+    told = hashlib.sha256("\0".join(names).encode()).digest()
+    return int.from_bytes(told[:8], signed=True)

@@ -1,0 +1,209 @@
+"""What a plan's questions will be wrong by, known before anybody looks at the data: on the twin, and by the theorems.
+
+Everything is computed from the plan. The twin has made-up rows on the declared columns; a mechanism whose noise has one
+law on all data errs on it as it will on the true rows, and of any other it is a forecast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcore.core import Dataset, Floats, Mechanism
+from dpcore.data.declared import Capped
+from dpcore.data.twin import twin
+from dplab.limits.outlook import promised_error
+from dplab.measure import FRAMES, finish, measure
+from dpcore.limits.bounds.applicable import lower_bound
+from dprelease.plan.answers import MOST_MADE, Errors, answer_errors, most_summed, told_of_lines
+from dprelease.plan.questions import WHOLE, Plan, PlannedQuestion
+from dpcore.randomness import Preview
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TRIALS = 200
+MOST_SECONDS = 2.0
+"""Of releases of one question at one privacy loss; fewer of them are made of a slow mechanism."""
+COARSE = 3
+"""Of these losses, which are tried for rows made of tables."""
+LEAST = 1e-12
+"""Of an error whose logarithm is taken."""
+GRID = tuple(float(loss) for loss in np.geomspace(0.01, 20, 12))
+"""Privacy losses between which errors are interpolated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What one question is wrong by, as shares of n.
+
+    Attributes:
+        worst: median over releases of the largest error over all queries.
+        mean_square: root mean square over releases of the same.
+        typical: median over releases of the mean error over a batch of queries.
+        promised: what the theorem promises of the worst error, except with chance beta; infinity for nothing.
+        impossible: below this nobody with the same guarantee can promise to stay; 0 where nothing is known.
+        on_all_data: whether the errors hold whatever the true rows are.
+    """
+
+    worst: float
+    mean_square: float
+    typical: float
+    promised: float
+    impossible: float
+    on_all_data: bool
+
+
+Predictions = MutableMapping[str, Prediction]
+"""What is known, by what it depends on."""
+Losses = MutableMapping[tuple[str, float], float]
+"""Predicted worst errors, by what is asked and the privacy loss."""
+
+
+def about(plan: Plan, question: PlannedQuestion, *, seed: int) -> str:
+    """All that a question's errors depend on; its target and what else the plan asks are not in it."""
+    asked = replace(question, target=None, pinned=False)
+    return repr((plan.table, plan.n, plan.neighbours, plan.beta, asked, seed))
+
+
+def twin_of(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Dataset:
+    """Made-up rows as the question reads them: n of them, or fewer where rows are made of what is released.
+
+    They are nobody's: where persons are protected, errors are of the rows that are left of them.
+    """
+    n = min(plan.n, MOST_MADE) if question.entry_key == WHOLE else plan.n
+    reading = plan.reading(question)
+    return twin(reading.reading if isinstance(reading, Capped) else reading, n=n, seed=seed).dataset()
+
+
+def predict(plan: Plan, *, seed: int = 1, known: Predictions | None = None) -> Generator[float, None, list[Prediction]]:
+    """A prediction for each question; yields the fraction done.
+
+    Args:
+        plan: the questions.
+        seed: of the twin and of the previews.
+        known: what was predicted before is taken from here, and what is found is put here.
+    """
+    known = {} if known is None else known
+    for place, question in enumerate(plan.questions):
+        asked = about(plan, question, seed=seed)
+        if asked not in known:
+            known[asked] = _predicted(plan, question, seed=seed)
+        yield (place + 1) / len(plan.questions)
+    return predicted_so_far(plan, known=known, seed=seed)
+
+
+def predicted_so_far(plan: Plan, *, known: Predictions, seed: int = 1) -> list[Prediction]:
+    """What is known of each question: NaN where it is not yet, and nothing promised."""
+    nothing = Prediction(
+        worst=math.nan, mean_square=math.nan, typical=math.nan, promised=math.nan, impossible=0.0, on_all_data=True
+    )
+    return [known.get(about(plan, question, seed=seed), nothing) for question in plan.questions]
+
+
+def _predicted(plan: Plan, question: PlannedQuestion, *, seed: int) -> Prediction:
+    """Of one question."""
+    problem, mechanism = plan.problem(question), plan.mechanism(question)
+    errors = simulated(plan, question, mechanism, twin_of(plan, question, seed=seed), seed=seed)
+    counts, tables = question.releases == "data", question.releases == "answers" and question.entry_key != WHOLE
+    wall = lower_bound(problem, mechanism.guarantee(problem), beta=plan.beta) if counts else None
+    return Prediction(
+        worst=_middle(errors.worst),
+        mean_square=_root_mean_square(errors.worst),
+        typical=_middle(errors.typical),
+        promised=promised(plan, question, mechanism),
+        impossible=wall.value if wall else 0.0,
+        on_all_data=mechanism.data_independent or tables,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rehearsed:
+    """Releases of made-up rows.
+
+    Attributes:
+        rows: made up.
+        frames: released rows per cell, (at most FRAMES, size).
+    """
+
+    rows: Dataset
+    frames: Floats
+
+
+def rehearsed(plan: Plan, question: PlannedQuestion, *, seed: int = 1) -> Rehearsed | pd.DataFrame:
+    """A few releases of the question on its twin, or one as a table; free, and nothing of anybody."""
+    problem, mechanism, rows = plan.problem(question), plan.mechanism(question), twin_of(plan, question, seed=seed)
+    if question.releases != "data":
+        problem = replace(problem, n=rows.n)
+        release = mechanism.run(mechanism.prepare(rows, problem), Preview(seed))
+        return told_of_lines(plan, question, release, rows) if question.asks else release.frame()
+    state = mechanism.prepare(rows, problem)
+    report = finish(measure(mechanism, rows, state, Preview(seed), trials=FRAMES, queries_shown=1))
+    return Rehearsed(rows=rows, frames=report.frames)
+
+
+def simulated(
+    plan: Plan, question: PlannedQuestion, mechanism: Mechanism, rows: Dataset, *, seed: int, trials: int = TRIALS
+) -> Errors:
+    """Releases of rows that are made up, and the errors of those that answered."""
+    if question.releases != "data":
+        return answer_errors(plan, question, mechanism, rows, trials=trials, seed=seed)
+    state = mechanism.prepare(rows, plan.problem(question))
+    report = finish(measure(mechanism, rows, state, Preview(seed), trials=trials, seconds=MOST_SECONDS))
+    return Errors(worst=report.answered, typical=report.typical[~report.refused])
+
+
+def promised(plan: Plan, question: PlannedQuestion, mechanism: Mechanism) -> float:
+    """What the theorem promises of the worst error, except with chance beta; infinity for nothing.
+
+    Of a line every cell that it sums may be off by as much as any; of rows made of tables nothing is promised before.
+    """
+    if question.entry_key == WHOLE:
+        return math.inf
+    problem = plan.problem(question)
+    return promised_error(mechanism, problem, beta=plan.beta) * most_summed(plan, question)
+
+
+def _middle(errors: Floats) -> float:
+    """The median; NaN where every release refused."""
+    return float(np.median(errors)) if len(errors) else math.nan
+
+
+def _root_mean_square(errors: Floats) -> float:
+    """Of what was answered; NaN where every release refused."""
+    return float(np.sqrt(np.mean(np.square(errors)))) if len(errors) else math.nan
+
+
+def curve(
+    plan: Plan,
+    question: PlannedQuestion,
+    *,
+    seed: int = 1,
+    grid: Sequence[float] = GRID,
+    known: Losses | None = None,
+) -> Generator[float, None, Floats]:
+    """The question's predicted worst error at each loss of a grid, falling; NaN becomes infinity.
+
+    Yields the fraction done; what is in ``known`` is not worked out again, and what is found is put there.
+    """
+    known = {} if known is None else known
+    asked = about(plan, replace(question, epsilon=1.0), seed=seed)
+    whole = question.entry_key == WHOLE  # rows take a while: of fewer releases, at fewer losses
+    rows, trials, places = None, 1 if whole else TRIALS, list(grid)
+    places = sorted({*places[::COARSE], places[-1]}) if whole else places
+    for done, loss in enumerate(places, 1):
+        if (asked, loss) not in known:
+            rows = rows or twin_of(plan, question, seed=seed)
+            mechanism = question.entry.make(**question.values, epsilon=loss)
+            worst = _middle(simulated(plan, question, mechanism, rows, seed=seed, trials=trials).worst)
+            known[asked, loss] = math.inf if math.isnan(worst) else worst
+        yield done / len(places)
+    found = [known[asked, loss] for loss in places]
+    if whole:
+        found = np.exp(np.interp(np.log(grid), np.log(places), np.log(np.maximum(found, LEAST)))).tolist()
+    falling: Floats = np.minimum.accumulate(np.array(found))
+    return falling

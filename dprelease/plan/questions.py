@@ -1,0 +1,326 @@
+"""A plan: questions about one declared table, each with a mechanism and a privacy loss. Public; it holds no row.
+
+As a file it is JSON, versioned; what it does not know it refuses in one sentence:
+
+    {"format": "dpscope-plan/1",
+     "table": {"type": "DeclaredTable",
+               "columns": [{"type": "DeclaredColumn", "name": "age", "on": {"type": "Line", "bits": 7}}]},
+     "relation": "add_remove_one", "n": 5000, "beta": "0.05",
+     "questions": [{"columns": ["age"], "queries": "intervals", "epsilon": "0.5",
+                    "mechanism": {"key": "identity", "parameters": {}}, "target": "0.01"}]}
+
+>>> from dpcore.data.declared import DeclaredColumn, DeclaredTable
+>>> from dpcore.data.domains import Line, Truth
+>>> table = DeclaredTable(columns=(DeclaredColumn(name="age", on=Line(high=128, bits=7)),
+...                                DeclaredColumn(name="smoker", on=Truth())))
+>>> plan = Plan(table=table, n=5000, questions=(
+...     PlannedQuestion(columns=("age",), queries="intervals", entry_key="identity", epsilon=0.5),
+...     PlannedQuestion(columns=("smoker",), queries="cells", entry_key="identity", epsilon=0.25)))
+>>> plan.cost.sentence()
+'ε = 0.75 (add or remove one row)'
+>>> Plan.read(plan.text) == plan
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+from dpcore.core import (
+    Entry,
+    Guarantee,
+    Mechanism,
+    Neighbours,
+    ParameterError,
+    Problem,
+    Queries,
+    exactly,
+    per_person,
+)
+from dpcore.data.attributes import Attributes, Marginals
+from dpcore.data.declared import Capped, DeclaredTable
+from dpcore.data.readings import Reading
+from dprelease.ledger.canonical import canonical, parsed
+from dpcore.mechanisms import entry as entry_of
+from dpcore.mechanisms import serving
+from dprelease.plan.predicates import cut_at
+from dpcore.queries.ranges import classes_for
+from dprelease.requests.codec import decoded, encoded, known, number
+from dprelease.requests.joint import MOST_PARTS, JointRequest
+from dprelease.requests.single import Request, parameters_read, parameters_told
+from dprelease.requests.vector import total
+
+FORMAT = "dpscope-plan/1"
+MOST_QUESTIONS = MOST_PARTS
+RELEASED = ("data", "value", "answers")
+"""What a question's mechanism may release: counts, one value, or tables."""
+QUANTITIES = {
+    "quantile": ("exponential_median", "stable_median"),
+    "mean": ("clipped_mean",),
+    "commonest": ("subsample_commonest",),
+}
+"""Values of a column, and the mechanisms that release each."""
+KEPT = {"quantile", "delta"}
+"""Parameters that say what is asked, and how privately: they stay when another mechanism is taken."""
+WHOLE = "whole-table"
+"""The mechanism whose tables become rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedQuestion:
+    """One thing to publish.
+
+    Attributes:
+        columns: of the table that are asked about.
+        queries: key of the query class, as ``classes_for`` the columns' domain lists them, or that of tables.
+        entry_key: of the catalogue.
+        epsilon: this question's part of the privacy loss.
+        values: the mechanism's other parameters; those left out have their usual values.
+        target: largest error that is wanted, a share of n; None where none is named.
+        pinned: whether its privacy loss stays when others are changed.
+        ways: columns to a table, where all tables of so many of the columns are asked; else 0.
+        asks: lines of text about these columns, as ``predicates`` reads them; their answers are what matters.
+    """
+
+    columns: tuple[str, ...]
+    queries: str
+    entry_key: str
+    epsilon: float
+    values: Mapping[str, Any] = field(default_factory=dict)
+    target: float | None = None
+    pinned: bool = False
+    ways: int = 0
+    asks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", dict(self.values))
+        if not self.columns or len(set(self.columns)) < len(self.columns):
+            raise ParameterError("A question is about one column or several different ones.")
+        if self.target is not None and not 0 < self.target < 1:
+            raise ParameterError(f"A target error must lie between 0 and 1, got {self.target!r}.")
+        if (self.queries == Marginals.key) != bool(self.ways or self.asks) or (self.ways and self.asks):
+            raise ParameterError("Tables are asked by their number of columns, or by lines about all of them.")
+
+    @property
+    def entry(self) -> Entry:
+        """The line of the catalogue."""
+        return entry_of(self.entry_key)
+
+    @property
+    def releases(self) -> str:
+        """One of RELEASED."""
+        return self.entry.mechanism.releases
+
+    @property
+    def quantity(self) -> str:
+        """The key of QUANTITIES, where a value is asked; else empty."""
+        return next((name for name, keys in QUANTITIES.items() if self.entry_key in keys), "")
+
+    def values_for(self, key: str) -> dict[str, Any]:
+        """Parameters for a mechanism: its own for its own; for another which quantile is asked, and the slack."""
+        if key == self.entry_key:
+            return dict(self.values)
+        return {name: value for name, value in self.values.items() if name in KEPT & set(entry_of(key).controls())}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Questions of one table, and what all of them cost together.
+
+    Attributes:
+        table: as declared.
+        n: rows, where one is replaced; else a public nominal number.
+        questions: in order; at least one.
+        neighbours: the relation.
+        beta: failure chance of promises and targets.
+    """
+
+    table: DeclaredTable
+    n: int
+    questions: tuple[PlannedQuestion, ...]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.questions) <= MOST_QUESTIONS:
+            raise ParameterError(f"A plan has between 1 and {MOST_QUESTIONS} questions, got {len(self.questions)}.")
+        if not 0 < self.beta < 1:
+            raise ParameterError(f"A failure chance must lie between 0 and 1, got {self.beta!r}.")
+        # Errors come now, in one sentence: unknown columns, a mechanism that does not serve, a value out of range.
+        for question in self.questions:
+            entry = question.entry
+            if question.releases not in RELEASED or "epsilon" not in entry.controls():
+                raise ParameterError(f"{entry.title} does not release data, tables or a value: a plan has no place.")
+            if question.releases == "value" and not question.quantity:
+                raise ParameterError(f"{entry.title} has no place in a plan yet.")
+            if not entry.serves(self.problem(question).queries):
+                raise ParameterError(f"{entry.title} does not serve this question.")
+        _ = self.cost
+
+    def reading(self, question: PlannedQuestion) -> Reading:
+        """How the question's columns are read."""
+        if question.asks:
+            return cut_at(question.asks, question.columns, self.table)
+        return (self.table.whole if question.ways else self.table.reading)(*question.columns)
+
+    def problem(self, question: PlannedQuestion) -> Problem:
+        """What the question's guarantee and promise are about."""
+        domain = self.reading(question).domain
+        queries: Queries
+        if isinstance(domain, Attributes) and question.queries == Marginals.key:
+            queries = Marginals(domain=domain, ways=question.ways or len(question.columns))
+        else:
+            kinds = {kind.key: kind for kind in classes_for(domain)}
+            if question.queries not in kinds:
+                raise ParameterError(f"Of these columns one may ask: {', '.join(kinds) or 'tables'}.")
+            queries = kinds[question.queries](domain=domain)
+        return Problem(domain=domain, queries=queries, n=self.n, neighbours=self.neighbours)
+
+    def mechanism(self, question: PlannedQuestion) -> Mechanism:
+        """With all its parameters."""
+        return question.entry.make(**question.values, epsilon=question.epsilon)
+
+    def guarantee(self, question: PlannedQuestion) -> Guarantee:
+        """Of one question, for whoever is protected."""
+        row = self.mechanism(question).guarantee(self.problem(question))
+        return per_person(row, self.table.person_rows if self.table.person else 0)
+
+    def proved(self, question: PlannedQuestion) -> dict[str, Entry]:
+        """What can be released and answers the same, by key: counts, the same value, tables, or rows made of tables."""
+        problem, keys, found = self.problem(question), QUANTITIES.get(question.quantity, ()), {}
+        for entry in serving(problem.queries, releases=question.releases):
+            if (keys and entry.key not in keys) or (entry.key == WHOLE) != (question.entry_key == WHOLE):
+                continue
+            try:
+                mechanism = entry.make(**question.values_for(entry.key))
+                guarantee = mechanism.guarantee(problem)
+                if question.releases == "answers":
+                    mechanism.accuracy(problem, self.beta)
+            except ParameterError:  # not on these cells, or not under this relation
+                continue
+            if guarantee.releasable and not guarantee.gamma and "epsilon" in entry.controls():
+                found[entry.key] = entry
+        return found
+
+    @cached_property
+    def cost(self) -> Guarantee:
+        """Of all questions together: one vector where all noise is Gaussian, else the sums."""
+        parts = [(self.mechanism(question), self.problem(question)) for question in self.questions]
+        return total(parts, person_rows=self.table.person_rows if self.table.person else 0)
+
+    def request(self, question: PlannedQuestion) -> Request:
+        """The question as one that can be released by itself.
+
+        Of a person's rows so many count as the data's registration says; the request reads the columns alone.
+        """
+        problem, reading = self.problem(question), self.reading(question)
+        return Request(
+            reading=reading.reading if isinstance(reading, Capped) else reading,
+            queries=problem.queries,
+            n=self.n,
+            neighbours=self.neighbours,
+            entry_key=question.entry_key,
+            values={**question.values, "epsilon": question.epsilon},
+        )
+
+    def joint_request(self, *, draw: int = 1) -> JointRequest:
+        """All questions as what is released in one press: one charge, the plan's cost."""
+        return JointRequest(
+            parts=tuple(self.request(question) for question in self.questions),
+            person=self.table.person,
+            rows_a_person=self.table.person_rows if self.table.person else 1,
+            draw=draw,
+        )
+
+    def with_losses(self, losses: Mapping[int, float]) -> Self:
+        """The same plan with other privacy losses of the questions at these places."""
+        changed = (replace(each, epsilon=losses.get(place, each.epsilon)) for place, each in enumerate(self.questions))
+        return replace(self, questions=tuple(changed))
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """As a file holds it; parameters at their usual values are left out."""
+        return {
+            "format": FORMAT,
+            "table": encoded(self.table),
+            "relation": self.neighbours.value,
+            "n": self.n,
+            "beta": exactly(self.beta),
+            "questions": [_told(self, question) for question in self.questions],
+        }
+
+    @property
+    def text(self) -> bytes:
+        """The file."""
+        return canonical(self.document)
+
+    @classmethod
+    def read(cls, text: str | bytes) -> Self:
+        """From a file; raises ParameterError, in one sentence, for whatever is not known or out of range."""
+        document = parsed(text, what="plan")
+        if document.get("format") != FORMAT:
+            raise ParameterError(f"A plan's format must be “{FORMAT}”.")
+        known(document, "plan", {"format", "table", "relation", "n", "questions"}, optional={"beta"})
+        if document["relation"] not in list(Neighbours):
+            raise ParameterError(f"The relation must be one of {', '.join(Neighbours)}.")
+        if not isinstance(document["questions"], list):
+            raise ParameterError("The plan's questions must be a list.")
+        return cls(
+            table=decoded(document["table"], DeclaredTable),
+            n=document["n"],
+            questions=tuple(_read(each) for each in document["questions"]),
+            neighbours=Neighbours(document["relation"]),
+            beta=number(document.get("beta", "0.05"), "The plan's beta"),
+        )
+
+
+def _told(plan: Plan, question: PlannedQuestion) -> dict[str, Any]:
+    """A question as a file holds it."""
+    parameters = parameters_told(question.entry, plan.mechanism(question))
+    told: dict[str, Any] = {
+        "columns": list(question.columns),
+        "queries": question.queries,
+        "mechanism": {
+            "key": question.entry_key,
+            "parameters": {name: value for name, value in parameters.items() if name != "epsilon"},
+        },
+        "epsilon": exactly(question.epsilon),
+    }
+    if question.target is not None:
+        told["target"] = exactly(question.target)
+    more = {"pinned": question.pinned, "ways": question.ways, "asks": list(question.asks)}
+    return told | {name: value for name, value in more.items() if value}
+
+
+def _read(document: Any) -> PlannedQuestion:
+    """A question from a file."""
+    optional = {"target", "pinned", "ways", "asks"}
+    known(document, "question", {"columns", "queries", "mechanism", "epsilon"}, optional=optional)
+    known(document["mechanism"], "question's mechanism", {"key"}, optional={"parameters"})
+    columns, queries, asked = document["columns"], document["queries"], document["mechanism"]
+    if not isinstance(columns, list) or not all(isinstance(each, str) for each in [*columns, queries]):
+        raise ParameterError("A question's columns are a list of texts, and its queries a text.")
+    if not isinstance(document.get("pinned", False), bool):
+        raise ParameterError("Whether a question is pinned must be true or false.")
+    ways, asks = document.get("ways", 0), document.get("asks", [])
+    if type(ways) is not int or not isinstance(asks, list) or not all(isinstance(each, str) for each in asks):
+        raise ParameterError("A question's ways are a whole number, and its asks a list of texts.")
+    entry = entry_of(asked["key"] if isinstance(asked["key"], str) else "")
+    epsilon, target = number(document["epsilon"], "A question's epsilon"), document.get("target")
+    if not 0 < epsilon < math.inf:
+        raise ParameterError("A question's epsilon must be above 0.")
+    return PlannedQuestion(
+        columns=tuple(columns),
+        queries=queries,
+        entry_key=entry.key,
+        epsilon=epsilon,
+        values=parameters_read(entry, asked.get("parameters", {})),
+        target=None if target is None else number(target, "A question's target"),
+        pinned=document.get("pinned", False),
+        ways=ways,
+        asks=tuple(asks),
+    )

@@ -1,0 +1,55 @@
+"""What changed in a plan since it was released: the ledger keeps what was asked, question by question. Public."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dprelease.ledger.records import Stored
+from dprelease.requests.joint import FORMAT, Asked, asked_of
+from dprelease.requests.single import Request
+
+
+def last_release(stored: Sequence[Stored]) -> Stored | None:
+    """The last entry in which a plan was released; None where there is none."""
+    plans = [each for each in stored if each.body["request"].get("format") == FORMAT]
+    return plans[-1] if plans else None
+
+
+def changes(before: Stored, after: Asked) -> tuple[str, ...]:
+    """A sentence for each difference between what an entry released and what is asked now; none where it is the same.
+
+    Questions are the same if they read the same columns and ask the same of them.
+    """
+    then, now = asked_of(before.body["request"]), after
+    found = []
+    if then.n != now.n:
+        found.append(f"n was {then.n:,} and is {now.n:,}.")
+    if then.neighbours is not now.neighbours:
+        found.append(f"The relation was “{then.neighbours.words}” and is “{now.neighbours.words}”.")
+    old = {part.digest: part for part in then.parts}
+    new = {part.digest: part for part in (replace(p, n=then.n, neighbours=then.neighbours) for p in now.parts)}
+    kept = old.keys() & new.keys()
+    left = [part for digest, part in old.items() if digest not in kept]
+    for part in [part for digest, part in new.items() if digest not in kept]:
+        same = next((each for each in left if _about(each) == _about(part)), None)
+        if same is None:
+            found.append(f"New: {_said(part)}, ε = {_epsilon(part)}.")
+        else:
+            left.remove(same)
+            found.append(f"Changed: {_said(same)}, ε = {_epsilon(same)}, is now {_said(part)}, ε = {_epsilon(part)}.")
+    return (*found, *(f"Left out: {_said(part)}, ε = {_epsilon(part)}." for part in left))
+
+
+def _about(part: Request) -> tuple[object, ...]:
+    """What a question is, but for its mechanism."""
+    return part.reading, part.queries, part.mechanism.releases, part.values.get("quantile")
+
+
+def _said(part: Request) -> str:
+    """A question in words."""
+    return f"{part.entry.title} for {part.queries.title.partition(':')[0].lower()} of {part.reading.title}"
+
+
+def _epsilon(part: Request) -> str:
+    return str(part.parameters["epsilon"])

@@ -1,0 +1,340 @@
+"""Releases: charged once, drawn once, stored, or not at all. Knows no page; the command line and pages both call it."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from dprelease.certificate import BETA, body_of, file_prefix, price_of, unreleasable
+from dpcore.core import (
+    Bound,
+    DataError,
+    DataRelease,
+    Dataset,
+    HistogramRelease,
+    ParameterError,
+    Problem,
+    Provenance,
+    ProvenanceKind,
+    ValueRelease,
+    for_persons,
+    rounded_up,
+)
+from dpcore.core import Release as Drawn
+from dpcore.data.declared import Capped
+from dprelease.engines.tables import CountedTable, Snapshot
+from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS, TooLarge
+from dpcore.data.reading.tables import Table
+from dpcore.data.readings import Reading
+from dpcore.data.twin import twin
+from dplab.measure import finish
+from dprelease.ledger.chain import spent_along
+from dprelease.ledger.checks import check
+from dprelease.ledger.connection import PATIENCE
+from dprelease.ledger.fingerprint import key_of
+from dprelease.ledger.looks import looked_at, print_of_name
+from dprelease.ledger.reading import account_in, lines_in, told_in, unpublished_in
+from dprelease.ledger.records import (
+    DIED,
+    RAISED,
+    RELEASE,
+    UNSURE,
+    Actor,
+    Busy,
+    Failed,
+    LedgerBusy,
+    LedgerError,
+    LedgerUnsure,
+    Refused,
+    Registration,
+    Role,
+    Spent,
+    Stored,
+)
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
+from dprelease.ledger.writing import book
+from dpcore.mechanisms.tables.whole_table import ROWS_OF_NOBODY, RowsRelease
+from dpcore.randomness import Account, Secure
+from dprelease.requests.joint import Asked, other_unit
+from dprelease.requests.single import Request
+
+SAW_TRUE_VALUES = "the steward saw true values"
+ROUNDING = 1 + 1e-9
+MOST_MADE_UP = 1_000_000
+ROWS_AT_ONCE = 1024
+"""Lines of a file that are written at once: no other thread computes meanwhile, such as one that shows the ledger."""
+FEW = 100_000
+"""Rows that a file opened to analysts may have, however few are registered."""
+TOO_WIDE = "So many columns at once may take more memory than there is: ask for fewer. Nothing was charged."
+STRANGE = "These rows are not registered. If they are the same people, register them as a new version."
+
+
+def cost(request: Asked, registration: Registration) -> Price:
+    """What a release is charged; it touches no rows. Raises ParameterError where there is no guarantee."""
+    return price_of(request, rows_a_person=registration.rows_a_person, measure=registration.measure)
+
+
+def refusal(request: Asked, registration: Registration, account: Spent) -> str:
+    """Why nothing would be drawn, in a sentence; empty if it would. It touches no rows."""
+    if sentence := unreleasable(request):
+        return sentence
+    if request.neighbours is not registration.neighbours:
+        return f"These data are registered with the relation “{registration.neighbours.words}”."
+    if request.n != registration.public_n:
+        return f"These data are registered with n = {registration.public_n:,}."
+    if sentence := other_unit(request, person=registration.person_column, rows=registration.rows_a_person):
+        return sentence
+    try:
+        return account.refusal(cost(request, registration))
+    except ParameterError as error:
+        return str(error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """The same draw on made-up rows: how long it takes, and how much comes out.
+
+    Attributes:
+        seconds: of the draw.
+        numbers: released.
+        bounds: the promised error of each question.
+    """
+
+    seconds: float
+    numbers: int
+    bounds: tuple[Bound, ...]
+
+    @property
+    def bound(self) -> Bound:
+        """The largest promised error of any question."""
+        return max(self.bounds, key=lambda bound: bound.value)
+
+    @property
+    def sentence(self) -> str:
+        """In one line; nothing of it is about private rows."""
+        return f"On made-up rows: {rounded_up(self.seconds)} s, {self.numbers:,} numbers. Nothing was charged."
+
+
+def rehearse(request: Asked) -> Rehearsal:
+    """The secure sampler on made-up rows of the same public problem; free. Raises as ``rehearsing`` does."""
+    return finish(rehearsing(request))
+
+
+def rehearsing(request: Asked) -> Generator[float, None, Rehearsal]:
+    """The same in blocks, one for each question: yields the share that is done.
+
+    Raises:
+        ParameterError: it cannot be released, or made-up rows would be too many.
+    """
+    if sentence := unreleasable(request):
+        raise ParameterError(sentence)
+    seconds, numbers = 0.0, 0
+    for place, part in enumerate(request.parts):
+        yield place / len(request.parts)
+        problem = replace(part.problem, n=min(part.problem.n, MOST_MADE_UP))
+        dataset = twin(part.reading, n=problem.n).dataset()
+        start = time.perf_counter()
+        drawn = draw(part, problem, dataset)
+        seconds += time.perf_counter() - start
+        numbers += drawn.outcomes().shape[1]
+    bounds = tuple(part.mechanism.accuracy(part.problem, BETA) for part in request.parts)
+    return Rehearsal(seconds=seconds, numbers=numbers, bounds=bounds)
+
+
+def release(
+    ledger: Ledger, dataset_id: str, request: Asked, table: Table, by: Actor, *, patience: float = PATIENCE
+) -> Stored | Failed | Refused | Busy:
+    """Charge, draw and store, in one transaction. A request that was drawn before is given back, free.
+
+    Args:
+        ledger: that holds the data set.
+        dataset_id: under which the table is registered.
+        request: what is to be released: one question, or several in one press.
+        table: the private rows.
+        by: who asks; stewards and analysts may, and whoever has no role is refused.
+        patience: seconds to wait while somebody else draws from the same data.
+
+    Whatever goes wrong once something is charged is an outcome; what is raised before has charged nothing.
+    """
+    lost = ""  # what is said where the ledger is lost from here on, once something is charged
+    try:
+        by.must_have_a_role(RELEASE)
+        if wrong := check(ledger, dataset_id):  # a result that was exchanged is not handed out either
+            return Refused(sentence=wrong[0])
+        if known := ledger.find(dataset_id, request.digest):
+            return known
+        if sentence := missing_column(ledger.registration(dataset_id), request, table):
+            return Refused(sentence=sentence)
+        if by.role is not Role.STEWARD and (sentence := too_wide(ledger.registration(dataset_id), request, table)):
+            return Refused(sentence=sentence)
+        if sentence := _other_cells(ledger.registration(dataset_id), request, table):
+            return Refused(sentence=sentence)
+        version = ledger.version(dataset_id, table)
+        if not version:
+            return Refused(sentence=STRANGE)
+        if sentence := _wrong_number(ledger.registration(dataset_id), table):
+            return Refused(sentence=sentence)
+        with ledger.turn(dataset_id, patience=patience):
+            if wrong := check(ledger, dataset_id):
+                return Refused(sentence=wrong[0])
+            ledger.book_dead(dataset_id)
+            if known := ledger.find(dataset_id, request.digest):
+                return known
+            registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
+            if sentence := refusal(request, registration, account):
+                return Refused(sentence=sentence)
+            price = cost(request, registration)
+            seen = looked_at(ledger.folder, {*ledger.fingerprints(dataset_id), *_also(ledger, table)})
+            lost = UNSURE  # until it is known whether it is begun
+            try:
+                attempt = ledger.begin(dataset_id, request.document, price, by)
+            except LedgerError:  # its words say what is charged
+                lost = ""
+                raise
+            lost = DIED
+            with ledger.drawing(dataset_id) as connection:
+                try:
+                    files = _drawn(request, registration, table)
+                    body = body_of(
+                        request,
+                        registration,
+                        version=version,
+                        # What others begun, whose turn was lost, is no entry before this one.
+                        before=replace(account_in(connection), spent=spent_along(lines_in(connection)) + price),
+                        files=files,
+                        unpublished=unpublished_in(connection),
+                        steward_saw=told_in(connection, SAW_TRUE_VALUES) or seen,
+                        by=attempt.by,
+                        at=attempt.at,
+                    )
+                except Exception:  # whatever it is, it may depend on the rows, and so may its words
+                    if table.closed:  # by somebody else: an attempt without an outcome, as when the process ends
+                        raise LedgerError(DIED) from None
+                    files, outcome = {}, "failed"
+                    body = {"request": request.document, "by": attempt.by, "at": attempt.at, "reason": RAISED}
+                else:
+                    outcome = "stored"
+                book(connection, attempt, outcome, body, files)
+            lost = UNSURE  # the outcome is booked, and not yet read
+            return ledger.find(dataset_id, request.digest) or Failed(sentence=DIED)
+    except LedgerBusy:
+        return Failed(sentence=lost) if lost else Busy()
+    except LedgerUnsure as error:  # asked again, what was stored is given back
+        return Failed(sentence=str(error)) if lost else Refused(sentence=str(error))
+    except LedgerError as error:
+        return Failed(sentence=lost) if lost else Refused(sentence=str(error))
+    except DataError as error:  # what the file is called, no registration publishes
+        if lost:
+            return Failed(sentence=lost)
+        sentence = str(error).removeprefix(f"{table.name}: ")
+        return Refused(sentence=f"{ledger.registration(dataset_id).name}: {sentence}")
+    except Exception:
+        if lost:  # whoever asked is told what is charged, and not in words that may quote a row
+            return Failed(sentence=lost)
+        raise
+
+
+def _also(ledger: Ledger, table: Table) -> list[str]:
+    """What a look at other counts of the same table was noted under."""
+    kept = isinstance(table, CountedTable)
+    return [print_of_name(table.name, key=key_of(ledger.folder))] if kept else []
+
+
+def missing_column(registration: Registration, request: Asked, table: Table) -> str:
+    """Which column the file lacks, in a sentence; empty if none. It touches no rows."""
+    columns = {column for part in request.parts for column in part.reading.columns}
+    named = {*columns, *filter(None, [registration.person_column])}
+    missing = sorted(named - set(table.columns))
+    return f"The file has no column named “{missing[0]}”." if missing else ""
+
+
+def most_rows(registration: Registration) -> int:
+    """Rows that a data set has at most where analysts may draw from it: a public number."""
+    replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
+    return min(registration.public_n if replaced else max(2 * registration.public_n, FEW), LIMITS.rows)
+
+
+def too_wide(registration: Registration, request: Asked, table: Table) -> str:
+    """Why analysts may not ask for so much of a row at once; empty if they may. It touches no rows.
+
+    A draw that fails for want of memory tells how many rows there are: of as many as there may be, none fails.
+    """
+    try:
+        for part in () if isinstance(table, CountedTable) else request.parts:
+            each = BYTES_TO_READ + _reading(part, registration).room
+            LIMITS.afford(rows=most_rows(registration), each=each)
+    except TooLarge:
+        return TOO_WIDE
+    return ""
+
+
+def _other_cells(registration: Registration, request: Asked, table: Table) -> str:
+    """Why counts in these cells answer no such question; no row has a say in it, so that it is free."""
+    if isinstance(table, Snapshot):
+        try:
+            for part in request.parts:
+                _dataset(part, registration, table.of_nobody())
+        except (DataError, ParameterError) as error:
+            return str(error)
+    return ""
+
+
+def _wrong_number(registration: Registration, table: Table) -> str:
+    """Whether the file has as many rows as is registered, where that number is public."""
+    replaced = registration.neighbours is registration.neighbours.REPLACE_ONE
+    if replaced and table.row_count != registration.public_n:
+        return "Where rows are replaced, n is public, and the file has another number of rows than is registered."
+    return ""
+
+
+def _drawn(request: Asked, registration: Registration, table: Table) -> dict[str, bytes]:
+    """The files of all questions; each question's draw is held to its own guarantee."""
+    files: dict[str, bytes] = {}
+    for place, part in enumerate(request.parts, 1):
+        drawn = draw(part, part.problem, _dataset(part, registration, table))
+        files |= {file_prefix(request, place) + name: contents for name, contents in _files(drawn).items()}
+    return files
+
+
+def _dataset(request: Request, registration: Registration, table: Table) -> Dataset:
+    """The rows; of each person only so many, the first in the file."""
+    provenance = Provenance(kind=ProvenanceKind.PRIVATE, title=registration.name)
+    return _reading(request, registration).dataset(table, provenance)
+
+
+def _reading(request: Request, registration: Registration) -> Reading:
+    reading = request.reading
+    if registration.person_column:
+        return Capped(reading=reading, person=registration.person_column, rows=registration.rows_a_person)
+    return reading
+
+
+def draw(request: Request, problem: Problem, dataset: Dataset) -> Drawn:
+    """One draw by the secure sampler; raises ParameterError if it spends more than its guarantee says."""
+    sampler = Account(Secure())
+    drawn = request.mechanism.run(request.mechanism.prepare(dataset, problem), sampler, 1)
+    guarantee = request.mechanism.guarantee(problem)  # for rows: what is spent is measured in them
+    promised = for_persons(guarantee, dataset.person_rows)
+    # Where more than epsilon is spent, that delta is 1.
+    over = sampler.delta(guarantee.epsilon) > guarantee.delta * ROUNDING
+    spent = [(charge.sigma, charge.numbers, sum(s * s for s in charge.shift)) for charge in sampler.charges]
+    over |= bool(told := request.mechanism.gaussians(problem)) and list(told) != spent
+    if over or not sampler.charges or drawn.guarantee != promised:
+        raise ParameterError("The draw spent something else than its guarantee says.")
+    return drawn
+
+
+def _files(drawn: Drawn) -> dict[str, bytes]:
+    """What is given to others: one table."""
+    frame = drawn.frame().iloc[:, 1:]  # without the number of the trial; a table may have a column of that name
+    kinds = {HistogramRelease: "counts", ValueRelease: "value", DataRelease: "synthetic", RowsRelease: ROWS_OF_NOBODY}
+    name = next((name for kind, name in kinds.items() if isinstance(drawn, kind)), "answers")
+    written = partial(frame.to_csv, index=False, lineterminator="\n", chunksize=ROWS_AT_ONCE)
+    text = written()
+    if "\r" in text:  # a label's, which would be read as the end of a line unless it is quoted
+        text = written(quoting=csv.QUOTE_NONNUMERIC)
+    return {f"{name}.csv": text.encode()}

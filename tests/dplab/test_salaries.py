@@ -1,0 +1,115 @@
+"""Salaries three ways: previews are the laws', intervals hold what they say, hard data are exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import bdtr, bdtrc
+
+from dpcore import Dataset, Line, Problem, Provenance, ProvenanceKind, Thresholds
+from dplab.salaries import (
+    CURVE,
+    EPSILONS,
+    KEYS,
+    Comparison,
+    compare,
+    hardest,
+    nearest,
+    order_of_interval,
+    promised_rank,
+    ranks,
+    refusals,
+    some_rows,
+)
+from dpcore.mechanisms.robust.stable_median import StableMedian, stability
+from tests.kit import in_blocks
+
+PROVENANCE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+
+
+@pytest.fixture(scope="module")
+def salaries() -> Dataset:
+    rng = np.random.Generator(np.random.SFC64(3))
+    return Dataset(Line(low=0, high=100, bits=6, unit="USD"), rng.binomial(63, 0.3, 4000), PROVENANCE)
+
+
+def compared(*, n: int, stable: int) -> Comparison:
+    """A comparison as made from data of so many rows."""
+    losses = np.array(EPSILONS)
+    rank = np.minimum(0.5, 5 / losses / n)
+    return Comparison(
+        domain=Line(low=0, high=100, bits=10, unit="USD"),
+        n=n,
+        trials=500,
+        exact=(50.0, 50.0, 49.0),
+        error=np.ones((3, len(EPSILONS))),
+        refused=np.tile((losses < 0.5).astype(float), (3, 1)),
+        delta=1e-6,
+        stable=stable,
+        rank=np.stack([rank, 0.9 * rank, 1.1 * rank]),
+    )
+
+
+def test_salaries_are_compared_at_every_epsilon(salaries: Dataset) -> None:
+    found, shares = in_blocks(compare(salaries, delta=1e-6, trials=300, seed=1))
+    assert len(shares) == len(KEYS) * len(EPSILONS) and shares == sorted(shares) and shares[-1] < 1
+    stable = stability(salaries.histogram, domain=salaries.domain)[1]
+    for column, epsilon in enumerate(EPSILONS):
+        expected = 1 - float(StableMedian(epsilon=epsilon).chance(stable))
+        assert found.refused[0, column] == pytest.approx(expected, abs=0.12)
+    assert (found.refused[1:] == 0).all() and np.nanmax(found.error[0]) == 0
+    assert (np.diff(found.error[1:, :6]) <= 0.5).all()
+    middle, low, high = found.rank
+    assert (low <= middle).all() and (middle <= high).all()
+
+
+def test_some_rows_are_a_seeded_draw_without_replacement(salaries: Dataset) -> None:
+    one, same, other = (some_rows(salaries, n=500, seed=seed) for seed in (1, 1, 2))
+    assert one.n == 500 and (one.histogram <= salaries.histogram).all()
+    assert np.array_equal(one.records, same.records) and not np.array_equal(one.records, other.records)
+    assert some_rows(salaries, n=10**6, seed=1) is salaries
+
+
+@pytest.mark.parametrize("trials", [20, 500, 1000])
+def test_the_interval_of_a_quantile_holds_it_as_often_as_told(trials: int) -> None:
+    middle, low, high = order_of_interval(trials)
+    assert low <= middle <= high < trials
+    # Numbers up to the law's quantile are binomial; the interval misses it if they are too few or too many.
+    missed = bdtr(low, trials, 0.95) if low else 0.0
+    beyond = bdtrc(high, trials, 0.95) if high < trials - 1 else 0.0
+    assert missed <= 0.025 and beyond <= 0.025
+    if trials >= 500:
+        assert missed + beyond > 0.02, "not wider than need be"
+
+
+@pytest.mark.parametrize("stable", [1, 33])
+def test_refusals_are_exact_and_nobody_s_are_fewer_than_the_wall(stable: int) -> None:
+    found = refusals(compared(n=1000, stable=stable))
+    assert (found.promise >= found.wall - 1e-12).all() and (np.diff(found.wall) <= 1e-12).all()
+    for epsilon, exact in zip(CURVE.tolist()[::20], found.promise[::20], strict=True):
+        assert exact == 1 - float(StableMedian(epsilon=epsilon, delta=1e-6).chance(stable))
+    assert found.seen.tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
+    assert found.high[-1] == pytest.approx(0.007351, abs=1e-5)  # none of 500
+    assert not len(found.hard)
+
+
+@pytest.mark.parametrize("n", [300, 61_395])
+def test_on_the_data_of_the_proof_the_mechanism_is_hardly_above_the_wall(n: int) -> None:
+    comparison = compared(n=n, stable=9)
+    found = ranks(comparison)
+    assert (found.promise > found.wall).all()
+    for epsilon, share in zip(EPSILONS, found.hard, strict=True):
+        promised, wall = promised_rank(comparison, epsilon)
+        assert wall <= share + 1 / n and share <= 1.1 * wall + 2 / n and share <= promised
+
+
+def test_hard_data_are_exact() -> None:
+    line = Line(bits=3)
+    problem = Problem(domain=line, queries=Thresholds(domain=line), n=50)
+    assert hardest(problem, epsilon=20.0, wall=0.4) == 0
+    found = hardest(problem, epsilon=0.01, wall=0.1)
+    assert found == pytest.approx(0.12), "5 or 6 of the 50 rows, as 10 of them are in one cell, and it nearly always is"
+
+
+def test_the_nearest_loss_is_so_by_its_factor() -> None:
+    assert [EPSILONS[nearest(epsilon)] for epsilon in (1e-4, 0.03, 0.7, 0.72, 99.0)] == [0.01, 0.02, 0.5, 1.0, 5.0]

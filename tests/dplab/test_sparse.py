@@ -1,0 +1,155 @@
+"""What sparing empty cells gains and gives away: exact means are the simulated ones, growth in k or in r alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore import Categories, Cells, Dataset, Preview, Problem, Provenance, ProvenanceKind
+from dpcore.data.bundled import bundled
+from dplab.sparse import (
+    MOST_CELLS,
+    expected_noise,
+    grid_example,
+    growth,
+    line_example,
+    lone_row,
+    projected_losses,
+    rows_needed,
+    shown_chances,
+    simulate,
+    simulated_noise,
+)
+from dpcore.limits.bounds.minimax import best_pairs
+from dpcore.mechanisms.histograms.sparse import ProjectedHistogram, SparseHistogram, lone_row_chance
+from dpcore.randomness import NoisyCounts
+
+MADE = Provenance(kind=ProvenanceKind.GENERATED, title="test")
+TOLD: dict[str, Any] = {"cells": 25, "full": 2, "n": 500, "epsilon": 1.0, "gamma": 0.1}
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_the_exact_mean_before_projection_is_the_simulated_one(epsilon: float) -> None:
+    found = simulate(line_example(), epsilon=epsilon, gamma=0.1, condition="sharper", seed=5, times=4000)
+    for cells, noise in ((25, found.private_noise), (2, found.random_noise)):
+        error = 5 * noise.std() / np.sqrt(len(noise))
+        assert expected_noise(cells=cells, n=500, epsilon=epsilon) == pytest.approx(noise.mean(), abs=error)
+
+
+def test_growth_follows_k_for_one_and_r_for_the_other() -> None:
+    found = growth(**TOLD, condition="paper")
+    by_k, by_r = found.by_k, found.by_r
+    assert found.last == 25 and found.most == MOST_CELLS == by_k.cells[-1] and not found.projected
+    met = by_k.cells <= 25
+    assert {25, 26} <= set(by_k.cells.tolist()), "both sides of the edge"
+    assert len(set(by_k.random[met])) == 1 and (by_k.random[~met] == by_k.private[~met]).all()
+    assert len(set(by_r.private)) == 1 and (np.diff(by_r.random) > 0).all()
+    assert by_k.private == pytest.approx(expected_noise(cells=1, n=500, epsilon=1.0) * by_k.cells)
+    at = np.isin(by_k.cells, found.wall_cells)
+    assert (by_k.private[at] >= found.wall).all() and len(found.wall) > 20
+    assert found.wall[-1] == best_pairs(cells=MOST_CELLS, rows=500, epsilon=1.0).risk
+    never = growth(cells=25, full=2, n=2, epsilon=1.0, gamma=0.001, condition="paper")
+    assert never.last == 0 and (never.by_k.private == never.by_k.random).all()
+
+
+def test_after_the_projection_the_private_loss_grows_about_as_log_k(seed: int) -> None:
+    """Sixteen times the cells cost sixteen times the loss before it, about twice after; random privacy goes with r."""
+    noise = simulated_noise(25, epsilon=1.0, seed=seed, simulations=400)
+    assert noise.shape == (400, MOST_CELLS)
+    found = growth(**TOLD, condition="sharper", noise=noise)
+    private, random = (
+        dict(zip(found.by_k.cells.tolist(), losses.tolist(), strict=True))
+        for losses in (found.by_k.private, found.by_k.random)
+    )
+    assert found.projected and not len(found.wall) and found.last == 69
+    assert max(private) == 1024 and private[1024] == random[1024]
+    assert 69 in random and random[70] == private[70] > random[69]
+    small = [k for k in random if k <= 69]
+    assert len(small) > 3 and len({random[k] for k in small}) == 1
+    # A straight line in log k: each doubling costs about as much as the last; a loss that grows with k would double.
+    loss = [projected_losses(noise, cells=k, full=2, n=500)[0] for k in (64, 128, 256, 512, 1024)]
+    steps = np.diff(loss)
+    assert steps.min() > 0 and steps.max() < 2 * steps.min() and loss[-1] < 3 * loss[0]
+    # Simulated by the page's own figure on the same data: the same means, up to five standard errors.
+    histogram = np.zeros(64, dtype=np.int64)
+    histogram[:2] = 250
+    again = simulate(histogram, epsilon=1.0, gamma=0.1, condition="sharper", seed=seed + 1, times=400)
+    mine = projected_losses(noise, cells=64, full=2, n=500)
+    for mean, losses_seen in zip(mine, (again.private_loss, again.random_loss), strict=True):
+        assert mean == pytest.approx(losses_seen.mean(), abs=5 * losses_seen.std() * np.sqrt(2 / 400))
+    # More non-empty cells cost both of them.
+    assert (np.diff(found.by_r.random) >= 0).all()
+
+
+def test_simulated_noise_is_that_of_a_replaced_row(seed: int) -> None:
+    noise = simulated_noise(2000, epsilon=1.0, seed=seed)
+    assert noise.shape[1] == 2000
+    same = Preview(seed).draw(NoisyCounts(np.zeros((1, 2000), dtype=np.int64), epsilon=1.0, sensitivity=2), 40)
+    assert np.array_equal(noise, same)
+    mean = expected_noise(cells=1, n=1, epsilon=1.0)
+    assert np.abs(noise).mean() == pytest.approx(mean, abs=5 * np.abs(noise).std() / np.sqrt(noise.size))
+
+
+@pytest.mark.parametrize("condition", ["paper", "sharper"])
+@pytest.mark.parametrize("cells", [1, 25, 5000])
+@pytest.mark.parametrize("gamma", [0.5, 0.1, 0.001])
+def test_rows_needed_is_the_first_n_that_meets_the_condition(condition: str, cells: int, gamma: float) -> None:
+    n = rows_needed(cells=cells, gamma=gamma, condition=condition)
+    assert lone_row_chance(cells=cells, n=n, condition=condition) <= gamma
+    assert n == 1 or lone_row_chance(cells=cells, n=n - 1, condition=condition) > gamma
+
+
+def test_a_person_alone_in_a_cell_is_shown_only_if_there() -> None:
+    dataset = bundled("pets", "zip_code").dataset()
+    cell, elsewhere = lone_row(dataset.histogram)
+    assert dataset.histogram[cell] == 1 and elsewhere[cell] == 0 and elsewhere.sum() == dataset.n
+    assert np.abs(elsewhere - dataset.histogram).sum() == 2
+    shown = shown_chances(dataset, epsilon=1.0, gamma=0.1, condition="sharper", seed=1, trials=500)
+    assert shown[1, 1] == 0 < shown[1, 0] and 0 < shown[0, 1] < shown[0, 0] < np.e * shown[0, 1] + 0.1
+    spread = shown_chances(dataset, epsilon=1.0, gamma=0.001, condition="paper", seed=1, trials=500)
+    assert np.array_equal(spread[0], spread[1])
+
+
+@pytest.mark.parametrize("condition", ["sharper", "paper"])
+def test_the_paper_figures(condition: str, seed: int) -> None:
+    for histogram, cells in ((line_example(), 25), (grid_example(8000), 400)):
+        figure = simulate(histogram, epsilon=1.0, gamma=0.1, condition=condition, seed=seed)
+        again = simulate(histogram, epsilon=1.0, gamma=0.1, condition=condition, seed=seed)
+        assert (figure.private == again.private).all()
+        assert (figure.random == again.random).all()
+        assert figure.private.shape == figure.random.shape == (100, cells)
+        assert figure.spared
+        assert (figure.random[:, histogram == 0] == 0).all()
+        r = int((histogram > 0).sum())
+        # Mean absolute discrete Laplace noise of scale 2 is 1.92 rows; 100 means of k or r of them.
+        mean = 2 * np.exp(-0.5) / (1 - np.exp(-1))
+        for noise, count in ((figure.private_noise, cells), (figure.random_noise, r)):
+            deviation = 2.2 * np.sqrt(count / 100)
+            assert abs(noise.mean() * histogram.sum() - count * mean) < 5 * deviation
+        assert np.median(figure.random_loss) < np.median(figure.private_loss)
+        assert max(figure.private_loss.max(), figure.random_loss.max()) <= 2
+
+
+def test_the_figure_draws_what_the_mechanisms_release(seed: int) -> None:
+    """Same seed, same coins: simulate is ProjectedHistogram; random DP differs in which cells get them."""
+    histogram = line_example()
+    domain = Categories(labels=tuple(map(str, range(25))), missing=False)
+    asked = Problem(domain=domain, queries=Cells(domain=domain), n=500)
+    dataset = Dataset(domain, np.repeat(np.arange(25), histogram), MADE)
+    for gamma in (0.05, 0.01):
+        figure = simulate(histogram, epsilon=1.0, gamma=gamma, condition="sharper", seed=seed)
+        whole, sparse = ProjectedHistogram(epsilon=1.0), SparseHistogram(epsilon=1.0, gamma=gamma)
+        released = whole.run(whole.prepare(dataset, asked), Preview(seed), 100).counts
+        assert (figure.private == released).all()
+        assert figure.spared == sparse.spares_empty_cells(asked) == (gamma == 0.05)
+        spared = sparse.run(sparse.prepare(dataset, asked), Preview(seed), 100).counts
+        assert ((spared > 0).any(axis=0) <= (histogram > 0)).all() == figure.spared
+
+
+def test_figure_shapes() -> None:
+    assert (line_example() > 0).sum() == 2
+    assert line_example().sum() == 500
+    assert (grid_example(8003) > 0).sum() == 16
+    assert grid_example(8003).sum() == 8003

@@ -1,0 +1,256 @@
+"""The programs of a zip run away from this project, and say what is true."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dprelease.release as releases
+from dpcore.core import Neighbours
+from dpcore.data.domains import Categories, Grid, Line
+from dpcore.data.reading.tables import Table, read_table
+from dpcore.data.readings import Columns
+from dprelease.downloads import NOTEBOOK, OPENDP, PROGRAM, downloads_of
+from dprelease.downloads.programs import ANALYSIS
+from dprelease.ledger.records import Registration, Stored
+from dpcore.limits.bounds.low_bits import naive_laplace, score
+from dpcore.queries.ranges import Cells, Intervals, Rectangles, Thresholds
+from dprelease.release import release
+from dprelease.requests.joint import JointRequest
+from tests.cases import one_relation
+from tests.kit.ledgers import ANALYST, NOMINAL, few_rows, plan_of, registered, request_of
+
+QUIET = 20.0
+"""At this epsilon noise of a whole row has chance 10^-8 or so."""
+
+
+def unpacked(folder: Path, asked: Any, **changed: Any) -> Path:
+    """The files of a release in a folder of their own."""
+    rows = changed.setdefault("rows", few_rows())
+    ledger, dataset_id = registered(folder / "ledger", **{"epsilon": 1000.0, "delta": 0.1} | changed)
+    stored = release(ledger, dataset_id, asked, rows, ANALYST)
+    assert isinstance(stored, Stored), stored
+    (folder / "else").mkdir()
+    for name, contents in downloads_of(stored).items():
+        (folder / "else" / name).write_bytes(contents)
+    return folder / "else"
+
+
+def cells_of(folder: Path) -> list[str]:
+    """The notebook's code."""
+    document = json.loads((folder / NOTEBOOK).read_bytes())
+    assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in document["cells"]}) == len(document["cells"]) > 3
+    return ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == "code"]
+
+
+def executed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the notebook's cells leave, run in order in the folder."""
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell in cells_of(folder):
+        exec(compile(cell, NOTEBOOK, "exec"), names)
+    return names
+
+
+def test_the_notebook_holds_the_script_cell_by_cell(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path, request_of())
+    script = (folder / PROGRAM).read_text()
+    assert script == ANALYSIS and "".join(cells_of(folder)).split() == script.replace("# %%", "#").split()
+
+
+@pytest.mark.parametrize("kind", [Cells, Thresholds, Intervals])
+def test_the_notebook_answers_with_error_bars_that_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any
+) -> None:
+    n = 3000
+    ages = np.random.Generator(np.random.PCG64(5)).integers(0, 20, n)
+    domain = Line(high=20.0, bins=20)
+    asked = request_of(reading=Columns(names=("age",), on=domain), queries=kind(domain=domain), n=n, epsilon=1.0)
+    folder = unpacked(tmp_path, asked, rows=few_rows(ages.tolist()), public_n=n)
+    results = executed(folder, monkeypatch)["results"]["counts.csv"]
+    assert len(results) == 4
+    for _, row in results.iterrows():
+        if kind is Cells:
+            true = int((ages == int(row["question"]["value"])).sum())
+        else:
+            true = int((ages <= float(row["question"].removeprefix("at most "))).sum())
+        assert 0 < row["off by at most"] < n / 4
+        assert abs(row["rows"] - true) <= 2 * row["off by at most"], "fails with chance below 0.05 squared"
+
+
+def test_the_notebook_knows_when_nothing_is_promised_and_every_kind_of_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = executed(unpacked(tmp_path, plan_of().joint_request()), monkeypatch)["results"]
+    assert list(results) == ["01-counts.csv", "02-counts.csv"]
+    intervals, cells = results.values()
+    assert intervals["off by at most"].isna().all() and (cells["off by at most"] < NOMINAL).all()
+    assert len(intervals) == len(cells) == 4
+
+
+@pytest.mark.slow
+def test_labels_that_look_like_something_else_are_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = ("a\rb", "NA", "c\nd", '"', "1", "x" * 200_000)
+    domain = Categories(labels=labels)
+    asked = request_of(reading=Columns(names=("person",), on=domain), queries=Cells(domain=domain))
+    rows = read_table(b"person\nNA\n1\n", name="x.csv", header=True)
+    folder = unpacked(tmp_path, asked, rows=rows)
+    table = executed(folder, monkeypatch)["tables"]["counts.csv"]
+    assert table["value"][:6].tolist() == list(labels) and table["value"].isna().tolist() == [False] * 6 + [True]
+
+
+def opendp_ran(folder: Path, data: str) -> str:
+    """What the OpenDP program says, run away from this project."""
+    (folder / "data.csv").write_text(data)
+    command = [sys.executable, "-P", str(folder / OPENDP), str(folder / "data.csv")]
+    done = subprocess.run(command, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+AGES = [0, 1, 1.5, 4.999, 5, 19, 20, 25, -3, "", "x", 12.5, 7.25]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("domain", "neighbours"),
+    [
+        (Line(high=20.0, bits=2), Neighbours.REPLACE_ONE),
+        (Line(high=20.0, bins=7, missing=True), Neighbours.ADD_REMOVE_ONE),
+        (Line(low=1.0, high=19.0, bins=5, missing=True, clamp=False), Neighbours.ADD_REMOVE_ONE),
+        (Line(high=20.0), Neighbours.ADD_REMOVE_ONE),
+    ],
+    ids=["replaced", "bins", "unclamped", "usual"],
+)
+def test_opendp_alone_counts_the_same_and_says_the_same_epsilon(
+    tmp_path: Path, domain: Line, neighbours: Neighbours
+) -> None:
+    data = "age\n" + "".join(f'"{age}"\n' for age in AGES)
+    rows = read_table(data.encode(), name="x.csv", header=True)
+    asked = request_of(
+        epsilon=QUIET,
+        reading=Columns(names=("age",), on=domain),
+        queries=Intervals(domain=domain),
+        n=len(AGES),
+        neighbours=neighbours,
+    )
+    folder = unpacked(tmp_path, asked, rows=rows, neighbours=neighbours, public_n=len(AGES))
+    told = opendp_ran(folder, data)
+    ours, theirs = pd.read_csv(folder / "counts.csv"), pd.read_csv(folder / "with-opendp-1.csv")
+    assert (ours["rows"] != theirs["rows"]).sum() <= 1, "a row in another cell changes two counts; noise hardly any"
+    assert abs(theirs["rows"].sum() - len(AGES)) <= 1
+    assert theirs["value"].dropna().tolist() == pytest.approx(ours["value"].dropna().tolist())
+    assert "epsilon = 20 by OpenDP's own account" in told
+
+
+@pytest.mark.slow
+def test_opendp_alone_releases_labels_quantiles_and_gaussian_counts_of_persons(tmp_path: Path) -> None:
+    line, jobs = Line(high=20.0, bits=2), Categories(labels=("cook", "nurse, night"))
+    age, job = Columns(names=("age",), on=line), Columns(names=("job",), on=jobs)
+    quiet = {"epsilon": QUIET, "delta": 1e-3}
+    parts = (
+        request_of(epsilon=QUIET, reading=job, queries=Cells(domain=jobs)),
+        request_of(key="gaussian", values=quiet, reading=age, queries=Cells(domain=line)),
+        request_of(key="exponential_median", values={"epsilon": QUIET}, reading=age, queries=Thresholds(domain=line)),
+        request_of(key="stable_median", values={"epsilon": QUIET}, reading=age, queries=Thresholds(domain=line)),
+    )
+    lines = [f'{place // 5},{12 if place % 5 < 2 else 1},"nurse, night"' for place in range(100)]
+    data = "\n".join(["person,age,job", *lines, ",3,cook", ""])
+    rows = read_table(data.encode(), name="x.csv", header=True)
+    asked = JointRequest(parts=parts[:1] + parts[2:3], person="person", rows_a_person=2)
+    folder = unpacked(tmp_path / "1", asked, rows=rows, person_column="person", rows_a_person=2)
+    told = opendp_ran(folder, data)
+    assert f"with-opendp-1.csv: epsilon = {2 * QUIET:g}" in told, "of two rows"
+    assert pd.read_csv(folder / "with-opendp-1.csv")["rows"].tolist() == [0, 40, 0]
+    assert (
+        pd.read_csv(folder / "with-opendp-2.csv")["cell"].tolist()
+        == [2]
+        == pd.read_csv(folder / "02-value.csv")["cell"].tolist()
+    )
+    folder = unpacked(tmp_path / "2", JointRequest(parts=parts), rows=rows)
+    told = opendp_ran(folder, data)
+    assert "rho (zero-concentrated)" in told and "with-opendp-4" not in told
+    counts = pd.read_csv(folder / "with-opendp-2.csv")["rows"]
+    assert (counts - [61, 0, 40, 0]).abs().max() <= 8
+
+
+@pytest.mark.slow
+@one_relation
+@pytest.mark.parametrize(
+    ("key", "kind"), [("named-queries", Intervals), ("named-queries", Cells), ("clipped_mean", Thresholds)]
+)
+def test_opendp_alone_answers_named_queries_and_means_of_persons(
+    tmp_path: Path, key: str, kind: Any, neighbours: Neighbours
+) -> None:
+    domain = Line(low=1.0, high=19.0, bins=5, missing=True, clamp=False)
+    persons = 2 if neighbours is Neighbours.ADD_REMOVE_ONE else 1
+    data = "person,age\n" + "".join(f'{place // persons},"{age}"\n' for place, age in enumerate(AGES))
+    rows = read_table(data.encode(), name="x.csv", header=True)
+    values = {"epsilon": QUIET} | ({"named": 2} if key == "named-queries" else {})
+    reading = Columns(names=("age",), on=domain)
+    part = request_of(
+        key=key, values=values, reading=reading, queries=kind(domain=domain), n=len(AGES), neighbours=neighbours
+    )
+    person: dict[str, Any] = {"person": "person", "rows_a_person": 2} if persons == 2 else {}
+    registered_as = {"person_column": "person", "rows_a_person": 2} if persons == 2 else {}
+    folder = unpacked(
+        tmp_path,
+        JointRequest(parts=(part,), **person),
+        rows=rows,
+        neighbours=neighbours,
+        public_n=len(AGES),
+        **registered_as,
+    )
+    assert f"epsilon = {persons * QUIET:g} by OpenDP's own account" in opendp_ran(folder, data)
+    [ours] = [pd.read_csv(path) for path in folder.glob("*01-*.csv")]
+    theirs = pd.read_csv(folder / "with-opendp-1.csv")
+    assert ours["cell"].tolist() == theirs["cell"].tolist(), "the sum is far from where its mean is rounded up"
+    if key == "named-queries":
+        assert theirs["rows"].tolist() == pytest.approx(ours["rows"].tolist()), "noise has chance 0.0004"
+
+
+@pytest.mark.slow
+def test_opendp_alone_counts_pairs_the_same(tmp_path: Path) -> None:
+    domain = Grid(first=Line(high=20.0, bits=2), second=Line(high=20.0, bits=1, missing=True, clamp=False))
+    data = "age,pay\n" + "".join(f'"{age}","{pay}"\n' for age, pay in zip(AGES, reversed(AGES), strict=True))
+    reading = Columns(names=("age", "pay"), on=domain)
+    asked = request_of(epsilon=QUIET, reading=reading, queries=Rectangles(domain=domain))
+    folder = unpacked(tmp_path, asked, rows=read_table(data.encode(), name="x.csv", header=True))
+    assert "epsilon = 20 by OpenDP's own account" in opendp_ran(folder, data)
+    ours, theirs = pd.read_csv(folder / "counts.csv"), pd.read_csv(folder / "with-opendp-1.csv")
+    assert len(ours) == len(theirs) == domain.size and (ours["rows"] != theirs["rows"]).sum() <= 1
+    assert abs(theirs["rows"].sum() - len(AGES)) <= 1 and (theirs["rows"] > 0).sum() > 3
+
+
+def test_where_opendp_has_no_equivalent_there_is_no_program(tmp_path: Path) -> None:
+    domain = Line(high=20.0, bits=2)
+    asked = request_of(key="stable_median", values={"epsilon": 1.0}, queries=Thresholds(domain=domain))
+    assert not (unpacked(tmp_path, asked) / OPENDP).exists()
+
+
+@pytest.mark.slow
+def test_the_attack_on_low_bits_fails_on_released_files() -> None:
+    asked, trials = request_of(epsilon=0.5), 400
+    truth: list[tuple[float, ...]] = [(), (1.0,)]
+
+    registration = Registration(name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=NOMINAL)
+
+    def first_count(rows: Table) -> float:
+        [contents] = releases._drawn(asked, registration, rows).values()
+        return float(contents.decode().splitlines()[1].split(",")[-1])
+
+    ours = [np.array([first_count(few_rows(ages)) for _ in range(trials)]) for ages in truth]
+    verdict = score(*ours, low=0, high=1, epsilon=0.5)
+    assert not verdict.broken
+    naive = [naive_laplace(len(ages), scale=2.0, trials=trials, seed=len(ages)) for ages in truth]
+    assert score(*naive, low=0, high=1, epsilon=0.5).broken, "the same attack breaks floating-point noise"

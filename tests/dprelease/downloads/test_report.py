@@ -1,0 +1,190 @@
+"""The report: standalone, complete, escaped, and of what was released alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpcore.core import Neighbours
+from dpcore.data.domains import Categories, Line
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns
+from dprelease.downloads import REPORT, downloads_of, zipped
+from dprelease.downloads.report import MOST_BARS, report
+from dprelease.ledger.records import Stored
+from dpcore.queries.ranges import Cells, Thresholds
+from dprelease.release import SAW_TRUE_VALUES, release
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, registered, request_of
+
+VOID = {"meta"}
+ALLOWED = {
+    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "table", "tr", "td", "th", "div"),
+    "code",
+}
+
+
+class Page(HTMLParser):
+    """Checks that tags are known, closed in order and lead nowhere, and keeps what is read."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """See HTMLParser."""
+        assert tag in ALLOWED
+        names = {name for name, _ in attrs}
+        assert not names & {"src", "href", "srcset", "action"} and not any(name.startswith("on") for name in names)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """See HTMLParser."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """See HTMLParser."""
+        if not self.open or self.open[-1] != "style":
+            self.texts.append(data)
+
+    @property
+    def words(self) -> str:
+        """All that is read."""
+        return " ".join(self.texts)
+
+
+def page(stored: Any) -> Page:
+    """The report of a release."""
+    assert isinstance(stored, Stored)
+    assert report(stored) == report(stored) == downloads_of(stored)[REPORT]
+    return Page(report(stored).decode())
+
+
+def released(folder: Path, asked: Any, **changed: Any) -> Stored:
+    """A release of few rows."""
+    ledger, dataset_id = registered(folder, **changed)
+    came = release(ledger, dataset_id, asked, changed.get("rows") or few_rows(), ANALYST)
+    assert isinstance(came, Stored)
+    return came
+
+
+def test_it_says_what_of_whom_under_which_promise_and_how_wrong(tmp_path: Path) -> None:
+    words = page(released(tmp_path, request_of(epsilon=1.5, n=3000), public_n=3000)).words
+    for told in (
+        "Released of “ages”",
+        "Each row in it is protected, as Ada stated",
+        "ε = 1.5 and δ = 0",
+        "at most 4.49 times as likely",  # e^1.5
+        "of a budget of ε = 2",
+        "Intervals: how many lie between a and b? Answered by: Identity histogram.",
+        "Every answer to this kind of question is off by at most",
+        "0 to 5",
+        "run.py verify certificate.json counts.csv",
+    ):
+        assert told in words, told
+    assert "number of rows" not in words and "steward saw" not in words
+
+
+def test_a_plan_has_a_section_and_a_picture_for_each_question(tmp_path: Path) -> None:
+    stored = released(tmp_path, plan_of(pure=False).joint_request(), delta=1e-6)
+    text, words = report(stored).decode(), page(stored).words
+    assert text.count("<h3>") == 2 and text.count('class="bar') == 8
+    assert "apart from a chance of 0.0000001" in words and "This question's part of the promise: ε = 0.25" in words
+    for name in stored.files:
+        for row in csv.DictReader(io.StringIO(stored.files[name].decode())):
+            assert f'<td class="n">{float(row["rows"]):,.6g}</td>' in text
+
+
+def test_persons_a_public_n_previews_and_what_the_steward_saw_are_told(tmp_path: Path) -> None:
+    stored = released(
+        tmp_path / "1", plan_of(person="person", rows=3).joint_request(), person_column="person", rows_a_person=3
+    )
+    assert "At most 3 rows of each person counted" in page(stored).words
+    assert "If any one person were not in the table at all" in page(stored).words
+    asked: dict[str, Any] = {"neighbours": Neighbours.REPLACE_ONE, "n": 20}
+    ledger, dataset_id = registered(tmp_path / "2", neighbours=Neighbours.REPLACE_ONE, public_n=20)
+    release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST)
+    ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    words = page(release(ledger, dataset_id, request_of(draw=2, **asked), few_rows(), ANALYST)).words
+    for told in ("Not protected, because it is public: number of rows: 20", "If any one row had other values"):
+        assert told in words
+    assert (
+        "The steward saw true values" in words
+        and "other charged draw of these data was not published when this one was drawn." in words
+    )
+
+
+def test_a_refusal_and_a_single_value_are_told(tmp_path: Path) -> None:
+    domain = Line(high=20.0, bits=2)
+    for place, (key, values, said) in enumerate(
+        [
+            ("stable_median", {"epsilon": 0.01, "delta": 1e-9}, "declined to answer"),
+            ("exponential_median", {"epsilon": 20.0}, "Released: 10 to 15."),
+        ]
+    ):
+        asked = request_of(key=key, values=values, queries=Thresholds(domain=domain))
+        rows = few_rows((12.0,) * 30) if place else few_rows()
+        assert said in page(released(tmp_path / str(place), asked, epsilon=20.0, delta=1e-6, rows=rows)).words
+
+
+def test_many_cells_are_added_up_to_few_bars(tmp_path: Path) -> None:
+    domain = Line(high=20.0, bins=300)
+    asked = request_of(epsilon=2.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    stored = released(tmp_path, asked)
+    text = report(stored).decode()
+    assert text.count('class="bar') == 300 // (-(-300 // MOST_BARS)) + 1 <= MOST_BARS
+    numbers = [float(row["rows"]) for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))]
+    size = -(-300 // MOST_BARS)
+    for start in range(0, 300, size):
+        assert f'<td class="n">{sum(numbers[start : start + size]):,.6g}</td>' in text
+    assert "Neighbouring lines are added up" in page(stored).words
+
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;</td></table>"
+
+
+def test_hostile_names_and_labels_are_only_read(tmp_path: Path) -> None:
+    label = f"cook {HOSTILE}"
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([["job"], *[[label]] * 30])
+    rows = read_table(buffer.getvalue().encode(), name="x.csv", header=True)
+    domain = Categories(labels=(label, "nurse"))
+    asked = request_of(reading=Columns(names=("job",), on=domain), queries=Cells(domain=domain))
+    stored = released(tmp_path, asked, rows=rows, name=f"jobs {HOSTILE}")
+    body: dict[str, Any] = json.loads(json.dumps(stored.body))
+    body["request"]["data"]["reading"]["names"] = [HOSTILE]
+    hostile = replace(stored, body=body | {"by": HOSTILE})
+    text, read = report(hostile).decode(), page(hostile)
+    assert "<script" not in text and "<img" not in text
+    assert sum(told.count(HOSTILE) for told in read.texts) >= 5
+    assert label in read.words and f"jobs {HOSTILE}" in read.words
+
+
+def test_no_true_value_and_no_secret_is_in_the_zip(tmp_path: Path) -> None:
+    count, secret = 7919, "s3cr3t"  # rows: no other number here has these digits
+    coins = np.random.Generator(np.random.PCG64(8))
+    ages = coins.integers(0, 20, count)
+    text = "age,name\n" + "\n".join(f"{age},{secret}{place}" for place, age in enumerate(ages))
+    rows = read_table(text.encode(), name=f"{secret}.csv", header=True)
+    stored = released(tmp_path, request_of(), rows=rows)
+    counts = np.bincount(ages // 5, minlength=4)
+    noisy = {row["rows"].removesuffix(".0") for row in csv.DictReader(io.StringIO(stored.files["counts.csv"].decode()))}
+    whole = b"".join(downloads_of(stored).values())
+    packed = re.sub(rb"[0-9a-f]{32,}", b"", whole)  # digests and salts: any four digits stand in one of them sometimes
+    assert len(packed) > len(whole) / 2
+    for told in (secret, str(count), f"{count:,}", *(str(each) for each in counts if str(each) not in noisy)):
+        assert told.encode() not in packed
+    assert str(NOMINAL).encode() in packed, "the search finds what is there"
+    assert secret.encode() not in zipped(downloads_of(stored))

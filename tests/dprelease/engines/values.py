@@ -1,0 +1,220 @@
+"""One table with everything that engines read differently, as columns by kind, and what is read of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from dpcore.core import Dataset, Provenance, ProvenanceKind
+from dpcore.data.attributes import Attributes
+from dpcore.data.cube import Predicate
+from dpcore.data.dates import Calendar
+from dpcore.data.domains import Binned, Categories, Grid, Grouped, Labelled, Line, Truth
+from dprelease.engines.counts import dataset_of, parts_of
+from dprelease.engines.tables import EngineTable
+from dpcore.data.reading.tables import Table
+from dpcore.data.readings import Coded, Columns, Reading, Several, YesNo
+
+NASTY = 'O\'Brien "the" <script>alert(1)</script>'
+LABELS = (NASTY, "%s", "%(p0)s", "$p0", ":p0", "{x}", "ß", "\\", "a;b", "--", "Ａ", "naïve\u00a0", "`b`", "")
+SECRET = "A-SECRET-OF-SOMEBODY"
+COLUMNS: dict[str, tuple[str, list[Any]]] = {
+    "fraction": ("DOUBLE", [
+        None, float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324, 1e308, -1e308, 29.0, 28.999999999999996,
+        100.0,
+        100.00000000000001, -1e-300, 57.99999999999999, 58.0, 1e16, 0.1, 1.5,
+    ]),
+    "single": ("FLOAT", [None, float("nan"), 0.1, 29.0, 1e38, -1e-40, 57.99, 1e10, float("inf")]),
+    "whole": ("BIGINT", [None, 0, 29, 58, -5, 100, 101, 2**62, -(2**62)]),
+    "exact": ("DECIMAL(18,4)", [None, "29.0000", "57.9999", "-0.0001", "100.0000", "99999999999999.9999", "1.5000"]),
+    "told": ("VARCHAR", [
+        None, "", " \t", "29", " 29\n", "\r29", "+1", "-.5e1", "5.", "1_000", "1__0", "_1", "1_", "0x10", "1,000", "１",
+        "1e", "--1", "+-1", "infinity", "nan", "1e999", "1e-400", "1e99999", "1e-99999", "1e5_0", "1d", "1f", ".",
+        "true",
+        "100.00000000000000001", "57.999999999999999999", "1e2", "- 1", "29\x0b", "29 0", SECRET,
+    ]),
+    "label": ("VARCHAR", [*LABELS, None, f" {NASTY}\t", "ss", "a", "naïve", SECRET, "p0"]),
+    "written": ("VARCHAR", [
+        None, "", "2024-02-29", "2023-02-29", "2024-13-01", "2024-00-01", "2024-02-29 24:00", "2024-02-29 24:01",
+        "2024-02-29T23:30-01", "2024-03-01T00:30+01:00", "2024-03-01 00:30+0130", "2024-02-29 25:00",
+        "2024-02-29 23:59:60",         "2024-02-29 00:00 +01", "2024-02-29 00:00:00 Z", "2024-02-29T12:00:00.5Z",
+        "0000-01-01", "0001-01-01", "9999-12-31",
+        "2024-02", "2024-13", "2024-W09", "2023-W53", "2020-W53", "2024-W00", "2024", "2024.0", "24", "2024-2-9",
+        "2024-02-29\r", "2024-02-29x", "1969-12-31", "1970-01-05", "2024-02-29 00:00+99", "1900-02-29", "2000-02-29",
+        "2024-02-29 00:00+01:60", "2024-02-29 00:00:00 +01:00", "2024-12-31 23:00-02", SECRET,
+    ]),
+    "day": ("DATE", [None, "2024-02-29", "1969-12-31", "1970-01-01", "0044-03-15", "9999-12-31", "2020-12-31"]),
+    "moment": ("TIMESTAMP", [None, "2024-02-29 23:59:59.999999", "1969-12-31 00:00:00", "2024-12-30 12:00:00.5"]),
+    "instant": ("TIMESTAMPTZ", [None, "2024-02-29 23:30:00-01", "1970-01-01 00:00:00+00", "2024-12-31 23:59:59.25+00"]),
+    "smoker": ("BOOLEAN", [None, True, False]),
+    "answer": ("VARCHAR", [None, "yes", "No", " Y ", "T", "1", "0", "1.0", "-0", "1e0", "maybe", "FALSE", "10e-1",
+        "2"]),
+    'odd "name" %s': ("INTEGER", [None, 1, 2, 3]),
+}  # fmt: skip
+ROWS = 240
+
+
+def rows() -> list[tuple[Any, ...]]:
+    """Every value of every column some times, beside other ones each time."""
+    return [
+        tuple(held[(place + turn * step) % len(held)] for step, (_, held) in enumerate(COLUMNS.values(), 1))
+        for turn in range(ROWS // 40)
+        for place in range(40)
+    ]
+
+
+def write_parquet(folder: Path) -> list[Path]:
+    """The rows as two Parquet files of a folder; and their paths."""
+    names = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" {kind}' for name, (kind, _) in COLUMNS.items())
+    places = ", ".join("?" * len(COLUMNS))
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / "first.parquet", folder / "deeper" / "second.parquet"]
+    paths[1].parent.mkdir(exist_ok=True)
+    with duckdb.connect() as connection:
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        connection.execute(f"CREATE TABLE t ({names})")
+        connection.executemany(f"INSERT INTO t VALUES ({places})", rows())
+        for path, half in zip(paths, ("<", ">="), strict=True):
+            connection.execute(f"COPY (SELECT * FROM t WHERE rowid {half} {ROWS // 3}) TO '{path}' (FORMAT parquet)")
+        connection.execute(f"COPY (SELECT * FROM t) TO '{folder.parent / 'all.parquet'}' (FORMAT parquet)")
+    return paths
+
+
+ODD = "odd _name_ %s"
+"""What the last column is called once its name is safe."""
+NUMBERS = ("fraction", "single", "whole", "exact", "told", "answer", "day", "smoker")
+LINES = (
+    Line(low=0, high=100, bins=100, missing=True),
+    Line(low=0, high=100, bits=3, missing=True, clamp=False),
+    Line(low=-1, high=58, bits=4),
+    Line(low=0.1, high=0.7, bins=7, missing=True, clamp=False),
+    Line(low=-1e300, high=1e300, bins=3, missing=True),
+)
+CALENDARS = tuple(
+    Calendar(step=step, first=first, last=last, missing=True, clamp=clamp)
+    for step, first, last in (
+        ("day", "2024-02-27", "2024-03-02"), ("week", "2020-W50", "2024-W09"), ("month", "1969-12", "2024-12"),
+        ("year", "1969", "2024"),
+    )
+    for clamp in (True, False)
+)  # fmt: skip
+TEXTS = ("label", "told", "whole", "fraction", "single", "exact", "smoker", "day", "written")
+NAMED = Categories(labels=(*LABELS[:-1], "29", "0.1", "1.5", "-0", "0", "1e+16", "true", "2024-02-29", "1e+38"))
+
+
+def readings(*, few: bool = False) -> dict[str, Reading]:
+    """By what they are about; a few say all about how values are read, and less about how cells are cut."""
+    found: dict[str, Reading] = {}
+    lines, calendars = (LINES[:2], CALENDARS[1::2]) if few else (LINES, CALENDARS)
+    for name in NUMBERS:
+        found |= {f"{name} on {line}": Columns(names=(name,), on=line) for line in lines}
+    for name in ("written", "day", "moment", "instant", "whole", "label"):
+        found |= {f"{name} on {each}": Columns(names=(name,), on=each) for each in calendars}
+    found |= {f"labels of {name}": Columns(names=(name,), on=NAMED) for name in TEXTS}
+    found |= {
+        f"truths of {name}": Columns(names=(name,), on=Truth()) for name in ("answer", "smoker", "whole", "fraction")
+    }
+    one, odd = LINES[0], Columns(names=(ODD,), on=Line(low=0, high=3, bins=3, missing=True))
+    pair = Grid(first=Line(low=0, high=100, bits=3, missing=True), second=Line(low=0, high=60, bins=6))
+    labelled = Grid(first=pair.first, second=Labelled(of=Categories(labels=LABELS[:3])))
+    kinds = (Binned(line=one), Categories(labels=LABELS[:3]), Truth(), Categories(labels=("no", "yes"), missing=False))
+    cut = Coded(column="told", name="cut", labels=("few", "some", "many"), cuts=(1.0, 29.0))
+    asked = (
+        Predicate(column="fraction", kind="at least", value=29), Predicate(column="told", kind="below", value=1),
+        Predicate(column="label", value=NASTY),
+    )  # fmt: skip
+    return found | {
+        "an odd name": odd,
+        "a number and labels": Columns(names=("fraction", "label"), on=labelled),
+        "labels along a line": Columns(names=("label",), on=labelled.second),
+        "labels in a group": Columns(names=("answer", "label"), on=Grouped(labels=("yes", "no"), line=labelled.second)),
+        "two numbers": Columns(names=("fraction", "told"), on=pair),
+        "a group": Columns(names=("label", "exact"), on=Grouped(labels=LABELS[:5], line=one)),
+        "attributes": Columns(
+            names=("told", "label", "answer", "whole"),
+            on=Attributes(names=("told", "label", "answer", "whole"), columns=kinds),
+        ),
+        "predicates": YesNo(predicates=asked),
+        "several": Several(attributes=(cut, *asked)),
+    }
+
+
+def told(dataset: Dataset) -> str:
+    """All that a data set says, whatever the order of its rows."""
+    if dataset.domain.listed:
+        return json.dumps(dataset.histogram.tolist())
+    return json.dumps(sorted(np.asarray(dataset.records).astype(int).tolist()))
+
+
+AT_ONCE = 20
+"""Readings that share a question: an engine takes a while to plan each."""
+
+
+def differences(table: EngineTable, file: Table, *, few: bool = False) -> dict[str, tuple[str, str]]:
+    """Readings of which an engine and a file say different things, with what each says."""
+    provenance = Provenance(kind=ProvenanceKind.STAND_IN, title="test")
+    asked, found = list(readings(few=few).items()), {}
+    for start in range(0, len(asked), AT_ONCE):
+        some = asked[start : start + AT_ONCE]
+        parts = [parts_of(reading) for _, reading in some]
+        cells, counts = table.counted([part for each in parts for part in each])
+        place = 0
+        for (name, reading), each in zip(some, parts, strict=True):
+            mine = cells[:, place : place + len(each)]
+            place += len(each)
+            found[name] = told(dataset_of(reading, mine, counts, provenance)), told(reading.dataset(file, provenance))
+    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+
+
+def load_postgres(connection: Any) -> None:
+    """The rows as a table of Postgres that is called people."""
+    kinds = {"DOUBLE": "float8", "FLOAT": "float4", "DECIMAL(18,4)": "numeric", "VARCHAR": "text"}
+    names = ", ".join(
+        f'"{name.replace(chr(34), chr(34) * 2)}" {kinds.get(kind, kind)}' for name, (kind, _) in COLUMNS.items()
+    )
+    connection.execute(f"CREATE TABLE people ({names})")
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO people VALUES ({', '.join(['%s'] * len(COLUMNS))})", rows())
+
+
+def postgres_user() -> list[str]:
+    """What a command of the server starts with: it refuses to run as root."""
+    return ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+
+
+@contextmanager
+def running_postgres() -> Iterator[tuple[str, Path]]:
+    """A server of our own on this machine; gives its address, and its log."""
+    programs = Path(os.environ["POSTGRES_PROGRAMS"])
+    folder = Path(tempfile.mkdtemp(prefix="dpscope-postgres-"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    data, log = folder / "data", folder / "log"
+    options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder} -c fsync=off"
+
+    def command(*words: str | Path) -> None:
+        subprocess.run([*postgres_user(), *words], check=True, cwd="/", stdout=subprocess.DEVNULL)
+
+    try:
+        command(programs / "initdb", "-D", data, "-A", "trust", "-U", "tester", "--no-sync", "-E", "UTF8", "--locale=C")
+        command(programs / "pg_ctl", "-D", data, "-w", "-l", log, "-o", options, "start")
+        try:
+            yield f"host=127.0.0.1 port={port} user=tester dbname=postgres", log
+        finally:
+            command(programs / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

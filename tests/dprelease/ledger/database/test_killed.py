@@ -1,0 +1,45 @@
+"""The harness of files once more: killed at lines and at any moment, pressed twice, raced for the last of a budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.dprelease.ledger.test_killed import LINES, kills, together
+
+pytestmark = pytest.mark.engines
+
+
+def test_a_kill_at_a_line_leaves_all_or_nothing_or_an_attempt(tmp_path: Path) -> None:
+    told = kills(tmp_path, "lines", 60)
+    assert told["wrong"] == 0, told["examples"]
+    seen = told["seen"]
+    assert seen["lines"] > 200 and min(seen["nothing"], seen["begun"], seen["Stored"]) > 0
+
+
+def test_a_kill_at_any_moment_does(tmp_path: Path) -> None:
+    told = together(tmp_path, "random", 100, programs=2)
+    assert told["wrong"] == 0, told["examples"]
+    states = [told["seen"].get(state, 0) for state in ("nothing", "begun", "Stored")]
+    assert sum(states) == 100 and min(states) > 0
+
+
+def test_two_presses_of_the_same_are_one_draw(tmp_path: Path) -> None:
+    told = together(tmp_path, "twice", 60, programs=2)
+    assert told["wrong"] == 0, told["examples"]
+    assert told["seen"]["Stored"] >= 40
+
+
+def test_the_last_of_a_budget_is_spent_once(tmp_path: Path) -> None:
+    told = together(tmp_path, "races", 30, programs=2)
+    assert told["wrong"] == 0, told["examples"]
+    assert told["seen"] == {"Refused Stored": 30}
+
+
+@pytest.mark.parametrize("asked", LINES)
+@pytest.mark.parametrize("control", ["", "two transactions", "shown early"])
+def test_the_same_looks_find_a_release_in_pieces(tmp_path: Path, control: str, asked: str) -> None:
+    told = kills(tmp_path, "named", 1, asked=asked, control=control)
+    assert told["seen"]["lines"] == LINES[asked], "one line of a press stands between charge and result of a question"
+    assert bool(told["wrong"]) == bool(control), told["examples"]

@@ -1,0 +1,209 @@
+"""Budgets in rho: many Gaussian releases within one epsilon and delta."""
+
+from __future__ import annotations
+
+import copy
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dprelease.release as releases
+from dprelease.certificate import certificate, prices, unreleasable, verify
+from dprelease.commands import main
+from dpcore.core import Guarantee, Neighbours, ParameterError
+from dpcore.data.twin import twin
+from dprelease.downloads import REPORT, downloads_of
+from dprelease.ledger.checks import check
+from dprelease.ledger.records import RAISED, Failed, LedgerError, Refused, Registration, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price, Tally
+from dpcore.privacy.concentrated import rho_of_gaussians
+from dprelease.release import cost, release
+from dprelease.requests.single import Request
+from tests.dprelease.test_catalogue_releases import ENTRIES, requested
+from tests.dprelease.test_certificate import Certificate, change, rebooked, sealed
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, plan_of, request_of
+
+BUDGET = Price.allowed_in_rho(epsilon=1.0, delta=1e-6)
+
+
+def opened(folder: Path, **changed: Any) -> tuple[Ledger, str]:
+    """A ledger whose budget, in rho, is within epsilon 1 and delta 10⁻⁶."""
+    ledger = Ledger.open(folder)
+    usual: dict[str, Any] = {"name": "ages", "neighbours": Neighbours.ADD_REMOVE_ONE, "public_n": NOMINAL}
+    made = ledger.register(Registration(**usual | changed), few_rows(), BUDGET, STEWARD)
+    assert made.measure is Tally.RHO
+    return ledger, made.dataset_id
+
+
+def asked(draw: int = 1, *, epsilon: float = 0.1) -> Request:
+    """Gaussian counts."""
+    return request_of(draw=draw, key="gaussian", values={"epsilon": epsilon, "delta": 1e-7})
+
+
+def drawn(ledger: Ledger, dataset_id: str, request: Request) -> Stored:
+    """A release that is stored."""
+    came = release(ledger, dataset_id, request, few_rows(), ANALYST)
+    assert isinstance(came, Stored)
+    return came
+
+
+@pytest.mark.slow
+def test_more_gaussian_releases_fit_than_their_epsilons_would(tmp_path: Path) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    for draw in range(1, 13):
+        came = drawn(ledger, dataset_id, asked(draw))
+    account = ledger.account(dataset_id)
+    assert 12 * 0.1 > 1 and account.spent.first < account.budget.first / 4 and not account.spent.delta
+    assert check(ledger, dataset_id) == [] == verify(certificate(came), came.files)
+    assert came.body["guarantee"]["epsilon"] == "0.1" and came.chain[-1]["charge"]["delta"] == "0"
+    assert str(account.left).startswith("ρ 0.0")
+
+
+@pytest.mark.slow
+def test_the_last_unit_fits_and_one_more_is_refused(tmp_path: Path) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    spent = 0
+    for draw, epsilon in enumerate((0.18, 0.05, 0.01), 1):  # of pure releases ρ is ε²/2
+        drawn(ledger, dataset_id, request_of(draw=draw, epsilon=epsilon))
+        spent += round(epsilon**2 / 2 * 10**9)
+    assert ledger.account(dataset_id).spent == Price(first=spent, measure=Tally.RHO)
+    came = release(ledger, dataset_id, request_of(draw=9, epsilon=0.2), few_rows(), ANALYST)
+    assert isinstance(came, Refused) and came.sentence.startswith("Needs ρ 0.02; ρ 0.00")
+    with closing(sqlite3.connect(ledger.path(dataset_id), isolation_level=None)) as plain:
+        attempt = "INSERT INTO attempts VALUES (4, 'd', '{{}}', {}, 0, 'Eve', 'day')"
+        with pytest.raises(sqlite3.IntegrityError):
+            plain.execute(attempt.format(BUDGET.first - spent + 1))
+        plain.execute(attempt.format(BUDGET.first - spent))
+
+
+def test_a_budget_in_rho_is_fixed(tmp_path: Path) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    for budget in (BUDGET, Price.allowed(epsilon=5.0), Price.allowed_in_rho(epsilon=5.0, delta=1e-6)):
+        with pytest.raises(LedgerError, match="fixed when it is opened"):
+            ledger.set_budget(dataset_id, budget, "more", STEWARD)
+    with closing(sqlite3.connect(ledger.path(dataset_id))) as plain, pytest.raises(sqlite3.IntegrityError):
+        plain.execute("INSERT INTO budgets VALUES (2, 'rho', 9000000000, 1000, 'more', 'Eve', 'day')")
+    for first, delta in ((0, 1), (1, 0)):
+        with pytest.raises(LedgerError, match="a ρ and a δ above 0"):
+            ledger.register(
+                Registration(name="x", neighbours=Neighbours.ADD_REMOVE_ONE, public_n=3),
+                few_rows((1.0,)), Price(first=first, delta=delta, measure=Tally.RHO), STEWARD,
+            )  # fmt: skip
+
+
+def test_what_is_budgeted_is_together_within_what_was_said() -> None:
+    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9), (8.0, 1e-3)):
+        private = Price.allowed_in_rho(epsilon=epsilon, delta=delta).private
+        assert private.within(Price.allowed(epsilon=epsilon, delta=delta)) and private.first > 0.98 * epsilon * 10**9
+    for epsilon, delta in ((1.0, 0.0), (1.0, 1e-18), (1e-9, 1e-6), (0.0, 0.1)):
+        with pytest.raises(ParameterError):
+            Price.allowed_in_rho(epsilon=epsilon, delta=delta)
+
+
+def test_a_price_in_rho_is_exact_and_rounded_up_and_that_of_persons_grows_with_the_square() -> None:
+    def price(epsilon: float, delta: float = 0.0, *, rows: int = 1) -> Price:
+        promised = Guarantee(epsilon=epsilon, delta=delta, neighbours=Neighbours.ADD_REMOVE_ONE)
+        return Price.concentrated(promised, rows_a_person=rows)
+
+    assert price(0.1).first == 5_000_000 and price(0.00001).first == 1 and price(0.1, rows=3).first == 45_000_000
+    assert price(0.1, 1e-6).delta == 10**12 < price(0.1, 1e-6, rows=2).delta
+    part = asked()
+    draws = part.mechanism.gaussians(part.problem)
+    one, three = (prices(part, rows_a_person=rows, measure=Tally.RHO, room=Fraction(1))[0] for rows in (1, 3))
+    exact = rho_of_gaussians(draws) * 10**9
+    assert exact <= one.first < exact + 1 and 9 * exact <= three.first < 9 * exact + 1 and one.delta == three.delta == 0
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_the_gaussian_draws_that_are_promised_are_those_that_are_made(entry: Any) -> None:
+    for neighbours in Neighbours:
+        part = requested(entry, neighbours)
+        if unreleasable(part) or not (told := part.mechanism.gaussians(part.problem)):
+            continue
+        guarantee = part.mechanism.guarantee(part.problem)
+        assert rho_of_gaussians(told) < guarantee.epsilon**2 / 2
+        dataset = twin(part.reading, n=part.n).dataset()
+        assert releases.draw(part, part.problem, dataset).guarantee == guarantee
+
+
+def test_a_certificate_holds_where_another_computer_finds_another_sigma(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    came = drawn(ledger, dataset_id, asked())
+    kind: Any = type(asked().mechanism)
+    usual = kind.sigma
+    monkeypatch.setattr(kind, "sigma", lambda *arguments: usual(*arguments) * (1 - 4e-6))
+    assert verify(certificate(came), came.files) == []
+    monkeypatch.setattr(kind, "sigma", lambda *arguments: usual(*arguments) * (1 - 1e-4))
+    assert verify(certificate(came), came.files) == ["Less was charged than is claimed."]
+
+
+def test_a_draw_with_less_noise_than_was_charged_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    monkeypatch.setattr(type(asked().mechanism), "gaussians", lambda *_: ((1000.0, 1, 1),))
+    assert release(ledger, dataset_id, asked(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    assert ledger.account(dataset_id).spent.first == 501 and check(ledger, dataset_id) == []
+
+
+FORGERIES: dict[str, Callable[[Certificate], None]] = {
+    "a more private budget": change("guarantee", "whole_data_set", "private", "epsilon", to="0.9"),
+    "a budget without delta": change("guarantee", "whole_data_set", "private", "delta", to="0"),
+    "another rule": change("guarantee", "whole_data_set", "rule", to="sums of rho"),
+    "a cheaper charge": change("ledger", "chain", 0, "charge", "rho", to="0.000000001"),
+    "a charge in epsilon": change("ledger", "chain", 0, "charge", to={"epsilon": "0.1", "delta": "0"}),
+    "a budget in epsilon": change("ledger", "chain", 0, "budget", to={"epsilon": "1", "delta": "0.000001"}),
+    "less spent": change("guarantee", "whole_data_set", "spent", "rho", to="0"),
+    "a smaller epsilon": change("guarantee", "epsilon", to="0.05"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_certificate_is_caught_however_well_it_is_sealed(tmp_path: Path, name: str) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    came = release(ledger, dataset_id, asked(), few_rows(), ANALYST)
+    assert isinstance(came, Stored)
+    told = copy.deepcopy(certificate(came))
+    assert verify(told, came.files) == []
+    FORGERIES[name](told)
+    assert verify(told, came.files) and verify(sealed(told), came.files) and verify(rebooked(told), came.files)
+
+
+@pytest.mark.slow
+def test_a_plan_and_what_died_are_charged_in_rho_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = opened(tmp_path)
+    fixed = ledger.registration(dataset_id)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(releases, "draw", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        release(ledger, dataset_id, asked(1), few_rows(), ANALYST)
+    [attempt] = ledger.account(dataset_id).begun
+    assert attempt.price == cost(asked(), fixed)
+    ledger.machine_failed(dataset_id, attempt.number, STEWARD)
+    assert not ledger.account(dataset_id).spent
+    came = release(ledger, dataset_id, asked(2), few_rows(), ANALYST)
+    assert isinstance(came, Stored) and verify(certificate(came), came.files) == [] == check(ledger, dataset_id)
+    assert "of a budget of ρ = " in (told := downloads_of(came)[REPORT].decode())
+    assert f"All of that budget is together at ε = {BUDGET.private.amount}" in told
+    refused = release(ledger, dataset_id, plan_of(pure=False).joint_request(), few_rows(), ANALYST)
+    assert isinstance(refused, Refused) and "ρ" in refused.sentence
+
+
+@pytest.mark.slow
+def test_the_command_opens_such_a_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "data.csv").write_text("age\n" + "\n".join(map(str, range(30))))
+    where = ["--ledger", str(tmp_path / "ledger")]
+    rows = [str(tmp_path / "data.csv"), "--name", "ages", "--n", "30", "--header", "yes"]
+    amounts = ["--epsilon", "1", "--delta", "1e-6", "--measure", "rho"]
+    assert main(["ledger", "register", *where, *rows, *amounts]) == 0
+    assert main(["ledger", "show", *where]) == 0
+    told = capsys.readouterr().out
+    assert f"Spent ρ 0 of {BUDGET}" in told and f"together within {BUDGET.private}" in told

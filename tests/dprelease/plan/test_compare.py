@@ -1,0 +1,113 @@
+"""The frontier of a question: errors against ε and n, cells that are kept, and the picture of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Categories, Line
+from dplab.measure import finish
+from dprelease.plan import compare
+from dprelease.plan.answers import Errors
+from dprelease.plan.compare import N_GRID, Cells, compared
+from dprelease.plan.errors import predict, simulated
+from dprelease.plan.questions import Plan, PlannedQuestion
+from pages.charts.picture import Band, Curve, Dots, Rule, numbers
+from pages.plan.growth import errors_by_rows
+
+TABLE = DeclaredTable(
+    columns=(
+        DeclaredColumn(name="age", on=Line(high=64, bits=4)),
+        DeclaredColumn(name="pay", on=Line(high=64, bits=2)),
+        DeclaredColumn(name="group", on=Categories(labels=("a", "b", "c"))),
+    )
+)
+BOXES = PlannedQuestion(columns=("age", "pay"), queries="rectangles", entry_key="identity", epsilon=0.5)
+TABLES = PlannedQuestion(
+    columns=("age", "group"), queries="marginal-tables", entry_key="direct-tables", epsilon=0.5, ways=2
+)
+UPPER = PlannedQuestion(
+    columns=("age",), queries="thresholds", entry_key="exponential_median", epsilon=0.5, values={"quantile": 0.9}
+)
+
+
+def plan(question: PlannedQuestion) -> Plan:
+    return Plan(table=TABLE, n=1_000, questions=(question,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", [BOXES, TABLES, UPPER], ids=["counts", "tables", "value"])
+@pytest.mark.parametrize("by_rows", [False, True], ids=["epsilon", "n"])
+def test_every_mechanism_that_answers_the_same_is_compared(question: PlannedQuestion, by_rows: bool) -> None:
+    found = finish(compared(plan(question), question, cells={}, by_rows=by_rows))
+    keys = {
+        "rectangles": {"identity", "gaussian", "rectangles"},
+        "marginal-tables": {"direct-tables", "residual-planner"},
+        "thresholds": {"exponential_median", "stable_median"},
+    }
+    assert set(found.keys) == keys[question.queries], "no rows of nobody, no other value, nothing unproved"
+    errors = found.worst[found.keys.index(question.entry_key), :, 1]
+    assert errors[-1] <= errors[0] and (question is UPPER or errors[-1] < errors[0] / 2)
+
+
+def test_errors_fall_as_rows_grow_where_the_noise_stays() -> None:
+    found = finish(compared(plan(TABLES), TABLES, cells={}, by_rows=True))
+    assert found.epsilons.tolist() == list(N_GRID)
+    rows = found.worst[found.keys.index("direct-tables"), :, 1] * found.epsilons
+    assert np.ptp(rows) <= 0.2 * rows.mean(), "as many rows at every n"
+    [told] = finish(predict(plan(TABLES)))
+    at = N_GRID.index(1_000)
+    assert found.worst[found.keys.index("direct-tables"), at, 1] == pytest.approx(told.worst, rel=0.2)
+    assert found.promised[found.keys.index("direct-tables"), at] == told.promised
+
+
+def test_whoever_stops_half_way_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells: Cells = {}
+    work = compared(plan(TABLES), TABLES, cells=cells)
+    for _ in range(7):
+        next(work)
+    work.close()
+    assert len(cells) == 7
+    before, counted = dict(cells), list[Any]()
+
+    def counting(*told: Any, **more: Any) -> Errors:
+        counted.append(told)
+        return simulated(*told, **more)
+
+    monkeypatch.setattr(compare, "simulated", counting)
+    found = finish(compared(plan(TABLES), TABLES, cells=cells))
+    assert len(counted) == len(found.keys) * len(found.epsilons) - 7
+    assert all(cells[place] is cell for place, cell in before.items())
+    whole = finish(compared(plan(TABLES), TABLES, cells={}))
+    np.testing.assert_array_equal(found.worst, whole.worst)  # the same public problem and seed
+    finish(compared(plan(TABLES), TABLES, cells=cells))
+    assert len(counted) == 2 * len(found.keys) * len(found.epsilons) - 7, "nothing is worked out again"
+
+
+@pytest.mark.slow
+def test_the_picture_against_n_puts_each_number_where_it_is() -> None:
+    asked = replace(TABLES, target=0.02)
+    found = finish(compared(plan(asked), asked, cells={}, by_rows=True))
+    titles = {key: f"<{key}>" for key in found.keys}
+    told: dict[str, Any] = {"sweep": found, "titles": titles, "chosen": "direct-tables", "epsilon": 0.5, "target": 0.02}
+    pure = [False for _ in found.keys]
+    picture = errors_by_rows(pure=pure, **told)
+    row = found.keys.index("direct-tables")
+    dots = picture.one(Dots, role="mechanism:direct-tables")
+    assert numbers(dots.x).tolist() == found.epsilons.tolist()
+    assert numbers(dots.y).tolist() == found.worst[row, :, 1].tolist()
+    assert dots.pick is not None and dots.pick[0] == {"key": "direct-tables", "epsilon": 0.5}
+    [band] = picture.find(Band)
+    assert band.role == "mechanism:direct-tables" and numbers(band.high).tolist() == found.worst[row, :, 2].tolist()
+    promise = picture.one(Curve, role="theory")
+    assert numbers(promise.y).tolist() == found.promised[row].tolist()
+    assert {rule.x or rule.y for rule in picture.find(Rule)} == {1_000.0, 0.02}
+    boxes = finish(compared(plan(BOXES), BOXES, cells={}, by_rows=True))
+    told |= {"sweep": boxes, "titles": {key: key for key in boxes.keys}, "chosen": "identity"}
+    few = errors_by_rows(pure=[key != "gaussian" for key in boxes.keys], every=False, **told)
+    drawn = {mark.role for mark in few.find(Dots)}
+    assert "mechanism:identity" in drawn and "mechanism:rectangles" not in drawn, "which is beaten at every n"

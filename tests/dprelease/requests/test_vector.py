@@ -1,0 +1,180 @@
+"""Gaussian releases charged as one vector: their exact joint law over all neighbours, the ledger, shares of a total."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore import Account, Neighbours, Preview, catalogue
+from dprelease.certificate import certificate, price_of, prices, verify
+from dpcore.core import Dataset, Provenance, ProvenanceKind
+from dpcore.data.declared import DeclaredColumn, DeclaredTable
+from dpcore.data.domains import Line
+from dplab.audit import ROUNDING, Law, aligned
+from dplab.measure import finish
+from dprelease.ledger.records import Stored
+from dprelease.ledger.units import Price
+from dprelease.plan.questions import Plan, PlannedQuestion
+from dprelease.plan.shares import for_total
+from dpcore.privacy.gaussian_vectors import delta_of
+from dpcore.randomness import Enumerate
+from dprelease.release import release
+from dprelease.requests.joint import JointRequest
+from tests.kit.ledgers import ANALYST, few_rows, registered, request_of
+from tests.kit.problems import ordinary_data, ordinary_problems, relations
+
+ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE_ONE, Neighbours.REPLACE_ONE
+ENTRIES = [entry for entry in catalogue() if entry.mechanism.releases == "data"]
+
+
+def plan_of(*keys: str, neighbours: Neighbours = ADD_REMOVE, epsilon: float = 0.25, bits: int = 5, **told: Any) -> Plan:
+    """Ranges of columns a, b, ... by these mechanisms, with delta = 1e-9."""
+    names = "abcdef"[: len(keys)]
+    columns = tuple(DeclaredColumn(name=name, on=Line(high=32.0, bits=bits)) for name in names)
+    questions = tuple(
+        PlannedQuestion(
+            columns=(name,), queries="intervals", entry_key=key, epsilon=epsilon,
+            values={"delta": 1e-9} if key in {"gaussian", "root"} else {},
+        )
+        for name, key in zip(names, keys, strict=True)
+    )  # fmt: skip
+    return Plan(table=DeclaredTable(columns=columns, **told), n=1_000, questions=questions, neighbours=neighbours)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_the_noise_that_is_told_is_all_that_is_drawn(entry: Any, seed: int) -> None:
+    """Of every mechanism that tells it, the account shows one charge: this sigma, so many numbers, this shift."""
+    for neighbours in relations(entry):
+        problem = ordinary_problems(entry, neighbours)[0]
+        mechanism = entry.make(**entry.tiny)
+        told = mechanism.gaussians(problem)
+        if not told:
+            assert entry.key not in {"gaussian", "root"}
+            continue
+        account = Account(Preview(seed))
+        mechanism.run(mechanism.prepare(ordinary_data(problem)[0], problem), account, 1)
+        made = [(each.sigma, each.numbers, sum(step * step for step in each.shift)) for each in account.charges]
+        assert list(told) == made
+
+
+# Two columns of two cells, of few rows: every table, and every neighbour.
+
+EPSILON, DELTA, WINDOW = 0.5, 0.05, (-7, 9)
+Counts = tuple[tuple[int, int], tuple[int, int]]
+
+
+def tiny_plan(neighbours: Neighbours, *, person_rows: int = 0) -> Plan:
+    told: dict[str, Any] = {"person": "who", "person_rows": person_rows} if person_rows else {}
+    columns = tuple(DeclaredColumn(name=name, on=Line(high=2.0, bits=1)) for name in "ab")
+    questions = tuple(
+        PlannedQuestion(
+            columns=(name,), queries="cells", entry_key="gaussian", epsilon=EPSILON, values={"delta": DELTA}
+        )
+        for name in "ab"
+    )
+    table = DeclaredTable(columns=columns, **told)
+    return Plan(table=table, n=2, questions=questions, neighbours=neighbours)
+
+
+def counted(rows: tuple[tuple[int, int], ...]) -> Counts:
+    first, second = (np.bincount([row[place] for row in rows], minlength=2).tolist() for place in (0, 1))
+    return (first[0], first[1]), (second[0], second[1])
+
+
+def neighbouring(neighbours: Neighbours, person_rows: int) -> Iterator[tuple[Counts, Counts]]:
+    """All pairs of counts of neighbouring tables, both ways."""
+    kinds = [(a, b) for a in (0, 1) for b in (0, 1)]
+    if neighbours is REPLACE:
+        for one, other, same in itertools.product(kinds, repeat=3):
+            yield counted((one, same)), counted((other, same))
+        return
+    for fewer in range(2):
+        for kept in itertools.combinations_with_replacement(kinds, fewer):
+            for more in range(1, max(1, person_rows) + 1):
+                for person in itertools.combinations_with_replacement(kinds, more):
+                    pair = counted(kept), counted(kept + person)
+                    yield from (pair, pair[::-1])
+
+
+def worst(plan: Plan, epsilon: float, person_rows: int) -> float:
+    """The largest exact delta of both releases together at an epsilon."""
+    laws: dict[tuple[int, int], Law] = {}
+
+    def law(counts: tuple[int, int]) -> Law:
+        if counts not in laws:
+            question = plan.questions[0]
+            problem = replace(plan.problem(question), n=sum(counts) or 1)
+            dataset = Dataset(problem.domain, np.repeat(np.arange(2), counts), GENERATED)
+            mechanism = plan.mechanism(question)
+            laws[counts] = Enumerate(window=WINDOW).law(mechanism, mechanism.prepare(dataset, problem))
+        return laws[counts]
+
+    def divergence(one: Counts, other: Counts) -> float:
+        pairs = [aligned(law(one[place]), law(other[place])) for place in (0, 1)]
+        p, q = (np.multiply.outer(pairs[0][side], pairs[1][side]) for side in (0, 1))
+        return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+
+    return max(divergence(one, other) for one, other in set(neighbouring(plan.neighbours, person_rows)))
+
+
+GENERATED = Provenance(kind=ProvenanceKind.GENERATED, title="enumeration")
+
+
+@pytest.mark.parametrize(("neighbours", "person_rows"), [(ADD_REMOVE, 0), (ADD_REMOVE, 2), (REPLACE, 0)])
+def test_the_exact_law_of_all_neighbours_is_within_the_charge(neighbours: Neighbours, person_rows: int) -> None:
+    """The vector costs less than the sum, holds, and three tenths less would not."""
+    plan = tiny_plan(neighbours, person_rows=person_rows)
+    cost = plan.cost
+    assert cost.epsilon < 2 * EPSILON * max(1, person_rows)
+    assert worst(plan, cost.epsilon, person_rows) <= cost.delta + ROUNDING
+    assert worst(plan, 0.7 * cost.epsilon, person_rows) > cost.delta
+
+
+def test_what_costs_less_than_the_sum_and_what_does_not() -> None:
+    for neighbours in Neighbours:
+        four = plan_of(*["gaussian", "root"] * 2, neighbours=neighbours)
+        assert 0.25 < four.cost.epsilon < 0.65 and four.cost.delta == pytest.approx(4e-9)
+        noises = [draw for each in four.questions for draw in four.mechanism(each).gaussians(four.problem(each))]
+        sigmas, counts, squares = np.array(noises, dtype=np.float64).T
+        told: dict[str, Any] = {"sigmas": sigmas, "counts": counts, "squared_shifts": squares[None, :]}
+        assert delta_of(four.cost.epsilon, **told) <= four.cost.delta < delta_of(four.cost.epsilon - 1e-5, **told)
+        assert plan_of("gaussian", "identity", neighbours=neighbours).cost.epsilon == 0.5
+        assert plan_of("root", neighbours=neighbours).cost.epsilon == 0.25
+        assert plan_of("identity", "windows", neighbours=neighbours).cost.epsilon == 0.5
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_plan_and_the_ledger_find_one_price(rows: int) -> None:
+    told: dict[str, Any] = {"person": "who", "person_rows": rows} if rows else {}
+    plan = plan_of("gaussian", "gaussian", "root", **told)
+    asked = plan.joint_request()
+    assert Price.of(plan.cost) == price_of(asked, rows_a_person=max(1, rows))
+    sums = sum(prices(asked, rows_a_person=max(1, rows)), Price(first=0))
+    assert price_of(asked, rows_a_person=max(1, rows)).within(sums) and plan.cost.epsilon < sums.first / 1e9
+
+
+def test_a_release_of_gaussian_questions_is_charged_as_one_vector(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, delta=1e-6)
+    values = {"epsilon": 0.25, "delta": 1e-8}
+    asked = JointRequest(parts=tuple(request_of(entry_key="gaussian", values=values) for _ in range(2)))
+    came = release(ledger, dataset_id, asked, few_rows(), ANALYST)
+    assert isinstance(came, Stored), came
+    spent = ledger.account(dataset_id).spent
+    assert spent == price_of(asked, rows_a_person=1) and spent.first < 0.4e9
+    assert verify(certificate(came), came.files) == []
+
+
+@pytest.mark.slow
+def test_gaussian_questions_share_a_total_by_what_they_cost_together() -> None:
+    plan = finish(for_total(plan_of("gaussian", "root", "gaussian"), 1.0))
+    assert 0.999 <= plan.cost.epsilon <= 1.0
+    assert sum(question.epsilon for question in plan.questions) > 1.3
+    mixed = finish(for_total(plan_of("gaussian", "identity"), 1.0))
+    assert mixed.cost.epsilon == pytest.approx(1.0, abs=1e-3) and mixed.cost.epsilon <= 1.0

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dprelease.certificate import against, certificate, parts_of, verify
+from dpcore.core import Neighbours
+from dprelease.ledger.canonical import canonical, digest
+from dprelease.ledger.chain import line_of
+from dprelease.ledger.records import Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
+from dprelease.release import SAW_TRUE_VALUES, release
+from tests import ROOT
+from tests.kit.ledgers import ANALYST, STEWARD, few_rows, plan_of, registered, request_of
+
+Certificate = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, str, Stored]:
+    """A ledger of three releases, the third of which is certified."""
+    ledger, dataset_id = registered(tmp_path_factory.mktemp("ledger"), epsilon=2.0, delta=1e-6)
+    for draw in (1, 2, 3):
+        stored = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
+        if draw == 1:
+            ledger.publish(dataset_id, 1, STEWARD)
+            ledger.tell(dataset_id, SAW_TRUE_VALUES, STEWARD)
+    assert isinstance(stored, Stored)
+    return ledger, dataset_id, stored
+
+
+@pytest.fixture
+def told(held: tuple[Ledger, str, Stored]) -> Certificate:
+    return copy.deepcopy(certificate(held[2]))
+
+
+def sealed(document: Certificate) -> Certificate:
+    """With a digest that fits what was changed."""
+    return document | {"digest": digest({k: v for k, v in document.items() if k != "digest"})}
+
+
+def rebooked(document: Certificate) -> Certificate:
+    """With a last entry, too, that fits what was changed."""
+    body = {k: v for k, v in document.items() if k not in {"digest", "ledger"}}
+    chain = document["ledger"]["chain"]
+    last = chain[-1]
+    chain[-1] = line_of(
+        entry=last["entry"],
+        outcome="stored",
+        charge=Price.read(last["charge"]),
+        budget=Price.read(last["budget"]),
+        body=body,
+        salt=document["ledger"]["salt"],
+        previous=last["previous"],
+        record=last["record"],
+    )
+    return sealed(document)
+
+
+def test_a_certificate_holds_with_its_files_and_its_ledger(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
+    ledger, dataset_id, stored = held
+    assert verify(canonical(told), stored.files) == [] == verify(told, stored.files)
+    assert against(canonical(told), ledger.lines(dataset_id)) == []
+    assert told["guarantee"]["whole_data_set"]["spent"] == {"epsilon": "1.5", "delta": "0"}
+    assert told["tuning"] == {"charged_previews": 1, "counted": "unpublished when drawn"}  # not the first
+    assert told["guarantee"]["steward_saw_true_values"] is True
+    assert stored.body["by"] == ANALYST.name
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_of_other_formats_the_one_before_this_holds(
+    held: tuple[Ledger, str, Stored], told: Certificate, number: int
+) -> None:
+    told["format"] = f"dpscope-certificate/{number}"
+    said = verify(rebooked(told), held[2].files)
+    assert (said == []) == (number in (1, 2)) and all("is not of the format" in each for each in said)
+
+
+def change(*path: str | int, to: Any) -> Callable[[Certificate], None]:
+    """Sets one value of a certificate."""
+
+    def changed(document: Certificate) -> None:
+        place: Any = document
+        for step in path[:-1]:
+            place = place[step]
+        assert place[path[-1]] != to
+        place[path[-1]] = to
+
+    return changed
+
+
+FORGERIES: dict[str, list[Callable[[Certificate], None]]] = {
+    "a changed byte": [change("by", to="Grice")],
+    "a smaller epsilon": [change("guarantee", "epsilon", to="0.4")],
+    "a smaller delta, and so another variant": [change("guarantee", "variant", to="perfect privacy")],
+    "a larger budget": [change("guarantee", "whole_data_set", "budget", "epsilon", to="3")],
+    "less spent": [change("guarantee", "whole_data_set", "spent", "epsilon", to="0.5")],
+    "another relation": [change("guarantee", "relation", to="replace_one")],
+    "another relation throughout": [
+        change("guarantee", "relation", to="replace_one"),
+        change("data", "relation", to="replace_one"),
+        change("request", "data", "relation", to="replace_one"),
+    ],
+    "bounds of the data": [lambda document: document["request"].update(bounds_from_data=True)],
+    "rows capped by a reading": [
+        lambda document: document["request"]["data"].update(
+            reading={"type": "Capped", "reading": document["request"]["data"]["reading"], "person": "person"}
+        )
+    ],
+    "a person with any number of rows": [
+        change("guarantee", "unit", to={"kind": "person", "rows_a_person": 10**400, "stated_by": "Ada"}),
+        change("data", "unit", to={"kind": "person", "rows_a_person": 10**400, "stated_by": "Ada"}),
+    ],
+    "another unit": [change("guarantee", "unit", "kind", to="person")],
+    "another file": [change("files", "counts.csv", to="0" * 64)],
+    "another sampler": [change("mechanism", "sampler", to="preview")],
+    "another parameter": [change("mechanism", "parameters", "epsilon", to="0.25")],
+    "an entry dropped": [lambda document: document["ledger"]["chain"].pop(1)],
+    "the first entry dropped": [lambda document: document["ledger"]["chain"].pop(0)],
+    "the chain re-ordered": [
+        lambda document: document["ledger"]["chain"].insert(0, document["ledger"]["chain"].pop(1))
+    ],
+    "an earlier charge made smaller": [change("ledger", "chain", 0, "charge", "epsilon", to="0.1")],
+    "an earlier outcome changed": [change("ledger", "chain", 0, "outcome", to="machine failed")],
+    "no failures of a machine": [change("guarantee", "whole_data_set", "machine_failures_declared", to=2)],
+    "nothing unprotected": [change("guarantee", "unprotected", to=["number of rows: 20"])],
+}
+BOUND_TO_THE_ENTRY = {"a changed byte"}
+"""Once entry and digest are made up to fit, only the ledger tells."""
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forgery_is_caught_however_well_it_is_sealed(
+    held: tuple[Ledger, str, Stored], told: Certificate, name: str
+) -> None:
+    ledger, dataset_id, stored = held
+    for forge in FORGERIES[name]:
+        forge(told)
+    assert verify(told, stored.files)
+    assert verify(sealed(told), stored.files)
+    made_up = rebooked(told)
+    assert bool(verify(made_up, stored.files)) == (name not in BOUND_TO_THE_ENTRY)
+    assert against(made_up, ledger.lines(dataset_id))
+
+
+def test_a_whole_made_up_entry_is_told_by_the_ledger_alone(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
+    ledger, dataset_id, stored = held
+    smaller = request_of(epsilon=0.25, draw=3)
+    told["request"], told["mechanism"]["parameters"] = smaller.document, smaller.parameters
+    told["guarantee"]["epsilon"] = "0.25"
+    assert verify(rebooked(told), stored.files) == []
+    assert "not genuine" in against(rebooked(told), ledger.lines(dataset_id))[0]
+
+
+def test_a_swapped_missing_or_added_file_is_caught(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
+    [(name, contents)] = held[2].files.items()
+    assert verify(told, {name: contents + b"\n"}) == [f"The file {name} is not the one that was released."]
+    assert verify(told, {}) == [f"The file {name} is missing."]
+    assert verify(told, {name: contents, "more.csv": b""}) == ["A file is given that the certificate does not name."]
+
+
+@pytest.mark.slow
+def test_every_change_of_one_value_is_caught(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
+    def leaves(value: Any, *path: str | int) -> list[tuple[str | int, ...]]:
+        if isinstance(value, dict | list):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            return [leaf for step, each in items for leaf in leaves(each, *path, step)]
+        return [path]
+
+    found = leaves(told)
+    assert len(found) > 60
+    for path in found:
+        forged = copy.deepcopy(told)
+        change(*path, to="other")(forged)
+        assert verify(forged, held[2].files), path
+        if path[0] != "digest":
+            assert verify(sealed(forged), held[2].files), path
+
+
+DEEP = b'{"format":' + b'{"a":' * 450 + b"1" + b"}" * 451
+
+
+@pytest.mark.parametrize(
+    "text", [b"", DEEP, b"{}", b"[]", b"\xff", b'{"format":1}', b'{"format":"dpscope-certificate/2"}', b'{ "a":1}']
+)
+def test_what_is_no_certificate_gets_a_sentence(text: bytes) -> None:
+    assert len(verify(text, {})) == 1 and verify(text, {})[0].endswith(".")
+    assert against(text, []) == ["The certificate lacks what its format asks for."]
+
+
+@pytest.mark.slow
+def test_any_part_left_out_or_of_another_kind_gets_a_sentence(
+    held: tuple[Ledger, str, Stored], told: Certificate
+) -> None:
+    for name in set(told) - {"digest"}:
+        assert verify(sealed({k: v for k, v in told.items() if k != name}), held[2].files)
+        others: tuple[Any, ...] = (None, [], {}, "", 0, [[]])
+        for other in others:
+            assert verify(sealed(told | {name: other}), held[2].files), (name, other)
+    told["ledger"]["chain"] = []
+    assert verify(sealed(told), held[2].files)
+
+
+def test_an_old_copy_of_a_ledger_is_told_by_a_certificate(held: tuple[Ledger, str, Stored], told: Certificate) -> None:
+    ledger, dataset_id, _ = held
+    assert against(told, ledger.lines(dataset_id)[:2]) == [
+        "The ledger ends at entry 2, and entry 3 was certified: it is an old copy."
+    ]
+
+
+def test_it_names_the_version_of_the_rows_and_of_the_software(told: Certificate) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert told["version"] == 1 and told["software"]["dpscope"] == project["version"]
+    assert set(told["software"]) == {"dpscope", "numpy", "opendp", "python"}
+
+
+def test_no_float_stands_in_a_certificate(told: Certificate) -> None:
+    def refuse(text: str) -> None:
+        raise AssertionError(text)
+
+    assert json.loads(canonical(told), parse_float=refuse) == told
+
+
+# The fields of the Differential Privacy Deployments Registry (opendp/deployments-registry-data) that a release answers.
+# Those about the product's use, region and sector, and the actors, are for whoever publishes it.
+REGISTRY: dict[str, Callable[[Certificate], Any]] = {
+    "product.name": lambda c: c["data"]["name"],
+    "product.data_curators": lambda c: [c["guarantee"]["unit"]["stated_by"]],
+    "product.publication_date": lambda c: c["at"],
+    "dp_variant.variant_name": lambda c: c["guarantee"]["variant"],
+    "dp_variant.data_domain": lambda c: [each["data"]["reading"]["on"]["type"] for each in asked_in(c)],
+    "dp_variant.input_metric": lambda c: c["guarantee"]["relation"],
+    "dp_variant.bound_on_input_distance": lambda c: c["guarantee"]["unit"]["rows_a_person"],
+    "dp_variant.bound_on_output_distance": lambda c: c["guarantee"]["epsilon"],
+    "dp_variant.unprotected_quantities": lambda c: c["guarantee"]["unprotected"],
+    "privacy_loss.privacy_unit": lambda c: c["guarantee"]["unit"]["kind"],
+    "privacy_loss.privacy_parameters.epsilon": lambda c: float(c["guarantee"]["epsilon"]),
+    "privacy_loss.privacy_parameters.delta": lambda c: float(c["guarantee"]["delta"]),
+    "accounting.composition": lambda c: c["guarantee"]["whole_data_set"]["rule"],
+    "implementation.pre_processing_eda_hyperparameter_tuning": lambda c: c["tuning"]["charged_previews"],
+    "implementation.mechanisms": lambda c: [part["mechanism"]["key"] for part in parts_of(c)],
+    "implementation.justification": lambda c: [part["mechanism"]["theorems"][0] for part in parts_of(c)],
+}
+# And what NIST SP 800-226 asks of a claim beyond them.
+CLAIM: dict[str, Callable[[Certificate], Any]] = {
+    "total_budget": lambda c: float(c["guarantee"]["whole_data_set"]["budget"]["epsilon"]),
+    "total_spent": lambda c: float(c["guarantee"]["whole_data_set"]["spent"]["epsilon"]),
+    "accuracy": lambda c: [part["accuracy"]["statement"] for part in parts_of(c)],
+    "software": lambda c: c["software"]["opendp"],
+}
+
+
+def asked_in(document: Certificate) -> list[Any]:
+    """The questions of a release."""
+    found: list[Any] = document["request"].get("parts", [document["request"]])
+    return found
+
+
+def test_a_certificate_answers_what_a_registry_asks(told: Certificate) -> None:
+    entry = {field: read(told) for field, read in {**REGISTRY, **CLAIM}.items()}
+    assert entry["privacy_loss.privacy_parameters.epsilon"] == 0.5 and entry["total_spent"] == 1.5
+    assert entry["privacy_loss.privacy_parameters.delta"] == 0 and entry["dp_variant.bound_on_input_distance"] == 1
+    assert entry["privacy_loss.privacy_unit"] == "row"
+    assert entry["dp_variant.input_metric"] == Neighbours.ADD_REMOVE_ONE and entry["dp_variant.data_domain"] == ["Line"]
+    assert all(value not in (None, "", "unknown") for value in entry.values())
+    assert entry["implementation.mechanisms"] == ["identity"]
+
+
+def test_a_certificate_of_a_plan_answers_it_for_every_question(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, delta=1e-6)
+    stored = release(ledger, dataset_id, plan_of(pure=False).joint_request(), few_rows(), ANALYST)
+    assert isinstance(stored, Stored)
+    entry = {field: read(certificate(stored)) for field, read in {**REGISTRY, **CLAIM}.items()}
+    assert entry["privacy_loss.privacy_parameters.epsilon"] == 0.5
+    assert entry["privacy_loss.privacy_parameters.delta"] == 1e-7
+    assert entry["implementation.mechanisms"] == ["identity", "gaussian"]
+    assert len(entry["accuracy"]) == len(entry["implementation.justification"]) == len(entry["dp_variant.data_domain"])

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dprelease.commands import default_folder, main
+from tests import ROOT
+from tests.kit.ledgers import plan_of, request_of
+
+ROWS = "age,job\n" + "\n".join(f"{place % 20},cook" for place in range(50)) + "\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the commands are given."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("DPSCOPE_LEDGER")
+    Path("data.csv").write_text(ROWS)
+    Path("request.json").write_bytes(request_of().text)
+    Path("again.json").write_bytes(request_of(draw=2).text)
+    return tmp_path
+
+
+def told(capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str]:
+    """A command's exit code, and what it printed."""
+    code = main(command.split())
+    printed = capsys.readouterr()
+    assert bool(printed.err) == bool(code)
+    return code, printed.out + printed.err
+
+
+REGISTER = "ledger register data.csv --name ages --n 30 --epsilon 1 --delta 1e-6"
+
+
+@pytest.mark.slow
+def test_the_walk_of_a_release(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert told(capsys, "release request.json")[1].startswith("On made-up rows")
+    code, sentence = told(capsys, "release request.json data.csv")
+    assert code == 1 and "There is no ledger" in sentence
+    assert told(capsys, REGISTER)[0] == 0
+    assert default_folder() == folder / "home" / "dpscope" / "ledger" and default_folder().is_dir()
+    code, sentence = told(capsys, "release request.json data.csv --out first")
+    assert code == 0 and "Entry 1, charged ε 0.5. Not published. Left: ε 0.5 and δ 0.000001." in sentence
+    before = Path("first/counts.csv").read_bytes()
+    assert told(capsys, "release request.json data.csv --out first")[0] == 0  # free, the same bytes
+    assert Path("first/counts.csv").read_bytes() == before
+    assert told(capsys, "verify first/certificate.json first/counts.csv")[0] == 0
+    assert told(capsys, "ledger backup old")[0] == 0
+    code, sentence = told(capsys, "release again.json data.csv --out first")
+    assert code == 1 and "name another folder" in sentence
+    assert told(capsys, "release again.json data.csv --out second")[0] == 0
+    assert told(capsys, "ledger publish 2")[0] == 0
+    assert "Published" in told(capsys, "release again.json data.csv --out second")[1]
+    assert told(capsys, "release again.json data.csv --zip")[0] == 0 and Path("release-2.zip").is_file()
+    assert "left ε 0 and δ 0.000001" in told(capsys, "ledger show")[1]
+    assert told(capsys, "ledger check")[0] == 0
+    assert told(capsys, "ledger check --against second/certificate.json")[0] == 0
+    code, sentence = told(capsys, "ledger check --ledger old --against second/certificate.json")
+    assert code == 1 and "it is an old copy" in sentence
+
+
+@pytest.mark.slow
+def test_a_plan_is_released_from_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    Path("plan.json").write_bytes(plan_of().text)
+    assert "8 numbers. Nothing was charged" in told(capsys, "release plan.json")[1]
+    assert "Entry 1, charged ε 0.5." in told(capsys, "release plan.json data.csv --out first")[1]
+    assert told(capsys, "verify first/certificate.json first/01-counts.csv first/02-counts.csv")[0] == 0
+    everything = " ".join(str(path) for path in Path("first").iterdir())
+    assert "with_opendp.py" in everything
+    assert told(capsys, f"verify first/certificate.json {everything}")[0] == 0
+    for name in ("report.html", "analysis.py", "analysis.ipynb", "with_opendp.py"):
+        genuine = Path("first", name).read_bytes()
+        Path("first", name).write_bytes(genuine.replace(b"0", b"1", 1))
+        code, sentence = told(capsys, f"verify first/certificate.json {everything}")
+        assert code == 1 and sentence == f"The file {name} is not the one made of this certificate.\n"
+        Path("first", name).write_bytes(genuine)
+    assert "Entry 1" in told(capsys, "release plan.json data.csv --out first")[1]
+    Path("joint.json").write_bytes(plan_of().joint_request().text)
+    assert "Entry 1" in told(capsys, "release joint.json data.csv --out first")[1], "a plan is what it asks"
+    assert "Entry 2" in told(capsys, "release plan.json data.csv --draw 2 --out second")[1]
+    code, sentence = told(capsys, "release joint.json data.csv --draw 2")
+    assert code == 1 and "--draw is for plans" in sentence
+
+
+@pytest.mark.slow
+def test_a_terminal_without_greek_letters_is_told_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    variables = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "dprelease.commands", "ledger", "show"]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    assert "Spent ? 0 of ? 1" in done.stdout
+
+
+@pytest.mark.slow
+def test_what_was_changed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    told(capsys, "release request.json data.csv")
+    certificate = json.loads(Path("certificate.json").read_bytes())
+    Path("pretty.json").write_text(json.dumps(certificate, indent=2))
+    assert "canonical form" in told(capsys, "verify pretty.json counts.csv")[1]
+    Path("counts.csv").write_text("refused,cell,value,rows\n")
+    assert told(capsys, "verify certificate.json counts.csv") == (
+        1, "The file counts.csv is not the one that was released.\n",
+    )  # fmt: skip
+
+
+WRONG = {
+    "verify missing.json": "No such file",
+    "release data.csv data.csv": "request is not JSON",
+    "release plan.json --draw 0": "A draw's number",
+    "release request.json missing.csv": "no such file",
+    "ledger register data.csv --name x --epsilon 1": "name a public n",
+    "ledger register data.csv --name x --epsilon 0 --n 3": "A budget needs",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --person who": "no such person column",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --rows 2": "only beside a person column",
+    "ledger register data.csv --name x --epsilon 1 --n 3": "registered already",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --role analyst": "Only the data's steward",
+    "ledger budget --epsilon 5 --reason more --role analyst": "Only the data's steward",
+    "ledger version data.csv --role analyst": "Only the data's steward",
+    "ledger publish 1 --role analyst": "Only the data's steward",
+    "ledger publish 1": "no such release",
+    "ledger publish 99999999999999999999": "would not add up",
+    "ledger register data.csv --name x --epsilon 1 --n 99999999999999999999": "a public n",
+    "ledger register data.csv --name x --epsilon 1 --n 3 --person job --rows 1001": "between 1 and 1,000 rows",
+    "ledger machine-failed 1 --role analyst": "Only the data's steward",
+    "ledger machine-failed 1": "no such attempt",
+    "ledger check --dataset ../../etc": "no such data set",
+    "ledger check --ledger nowhere": "There is no ledger",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", WRONG)
+def test_what_goes_wrong_is_one_sentence(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    told(capsys, REGISTER)
+    Path("plan.json").write_bytes(plan_of().text)
+    code, sentence = told(capsys, command)
+    assert code == 1 and WRONG[command] in sentence and sentence.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_budget_is_set_again_and_another_file_is_a_version(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, REGISTER)
+    Path("more.csv").write_text(ROWS + "7,nurse\n")
+    assert "not registered" in told(capsys, "release request.json more.csv")[1]
+    assert told(capsys, "ledger version more.csv")[0] == 0
+    assert told(capsys, "release request.json more.csv")[0] == 0
+    assert "covers what is spent" in told(capsys, "ledger budget --epsilon 0.4 --reason less")[1]
+    assert told(capsys, "ledger budget --epsilon 2 --reason more")[0] == 0
+    assert "of ε 2, left ε 1.5" in told(capsys, "ledger show")[1]

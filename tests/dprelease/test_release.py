@@ -1,0 +1,445 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpcore
+import dprelease.ledger.writing
+import dprelease.release as releases
+from dprelease.certificate import certificate, verify
+from dpcore.core import Neighbours, ParameterError
+from dpcore.data.declared import Capped
+from dpcore.data.domains import Grid, Line
+from dpcore.data.reading.intake import BYTES_TO_READ, LIMITS
+from dpcore.data.reading.tables import read_table
+from dpcore.data.readings import Columns, Measure, Vectors
+from dpcore.data.sphere import Halfspaces
+from dprelease.ledger.checks import check
+from dprelease.ledger.connection import connected
+from dprelease.ledger.records import DIED, RAISED, UNSURE, UNWRITABLE, Actor, Busy, Failed, LedgerError, Refused, Stored
+from dprelease.ledger.store import Ledger
+from dprelease.ledger.units import Price
+from dpcore.queries.ranges import Cells, Rectangles
+from dprelease.release import FEW, TOO_WIDE, refusal, rehearse, release, too_wide
+from dprelease.requests.single import Request
+from tests.kit.ledgers import ANALYST, NOMINAL, STEWARD, few_rows, registered, request_of
+
+SECRET = "s3cr3t"
+
+
+def spent(ledger: Ledger, dataset_id: str) -> int:
+    """In units of 10⁻⁹."""
+    return ledger.account(dataset_id).spent.first
+
+
+def test_a_release_is_charged_once_and_given_back_free(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    first = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert isinstance(first, Stored) and spent(ledger, dataset_id) == 500_000_000
+    again = release(Ledger.open(tmp_path), dataset_id, request_of(), few_rows(), STEWARD)
+    assert again == first and spent(ledger, dataset_id) == 500_000_000
+    other = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(other, Stored) and spent(ledger, dataset_id) == 1_000_000_000
+    assert check(ledger, dataset_id) == []
+
+
+def test_whoever_has_no_role_is_refused_and_nothing_is_held(tmp_path: Path) -> None:
+    """Whatever a page lets them press: neither a draw, nor what nobody published, nor a word in the ledger."""
+    ledger, dataset_id = registered(tmp_path)
+    viewer = Actor(name="Eve", role=None)
+    refused = Refused(sentence="Only stewards and analysts may release.")
+    assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    assert release(ledger, dataset_id, request_of(), few_rows(), viewer) == refused
+    with connected(ledger.path(dataset_id)) as connection:
+        assert connection.execute("SELECT count(*) FROM attempts").fetchone() == (1,)
+    with pytest.raises(LedgerError, match="Only stewards and analysts may write"):
+        ledger.tell(dataset_id, "something", viewer)
+    with pytest.raises(LedgerError, match="Only stewards and analysts may release"):
+        ledger.begin(dataset_id, {"format": "of a viewer"}, Price(first=1), viewer)
+
+
+@pytest.mark.slow
+def test_ten_tenths_fit_a_budget_of_one_and_a_unit_more_does_not(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, epsilon=1.0)
+    for draw in range(1, 11):
+        assert isinstance(release(ledger, dataset_id, request_of(epsilon=0.1, draw=draw), few_rows(), ANALYST), Stored)
+    came = release(ledger, dataset_id, request_of(epsilon=0.001, draw=11), few_rows(), ANALYST)
+    assert came == Refused(sentence="Needs ε 0.001; ε 0 is left. Nothing was drawn.")
+
+
+def test_delta_is_charged_too(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path, delta=1.5e-6)
+    asked: dict[str, Any] = {"key": "gaussian", "values": {"epsilon": 0.5, "delta": 1e-6}}
+    assert isinstance(release(ledger, dataset_id, request_of(**asked), few_rows(), ANALYST), Stored)
+    came = release(ledger, dataset_id, request_of(**asked, draw=2), few_rows(), ANALYST)
+    assert came == Refused(sentence="Needs ε 0.5 and δ 0.000001; ε 1.5 and δ 0.0000005 is left. Nothing was drawn.")
+
+
+def raising(*_: Any) -> Any:
+    raise ValueError(SECRET)
+
+
+def test_a_draw_that_raises_keeps_its_charge_and_says_nothing_of_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    monkeypatch.setattr(releases, "draw", raising)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+    assert SECRET.encode() not in ledger.path(dataset_id).read_bytes()
+    monkeypatch.undo()
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    assert isinstance(release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST), Stored)
+
+
+def test_a_draw_that_spends_more_than_its_charge_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    kind = type(request_of().mechanism)
+    usual = kind.run
+
+    def twice(self: Any, state: Any, sampler: Any, trials: int = 1) -> Any:
+        usual(self, state, sampler, trials)
+        return usual(self, state, sampler, trials)
+
+    monkeypatch.setattr(kind, "run", twice)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=RAISED)
+    monkeypatch.setattr(
+        kind, "run", lambda self, state, sampler, trials=1: usual(self, state, dpcore.Preview(1), trials)
+    )
+    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert came == Failed(sentence=RAISED), "nothing was drawn by the secure sampler"
+    assert not ledger.stored(dataset_id)
+
+
+def interrupted(*_: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def died(ledger: Ledger, dataset_id: str, request: Request, monkeypatch: pytest.MonkeyPatch) -> int:
+    """An attempt without an outcome; its number."""
+    with monkeypatch.context() as patch:
+        patch.setattr(releases, "draw", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            release(ledger, dataset_id, request, few_rows(), ANALYST)
+    [attempt] = ledger.account(dataset_id).begun
+    return attempt.number
+
+
+def test_what_died_is_held_and_then_booked_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path, epsilon=1.0)
+    died(ledger, dataset_id, request_of(), monkeypatch)
+    assert spent(ledger, dataset_id) == 500_000_000 and ledger.lines(dataset_id) == []
+    came = release(ledger, dataset_id, request_of(epsilon=0.6, draw=2), few_rows(), ANALYST)
+    assert isinstance(came, Refused), "the charge of what died counts"
+    assert [line["outcome"] for line in ledger.lines(dataset_id)] == ["failed"]
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
+    assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+
+
+def test_what_is_stored_and_cannot_be_read_is_not_said_to_have_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.find
+
+    def find(self: Ledger, *arguments: Any) -> Any:
+        if self.lines(dataset_id):
+            raise LedgerError(UNWRITABLE)
+        return usual(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "find", find)
+        assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Failed(sentence=UNSURE)
+    assert [release(ledger, dataset_id, request_of(), few_rows(), STEWARD)] == ledger.stored(dataset_id)
+
+
+def test_what_goes_wrong_as_an_attempt_is_written_is_not_said_to_be_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.begin
+
+    def begin(self: Ledger, *arguments: Any) -> Any:
+        usual(self, *arguments)
+        raise MemoryError(SECRET)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "begin", begin)
+        assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Failed(sentence=UNSURE)
+    assert spent(ledger, dataset_id) == 500_000_000
+
+
+@pytest.mark.parametrize(("name", "told"), [("book", DIED), ("find", UNSURE)])
+def test_nothing_is_raised_once_something_is_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    """As where there is no memory to write a result, or to read it: no word of it is passed on."""
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.find
+
+    def without_memory(*arguments: Any) -> Any:
+        raise MemoryError(SECRET)
+
+    def find(self: Ledger, *arguments: Any) -> Any:
+        return without_memory() if self.lines(dataset_id) else usual(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        if name == "book":
+            patch.setattr(releases, "book", without_memory)
+        else:
+            patch.setattr(Ledger, "find", find)
+        assert release(ledger, dataset_id, request_of(), few_rows(), STEWARD) == Failed(sentence=told)
+    assert spent(ledger, dataset_id) == 500_000_000 and check(ledger, dataset_id) == []
+
+
+def test_a_steward_may_say_once_that_the_machine_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    attempt = died(ledger, dataset_id, request_of(), monkeypatch)
+    with pytest.raises(ValueError, match="Only the data's steward"):
+        ledger.machine_failed(dataset_id, attempt, ANALYST)
+    ledger.machine_failed(dataset_id, attempt, STEWARD)
+    assert spent(ledger, dataset_id) == 0 and check(ledger, dataset_id) == []
+    with pytest.raises(ValueError, match="no such attempt"):
+        ledger.machine_failed(dataset_id, attempt, STEWARD)
+    again = died(ledger, dataset_id, request_of(), monkeypatch)
+    with pytest.raises(ValueError, match="its charge stands"):
+        ledger.machine_failed(dataset_id, again, STEWARD)
+    came = release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST)
+    assert isinstance(came, Stored)
+    told = certificate(came)
+    assert told["guarantee"]["whole_data_set"]["machine_failures_declared"] == 1
+    assert told["guarantee"]["whole_data_set"]["spent"]["epsilon"] == "1"
+    assert verify(told, came.files) == []
+
+
+def test_while_one_draws_others_read_register_and_wait_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    known = release(ledger, dataset_id, request_of(draw=7), few_rows(), ANALYST)
+    begun, go_on = threading.Event(), threading.Event()
+    usual = releases.draw
+
+    def slow(*arguments: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return usual(*arguments)
+
+    monkeypatch.setattr(releases, "draw", slow)
+    came: list[Any] = []
+    draws = threading.Thread(target=lambda: came.append(release(ledger, dataset_id, request_of(), few_rows(), ANALYST)))
+    draws.start()
+    try:
+        assert begun.wait(60)
+        assert len(ledger.account(dataset_id).begun) == 1
+        assert release(ledger, dataset_id, request_of(draw=7), few_rows(), ANALYST) == known
+        assert isinstance(release(ledger, dataset_id, request_of(draw=2), few_rows(), ANALYST, patience=0.05), Busy)
+        with pytest.raises(ValueError, match="being drawn"):
+            ledger.machine_failed(dataset_id, 2, STEWARD, patience=0.05)
+        _, other = registered(tmp_path, rows=few_rows((1.0, 2.0)))
+        assert ledger.account(other).left == Price.allowed(epsilon=2.0)
+    finally:
+        go_on.set()
+        draws.join()
+    assert isinstance(came[0], Stored) and check(ledger, dataset_id) == []
+
+
+def test_rows_that_are_not_registered_are_refused(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    other = few_rows((1.0, 2.0, 3.0))
+    came = release(ledger, dataset_id, request_of(), other, ANALYST)
+    assert isinstance(came, Refused) and "not registered" in came.sentence
+    ledger.add_version(dataset_id, other, STEWARD)
+    came = release(ledger, dataset_id, request_of(), other, ANALYST)
+    assert isinstance(came, Stored) and came.body["version"] == 2
+    with pytest.raises(ValueError, match="registered already"):
+        registered(
+            tmp_path, rows=few_rows(tuple(range(19, -1, -1)), tuple(range(19, -1, -1)))
+        )  # the same, in another order
+
+
+def test_rows_of_one_data_set_are_no_version_of_another(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    other = few_rows((1.0, 2.0, 3.0))
+    _, second = registered(tmp_path, rows=other)
+    for held, rows in ((second, few_rows()), (dataset_id, other)):
+        with pytest.raises(ValueError, match="registered already, under the budget they have"):
+            ledger.add_version(held, rows, STEWARD)
+    ledger.add_version(dataset_id, few_rows(), STEWARD)  # its own
+    assert isinstance(release(ledger, second, request_of(), few_rows(), ANALYST), Refused)
+    assert len(ledger.fingerprints(dataset_id)) == len(ledger.fingerprints(second)) == 1
+
+
+def test_nothing_is_drawn_where_the_ledger_does_not_add_up(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), ANALYST), Stored)
+    with connected(ledger.path(dataset_id)) as connection:
+        [(name, trigger)] = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name = 'draws_never_change'"
+        ).fetchall()
+        connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE draws SET contents = x'00'")
+        connection.execute(trigger)
+    for draw in (1, 2):  # what is stored already, and what is not
+        came = release(ledger, dataset_id, request_of(draw=draw), few_rows(), ANALYST)
+        assert isinstance(came, Refused) and "does not add up at entry 1" in came.sentence
+    assert spent(ledger, dataset_id) == 500_000_000
+
+
+def test_what_somebody_else_began_is_no_entry_of_a_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Postgres by a connection that lost its turn: a certificate tells its chain's charges, or it would not hold."""
+    ledger, dataset_id = registered(tmp_path)
+    usual = Ledger.drawing
+
+    def drawing(self: Ledger, dataset_id: str) -> Any:
+        self.begin(dataset_id, request_of(draw=2).document, Price.allowed(epsilon=0.5), ANALYST)
+        return usual(self, dataset_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "drawing", drawing)
+        came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    assert isinstance(came, Stored) and verify(certificate(came), came.files) == []
+    assert spent(ledger, dataset_id) == 10**9 and check(ledger, dataset_id) == []
+
+
+def test_a_ledger_that_cannot_be_written_charges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    monkeypatch.setattr("dprelease.ledger.connection.PRAGMAS", ("PRAGMA query_only = ON",))
+    came = release(ledger, dataset_id, request_of(), few_rows(), ANALYST)
+    monkeypatch.undo()
+    assert came == Refused(sentence="The ledger could not be written. Nothing was charged or shown.")
+    assert spent(ledger, dataset_id) == 0
+
+
+def test_a_full_disk_while_storing_shows_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    usual = dprelease.ledger.writing.book
+
+    def full(connection: Any, *arguments: Any) -> int:
+        [pages] = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        body = arguments[2] | {"padding": "x" * 100_000}
+        return usual(connection, arguments[0], arguments[1], body, arguments[3])
+
+    monkeypatch.setattr(releases, "book", full)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Failed(sentence=DIED)
+    monkeypatch.undo()
+    assert not ledger.lines(dataset_id) and spent(ledger, dataset_id) == 500_000_000
+
+
+def test_nothing_is_released_for_another_relation_or_n_or_bounds_of_the_data(tmp_path: Path) -> None:
+    ledger, dataset_id = registered(tmp_path)
+    registration, account = ledger.registration(dataset_id), ledger.account(dataset_id)
+    assert refusal(request_of(), registration, account) == ""
+    for changed, words in (
+        ({"neighbours": Neighbours.REPLACE_ONE}, "registered with the relation"),
+        ({"n": NOMINAL + 1}, "registered with n = 30"),
+        ({"bounds_from_data": True}, "declare them"),
+        ({"reading": Capped(reading=request_of().reading, person="person")}, "capped by the registration"),
+        ({"epsilon": 2.1}, "Needs ε 2.1; ε 2 is left"),
+    ):
+        assert words in refusal(request_of(**changed), registration, account)
+        assert isinstance(release(ledger, dataset_id, request_of(**changed), few_rows(), ANALYST), Refused)
+    assert ledger.account(dataset_id) == account
+
+
+def test_where_rows_are_replaced_the_file_has_the_registered_number(tmp_path: Path) -> None:
+    rows = few_rows()
+    ledger, dataset_id = registered(tmp_path, neighbours=Neighbours.REPLACE_ONE, public_n=NOMINAL)
+    came = release(ledger, dataset_id, request_of(neighbours=Neighbours.REPLACE_ONE), rows, ANALYST)
+    assert isinstance(came, Refused) and "another number of rows" in came.sentence
+
+
+def test_a_rehearsal_touches_no_rows_and_says_what_a_draw_takes() -> None:
+    told = rehearse(request_of())
+    assert told.numbers == 4 and told.seconds > 0 and "Nothing was charged." in told.sentence
+    with pytest.raises(ParameterError, match="approximate"):
+        pairs = Columns(names=("age", "pay"), on=(grid := Grid()))
+        rehearse(request_of(key="net-walk", reading=pairs, queries=Rectangles(domain=grid)))
+
+
+def test_of_each_person_only_the_first_rows_count(tmp_path: Path) -> None:
+    ages, persons = (1.0,) * 90 + (19.0,) * 2, (7,) * 90 + (8, 9)
+    rows = few_rows(ages, persons)
+    ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
+    domain = Line(high=20.0, bits=1)
+    asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    assert isinstance(came, Stored) and spent(ledger, dataset_id) == 60 * 10**9
+    first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
+    assert (first, second) == (3, 2)  # at ε = 20 noise of a row has chance 10⁻⁸
+    assert came.body["guarantee"]["unit"] == {"kind": "person", "rows_a_person": 3, "stated_by": STEWARD.name}
+    assert came.body["guarantee"]["epsilon"] == "60" and verify(certificate(came), came.files) == []
+
+
+def test_rows_that_do_not_say_whose_they_are_are_left_out(tmp_path: Path) -> None:
+    rows = few_rows((1.0, 1.0, 19.0, 19.0), (-1, 8, -1, 9))
+    ledger, dataset_id = registered(tmp_path, epsilon=60.0, rows=rows, person_column="person", rows_a_person=3)
+    domain = Line(high=20.0, bits=1)
+    asked = request_of(epsilon=20.0, reading=Columns(names=("age",), on=domain), queries=Cells(domain=domain))
+    came = release(ledger, dataset_id, asked, rows, ANALYST)
+    assert isinstance(came, Stored)
+    first, second = (float(line.split(",")[-1]) for line in came.files["counts.csv"].decode().splitlines()[1:])
+    assert (first, second) == (1, 1)  # as one person's, a row more of nobody's could push another out
+
+
+@pytest.mark.slow
+def test_nothing_of_the_rows_stands_in_ledger_or_certificate(tmp_path: Path) -> None:
+    told = []
+    for count in (7919, 6857, 9473):  # of rows: a digest holds one of them by chance, all three as good as never
+        text = "age,name\n" + "\n".join(f"{place % 20},{SECRET}{place}" for place in range(count))
+        rows = read_table(text.encode(), name=f"{SECRET}.csv", header=True)
+        ledger, dataset_id = registered(tmp_path / str(count), rows=rows)
+        came = release(ledger, dataset_id, request_of(), rows, ANALYST)
+        assert isinstance(came, Stored)
+        public = repr(certificate(came)).encode()
+        kept = b"".join(path.read_bytes() for path in (tmp_path / str(count)).iterdir())
+        assert SECRET.encode() not in public and SECRET.encode() not in kept
+        told.append(str(count).encode() in public or str(count).encode() in kept)
+    assert not all(told)
+    assert b"ages" in public and b"ages" in kept, "the search finds what is there"
+    [print_of_rows] = ledger.fingerprints(dataset_id)
+    assert print_of_rows.encode() not in public
+
+
+def test_rows_that_are_gone_are_refused_free_and_not_by_their_files_name(tmp_path: Path) -> None:
+    """What a file is called stands in no registration: a refusal says what the data are called."""
+    table = read_table(b"age\n1\n2\n3\n", name="payroll.csv")
+    ledger, dataset_id = registered(tmp_path, rows=table)
+    table.forget()
+    came = release(ledger, dataset_id, request_of(), table, ANALYST)
+    assert came == Refused(sentence="ages: it was closed, and its rows are gone.")
+    assert not spent(ledger, dataset_id) and not ledger.account(dataset_id).begun
+
+
+def test_what_an_analyst_may_ask_hangs_on_public_numbers_and_not_on_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draw that fails for want of memory would tell about how many rows there are."""
+    ledger, dataset_id = registered(tmp_path)
+    fixed = ledger.registration(dataset_id)
+    measures = tuple(Measure(column=f"c{place}", high=20.0) for place in range(168))
+    room, each = LIMITS.session_bytes - LIMITS.memory_bytes, BYTES_TO_READ + 16 * 64  # of a row of 16 columns
+    most = room // each // 2  # twice as many rows may come
+    wide = (room // FEW - BYTES_TO_READ) // 64
+    for many, n, sentence in (
+        (wide, NOMINAL, ""),
+        (wide + 1, NOMINAL, TOO_WIDE),
+        (16, most, ""),
+        (16, most + 1, TOO_WIDE),
+    ):
+        reading = Vectors(measures=measures[:many])
+        queries = Halfspaces(domain=reading.domain)
+        asked = request_of(reading=reading, queries=queries, n=n, key="halfspaces", values={})
+        assert too_wide(replace(fixed, public_n=n), asked, few_rows()) == sentence
+    with pytest.raises(ParameterError, match="another"):
+        Vectors(measures=measures[:1] * 2)
+    monkeypatch.setattr(releases, "BYTES_TO_READ", 20_000)
+    assert release(ledger, dataset_id, request_of(), few_rows(), ANALYST) == Refused(sentence=TOO_WIDE)
+    assert not spent(ledger, dataset_id) and not ledger.account(dataset_id).begun
+    assert isinstance(release(ledger, dataset_id, request_of(), few_rows(), STEWARD), Stored)
